@@ -1,0 +1,1 @@
+"""What exists: campaigns and their replicas, prices, quotas."""

@@ -1,0 +1,1 @@
+"""How one training runs somewhere: one protocol, a package per platform."""

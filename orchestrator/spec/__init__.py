@@ -1,0 +1,1 @@
+"""What the user asks: sweep.yaml, read with care."""

@@ -1,0 +1,1 @@
+"""What crosses to a Batch child and back. Standard library only."""

@@ -1,0 +1,122 @@
+"""Every deterministic name and S3 key, in one place.
+
+    runs/<run>/run.json                             the anchor: created once, by whoever comes first
+    runs/<run>/submissions/<k>.json                 which tasks the k-th submission holds
+    runs/<run>/submissions/<k>/<j>.manifest         array j of it: one line a task
+    runs/<run>/submissions/<k>/<j>.index            where each line begins
+    runs/<run>/templates/<platform>-<region>.json   what all tasks of a Region share
+    runs/<run>/attempts/<task>/<n>.json             training n of a task, written before it is started
+    runs/<run>/results/<task>.json                  how the task stands
+    runs/<run>/cancel                               stop everything
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+RUN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_MANIFEST = re.compile(r"runs/(?P<run>[^/]+)/submissions/(?P<submission>\d+)/(?P<array>\d+)\.manifest")
+
+
+def valid_run_name(name: str) -> bool:
+    """At most 40 small letters, digits and single hyphens: it must fit into a training's name."""
+    return RUN_NAME.fullmatch(name) is not None and "--" not in name
+
+
+def training_name(run: str, task: int, attempt: int) -> str:
+    """Unique per account and Region, and the same for whoever computes it."""
+    return f"{run}-{task}-{attempt}"
+
+
+def array_name(run: str, submission: int, array: int) -> str:
+    return f"{run}-s{submission}-a{array}"
+
+
+@dataclass(frozen=True)
+class RunKeys:
+    """The keys of one run."""
+
+    run: str
+
+    @property
+    def prefix(self) -> str:
+        return f"runs/{self.run}/"
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.prefix}run.json"
+
+    @property
+    def cancel(self) -> str:
+        return f"{self.prefix}cancel"
+
+    @property
+    def submissions(self) -> str:
+        return f"{self.prefix}submissions/"
+
+    @property
+    def attempts(self) -> str:
+        return f"{self.prefix}attempts/"
+
+    @property
+    def results(self) -> str:
+        return f"{self.prefix}results/"
+
+    def submission(self, number: int) -> str:
+        return f"{self.submissions}{number}.json"
+
+    def manifest(self, submission: int, array: int) -> str:
+        return f"{self.submissions}{submission}/{array}.manifest"
+
+    def template(self, platform: str, region: str) -> str:
+        return f"{self.prefix}templates/{platform}-{region}.json"
+
+    def attempts_of(self, task: int) -> str:
+        return f"{self.attempts}{task}/"
+
+    def attempt(self, task: int, number: int) -> str:
+        return f"{self.attempts_of(task)}{number:04}.json"
+
+    def result(self, task: int) -> str:
+        return f"{self.results}{task}.json"
+
+
+def index_key(manifest_key: str) -> str:
+    return manifest_key.removesuffix(".manifest") + ".index"
+
+
+@dataclass(frozen=True)
+class S3Uri:
+    bucket: str
+    key: str
+
+    @classmethod
+    def parse(cls, uri: str) -> S3Uri:
+        scheme, _, rest = uri.partition("://")
+        bucket, _, key = rest.partition("/")
+        if scheme != "s3" or not bucket:
+            raise ValueError(f"not an S3 URI: {uri!r}")
+        return cls(bucket, key)
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.key}"
+
+
+def run_of_manifest(key: str) -> str | None:
+    """The run that a manifest's key belongs to; None for a file from elsewhere."""
+    match = _MANIFEST.fullmatch(key)
+    return match["run"] if match else None
+
+
+def canonical(value: Any) -> str:
+    """One spelling of a JSON value, so that equal things hash alike on every machine."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest(value: Any, length: int = 12) -> str:
+    data = value if isinstance(value, bytes) else canonical(value).encode()
+    return hashlib.sha256(data).hexdigest()[:length]

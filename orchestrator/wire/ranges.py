@@ -1,0 +1,86 @@
+"""Which tasks, in few words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Task numbers in an order, as half-open ranges: a million tasks in a few words."""
+
+    spans: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Ranges:
+        spans: list[list[int]] = []
+        for number in sorted(set(numbers)):
+            if spans and spans[-1][1] == number:
+                spans[-1][1] += 1
+            else:
+                spans.append([number, number + 1])
+        return cls(tuple((a, b) for a, b in spans))
+
+    @classmethod
+    def parse(cls, text: str) -> Ranges:
+        """`3,7-9` is the tasks 3, 7, 8 and 9; ValueError when it is neither numbers nor ranges."""
+        spans: list[tuple[int, int]] = []
+        for part in text.split(","):
+            first, dash, last = part.strip().partition("-")
+            start, stop = int(first), int(last if dash else first) + 1
+            if start < 0 or stop <= start:
+                raise ValueError(part)
+            spans.append((start, stop))
+        return cls(_merged(spans))
+
+    def __iter__(self) -> Iterator[int]:
+        for start, stop in self.spans:
+            yield from range(start, stop)
+
+    def __len__(self) -> int:
+        return sum(stop - start for start, stop in self.spans)
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and any(a <= number < b for a, b in self.spans)
+
+    def __getitem__(self, index: int) -> int:
+        """The number at this place in the order: how a Batch index finds its task."""
+        for start, stop in self.spans:
+            if index < stop - start:
+                return start + index
+            index -= stop - start
+        raise IndexError(index)
+
+    def chunks(self, size: int) -> list[Ranges]:
+        """Cut into pieces of at most `size` numbers, none of one number alone if it can be helped."""
+        total = len(self)
+        pieces = -(-total // size)
+        cuts = [total * k // pieces for k in range(pieces + 1)] if pieces else []
+        return [self._slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+
+    def _slice(self, first: int, last: int) -> Ranges:
+        spans: list[tuple[int, int]] = []
+        seen = 0
+        for start, stop in self.spans:
+            a, b = max(first - seen, 0), min(last - seen, stop - start)
+            if a < b:
+                spans.append((start + a, start + b))
+            seen += stop - start
+        return Ranges(tuple(spans))
+
+    def __str__(self) -> str:
+        return ",".join(str(a) if b == a + 1 else f"{a}-{b - 1}" for a, b in self.spans)
+
+
+def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return tuple(merged)

@@ -1,0 +1,30 @@
+"""What all tasks of a Region share: written once at submit, read by every launcher."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Template:
+    platform: str
+    region: str
+    run: str
+    owner: str
+    request: dict[str, Any]
+    """The platform's request, but for what a task, its place and its attempt add."""
+    hyperparameters: dict[str, str]
+    """Sent with every task's own: the entry point, the sources, how processes start."""
+    output: str
+    """S3 prefix in this Region for what trainings leave behind."""
+    checkpoints: bool = False
+    poll_s: float = 30.0
+    """How often a launcher looks at its training, at the least."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Template:
+        return cls(**{k: v for k, v in body.items() if k in cls.__dataclass_fields__})
