@@ -2,16 +2,47 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
-STAMP  := .venv/.installed
-# Where a machine keeps wheels of its own (a CPU build of PyTorch, say), uv is told so; pip would know.
+# Where a machine keeps wheels of its own (a CPU build of PyTorch, say), uv must be told so; pip would know.
 LINKS  := $(PIP_FIND_LINKS:%=--find-links %)
+INDEX  := $(PIP_INDEX_URL:%=--default-index %)
+EXTRAS := local,parquet,postgres
+# An activated environment elsewhere must not leak into ours.
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 .PHONY: demo test lint torch bench clean
-demo: $(STAMP)
-	$(BIN)/sweep demo
 
-$(STAMP): pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(UV) $(LINKS) --group dev --editable '.[local,parquet,postgres]'
-	touch $@
+demo: .venv/.installed
+	@$(BIN)/sweep demo
+
+test: lint
+	@$(BIN)/python -c 'import torch' 2>/dev/null || echo "PyTorch is not installed: tests of PyTorch DDP are skipped ('make torch' installs it)."
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: .venv/.installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/.installed
+	@$(BIN)/python -m benchmarks $(ONLY)
+
+clean:
+	rm -rf .venv .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# An installation that was interrupted leaves `.unfinished` behind, and is made anew.
+.venv/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "sweep needs Python 3.10 or newer: make $(MAKECMDGOALS) PYTHON=python3.x" >&2; exit 1; }
+	@test ! -e .venv/.unfinished || rm -rf .venv
+	@mkdir -p .venv && touch .venv/.unfinished
+	@test -x $(BIN)/uv || echo "Installing into .venv, once ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(UV) $(LINKS) $(INDEX) --group dev --editable '.[$(EXTRAS)]'
+	@mv .venv/.unfinished $@ && touch $@
+
+# PyTorch's CPU build, pinned in pyproject.toml only: the machine's own wheel where there is one, else PyTorch's.
+torch: .venv/.torch
+.venv/.torch: .venv/.installed
+	$(UV) $(or $(LINKS),--torch-backend cpu) $(INDEX) --editable '.[$(EXTRAS),torch]'
+	@touch $@
