@@ -1,0 +1,1 @@
+"""One relational database: what exists (the catalog) and what was run (the ledger)."""

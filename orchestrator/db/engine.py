@@ -1,0 +1,114 @@
+"""The way into the database, and one clear line when there is none."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
+
+from orchestrator.errors import CatalogError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.pool import ConnectionPoolEntry
+
+_WAIT_S = 30
+"""How long to wait for another process's lock, or for a server to answer."""
+_FORMS = "write sqlite:///FILE or postgresql://USER@HOST/NAME"
+
+
+def engine(url: str) -> Engine:
+    """An engine for this URL. Connects to nothing yet."""
+    address = _address(url)
+    try:
+        if address.get_backend_name() == "sqlite":
+            return _sqlite(address)
+        return create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": _WAIT_S})
+    except ModuleNotFoundError as error:
+        raise CatalogError(
+            f"PostgreSQL needs {error.name}, which is not installed",
+            hint="pip install 'sweep-orchestrator[postgres]'",
+        ) from error
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One consistent view. Nothing done to it stays."""
+    with _explained(engine), engine.connect() as connection:
+        yield connection
+        connection.rollback()
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """All or nothing. In SQLite the lock is taken at once: one that is asked for halfway cannot be waited for."""
+    with _explained(engine), engine.connect().execution_options(begin="IMMEDIATE") as connection, connection.begin():
+        yield connection
+
+
+def named(engine: Engine) -> str:
+    """The database as errors call it, without its password."""
+    return engine.url.set(drivername=engine.url.get_backend_name()).render_as_string(hide_password=True)
+
+
+def _address(url: str) -> URL:
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise CatalogError("the database's URL cannot be read", hint=_FORMS) from error
+    if address.drivername in ("postgres", "postgresql"):
+        return address.set(drivername="postgresql+psycopg")
+    if address.drivername not in ("sqlite", "postgresql+psycopg"):
+        raise CatalogError(f"databases of kind {address.drivername!r} are not supported", hint=_FORMS)
+    return address
+
+
+def _sqlite(address: URL) -> Engine:
+    engine = create_engine(address, connect_args={"timeout": _WAIT_S})
+    if address.database:
+        folder = Path(address.database).resolve().parent
+        if not folder.is_dir():
+            raise CatalogError("the folder of the database does not exist", where=str(folder), hint=f"mkdir {folder}")
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        # Python's driver would begin transactions itself, and leave schema changes out of them.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA journal_mode = WAL")  # readers and a writer don't wait for each other
+        cursor.execute("PRAGMA synchronous = NORMAL")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        options: dict[str, Any] = dict(connection.get_execution_options())
+        connection.exec_driver_sql(f"BEGIN {options.get('begin', 'DEFERRED')}")
+
+    return engine
+
+
+@contextmanager
+def _explained(engine: Engine) -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise _error(engine, error) from error
+
+
+def _error(engine: Engine, error: SQLAlchemyError) -> CatalogError:
+    reason = str(error.orig if isinstance(error, DBAPIError) else error).strip().split("\n")[0]
+    where = named(engine)
+    if not isinstance(error, OperationalError):
+        return CatalogError(f"the database refuses: {reason}", where=where)
+    if "locked" in reason:
+        return CatalogError(f"another process kept the database locked for {_WAIT_S} s", where=where, hint="try again")
+    sqlite = engine.dialect.name == "sqlite"
+    hint = "its folder and files must be writable" if sqlite else "check its URL, and that the server is up"
+    return CatalogError(f"the database cannot be used: {reason}", where=where, hint=hint)

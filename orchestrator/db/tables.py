@@ -1,0 +1,179 @@
+"""Every table. Plain SQLAlchemy Core: rows go straight to statements and DataFrames."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Date,
+    DateTime,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment. Goes in and comes out with its time zone, which SQLite would forget: always UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else value.astimezone(timezone.utc)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return value.replace(tzinfo=timezone.utc) if value.tzinfo is None else value.astimezone(timezone.utc)
+
+
+def _lane() -> list[Column[str]]:
+    """A lane is a key: the order suits `the prices of these instance types`."""
+    names = ("instance_type", "region", "purchase", "platform")
+    return [Column(name, Text, primary_key=True) for name in names]
+
+
+# The catalog.
+
+campaigns = Table(
+    "campaigns",
+    metadata,
+    Column("campaign", Text, primary_key=True),
+    Column("recorded_from", Date),
+    Column("recorded_to", Date),
+    Column("description", Text),
+)
+
+campaign_tags = Table(
+    "campaign_tags",
+    metadata,
+    Column("campaign", ForeignKey(campaigns.c.campaign, ondelete="CASCADE"), primary_key=True),
+    Column("tag", Text, primary_key=True),
+)
+
+datasets = Table(
+    "datasets",
+    metadata,
+    Column("dataset", Text, primary_key=True, comment="campaign@version"),
+    Column("campaign", ForeignKey(campaigns.c.campaign), nullable=False, index=True),
+    Column("version", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    CheckConstraint("bytes >= 0", name="bytes"),
+)
+
+replicas = Table(
+    "replicas",
+    metadata,
+    Column("dataset", ForeignKey(datasets.c.dataset), primary_key=True),
+    Column("region", Text, primary_key=True),
+    Column("s3_uri", Text, nullable=False),
+    Column("bytes", BigInteger, comment="where it differs from the dataset's"),
+    CheckConstraint("bytes >= 0", name="bytes"),
+)
+
+prices = Table(
+    "prices",
+    metadata,
+    *_lane(),
+    Column("observed_at", UtcTime, primary_key=True),
+    Column("usd_per_hour", Double, nullable=False),
+    Column("source", Text, nullable=False),
+    CheckConstraint("usd_per_hour >= 0", name="usd"),
+)
+
+quotas = Table(
+    "quotas",
+    metadata,
+    *_lane(),
+    Column("observed_at", UtcTime, primary_key=True),
+    Column("slots", Integer, nullable=False),
+    Column("source", Text, nullable=False),
+    CheckConstraint("slots >= 0", name="slots"),
+)
+
+transfer_prices = Table(
+    "transfer_prices",
+    metadata,
+    Column("from_region", Text, primary_key=True),
+    Column("to_region", Text, primary_key=True),
+    Column("from_gb", Double, primary_key=True, comment="where this tier begins"),
+    Column("usd_per_gb", Double, nullable=False),
+    CheckConstraint("from_gb >= 0", name="gb"),
+    CheckConstraint("usd_per_gb >= 0", name="usd"),
+)
+
+# The ledger: a cache of the control bucket, rebuilt by sync. Moments are seconds since the epoch, as they are there.
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("plan_id", Text, nullable=False),
+    Column("bucket", Text, nullable=False),
+    Column("region", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("tasks", BigInteger, nullable=False),
+    Column("cancelled", Boolean, nullable=False, default=False),
+    Column("document", Text, nullable=False, comment="run.json"),
+)
+
+arrays = Table(
+    "arrays",
+    metadata,
+    Column("run", ForeignKey(runs.c.name, ondelete="CASCADE"), primary_key=True),
+    Column("submission", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("tasks", Text, nullable=False, comment="ranges, in the manifest's order"),
+    Column("size", Integer, nullable=False),
+    Column("job_id", Text, comment="null until submitted"),
+)
+
+results = Table(
+    "results",
+    metadata,
+    Column("run", ForeignKey(runs.c.name, ondelete="CASCADE"), primary_key=True),
+    Column("task", BigInteger, primary_key=True),
+    Column("etag", Text, nullable=False),
+    Column("submission", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("region", Text, nullable=False),
+    Column("instance_type", Text, nullable=False),
+    Column("purchase", Text, nullable=False),
+    Column("training", Text, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("billable_s", Double, nullable=False),
+    Column("usd", Double, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("metrics", Text, nullable=False, comment="JSON"),
+    Column("started_at", Double),
+    Column("ended_at", Double),
+    Column("updated_at", Double, nullable=False),
+    Column("document", Text, nullable=False, comment="the result as it lies in the bucket"),
+    Index(None, "run", "state"),
+)

@@ -1,0 +1,173 @@
+"""Ours, not AWS's: where the database, the buckets and the roles are.
+
+A flag wins over SWEEP_<NAME> in the environment, that over ./sweep.toml (searched upward), and that over
+~/.config/sweep/settings.toml.
+"""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from orchestrator.errors import SettingsError, did_you_mean
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PREFIX = "SWEEP_"
+_PROJECT_FILE = "sweep.toml"
+_SQLITE = "sqlite:///"
+
+logger = logging.getLogger(__name__)
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as containers have
+        return "unknown"
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    database: str = Field(default="sqlite:///sweep.db", description="sqlite:///FILE or postgresql://…")
+    profile: str | None = Field(default=None, description="AWS profile; none is boto3's own choice")
+    region: str = Field(default="us-east-1", description="control Region: AWS Batch and the control bucket")
+    bucket: str | None = Field(default=None, description="control bucket")
+    region_bucket: str | None = Field(
+        default=None, description="the bucket of each Region, for sources and outputs; contains {region}"
+    )
+    role: str | None = Field(default=None, description="ARN of the role that trainings run under")
+    job_role: str | None = Field(default=None, description="ARN of the role that launchers run under")
+    execution_role: str | None = Field(default=None, description="ARN of the role that starts launchers' containers")
+    queue: str = Field(default="sweep", description="AWS Batch job queue")
+    launcher_image: str = Field(default="sweep-launcher:latest", description="container image of the launcher")
+    log_group: str = Field(default="/aws/batch/job", description="where launchers log")
+    owner: str = Field(default_factory=_login_name, description="tag of everything started")
+    poll_s: float = Field(default=30.0, gt=0, description="launchers look at their training no more often than this")
+
+    @field_validator("region_bucket")
+    @classmethod
+    def _names_the_region(cls, pattern: str | None) -> str | None:
+        if pattern is not None and "{region}" not in pattern:
+            raise ValueError("must contain {region}, as in my-sweeps-{region}")
+        return pattern
+
+    def require(self, *names: str) -> None:
+        """All of these must be set."""
+        missing = [name for name in names if getattr(self, name) in (None, "")]
+        if missing:
+            raise SettingsError(
+                f"{_listed(missing)} not set",
+                hint=f'set {" and ".join(map(_variable, missing))}, or `{missing[0]} = "…"` in {_PROJECT_FILE}',
+            )
+
+
+def read(
+    overrides: Mapping[str, object] | None = None,
+    *,
+    folder: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:
+    """The settings in force in a folder. Overrides that are None were not given."""
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in _layers(overrides or {}, folder or Path.cwd(), environ):
+        values |= layer
+        origins |= {name: origin.format(name=name, variable=_variable(name)) for name in layer}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise _explained(error, origins) from error
+
+
+def _layers(
+    overrides: Mapping[str, object], folder: Path, environ: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """What each source says, the weakest first, and how an error should call it."""
+    yield "AWS_REGION", _aws_region(environ)
+    for file in (_user_file(environ), _project_file(folder)):
+        if file is not None and file.is_file():
+            yield str(file), _from_file(file)
+    yield "{variable}", _from_environment(environ)
+    yield "--{name}", {name: value for name, value in overrides.items() if value is not None}
+
+
+def _aws_region(environ: Mapping[str, str]) -> dict[str, object]:
+    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+    return {"region": region} if region else {}
+
+
+def _user_file(environ: Mapping[str, str]) -> Path | None:
+    if environ.get("XDG_CONFIG_HOME"):
+        return Path(environ["XDG_CONFIG_HOME"]) / "sweep" / "settings.toml"
+    return Path(environ["HOME"]) / ".config" / "sweep" / "settings.toml" if environ.get("HOME") else None
+
+
+def _project_file(folder: Path) -> Path | None:
+    start = folder.resolve()
+    return next((home / _PROJECT_FILE for home in (start, *start.parents) if (home / _PROJECT_FILE).is_file()), None)
+
+
+def _from_file(file: Path) -> dict[str, object]:
+    try:
+        values: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"not TOML: {error}", where=str(file)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot be read: {error}", where=str(file)) from error
+    unknown = next((name for name in values if name not in Settings.model_fields), None)
+    if unknown is not None:
+        raise SettingsError(
+            f"unknown setting {unknown!r}", where=str(file), hint=did_you_mean(unknown, list(Settings.model_fields))
+        )
+    if isinstance(values.get("database"), str):
+        values["database"] = _beside(file, values["database"])
+    return values
+
+
+def _beside(file: Path, url: str) -> str:
+    """A relative SQLite file lies beside the settings that name it, wherever sweep is called."""
+    name = url.removeprefix(_SQLITE)
+    relative = url.startswith(_SQLITE) and name not in ("", ":memory:") and not Path(name).is_absolute()
+    return f"{_SQLITE}{file.parent.resolve() / name}" if relative else url
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    known = {_variable(name): name for name in Settings.model_fields}
+    for variable in environ:
+        # Others may use the prefix too, so only a near miss is worth a word.
+        near = variable.startswith(_PREFIX) and variable not in known and get_close_matches(variable, known, 1, 0.85)
+        if near:
+            logger.warning("%s is not a setting; did you mean %s?", variable, near[0])
+    return {name: environ[variable] for variable, name in known.items() if environ.get(variable)}
+
+
+def _explained(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if first["type"] == "extra_forbidden":
+        return SettingsError(f"unknown setting {name!r}", hint=did_you_mean(name, list(Settings.model_fields)))
+    problem = first["msg"].removeprefix("Value error, ")
+    return SettingsError(f"{name}: {problem[:1].lower()}{problem[1:]}", where=origins.get(name, ""))
+
+
+def _variable(name: str) -> str:
+    return _PREFIX + name.upper()
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
