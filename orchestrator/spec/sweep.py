@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from orchestrator.wire.task import Purchase, Scalar
+from orchestrator.errors import did_you_mean
+from orchestrator.spec.axes import Axis, columns
+from orchestrator.spec.duration import DAY, MINUTE, between
+from orchestrator.spec.model import Model, shown, wrong
+from orchestrator.spec.parameters import Expression, ExpressionError, parse
+from orchestrator.spec.space import Space
+from orchestrator.spec.train import MAX_HYPERPARAMETERS, Checkpoints, Framework, Train, parameter_name
+from orchestrator.wire.names import valid_run_name
+from orchestrator.wire.task import Purchase
 
+__all__ = ["Checkpoints", "Data", "Framework", "Objective", "Sweep", "Train", "Where"]
 
-class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+MAX_POINTS = 10**12
 
 
 class Data(Model):
@@ -21,69 +31,165 @@ class Data(Model):
 
     campaigns: list[str] = Field(default=[], description="names; empty is every campaign")
     tags: list[str] = Field(default=[], description="only campaigns with all of these tags")
-    recorded_from: date | None = None
-    recorded_to: date | None = None
-    version: str = Field(default="latest", description="dataset version, or `latest` of each campaign")
+    recorded_from: date | None = Field(default=None, strict=False, description="first day, such as 2026-03-01")
+    recorded_to: date | None = Field(default=None, strict=False, description="last day, included")
+    version: str = Field(default="latest", min_length=1, description="dataset version, or `latest` of each campaign")
+
+    @model_validator(mode="after")
+    def _days_in_order(self) -> Data:
+        if self.recorded_from and self.recorded_to and self.recorded_from > self.recorded_to:
+            raise wrong("recorded_to is before recorded_from", at=("recorded_to",))
+        return self
 
 
-class Framework(Model):
-    """One of AWS's own images, looked up for each Region when the sweep is submitted."""
-
-    name: Literal["pytorch", "tensorflow"]
-    version: str
-    python: str = "py3"
-
-
-class Checkpoints(Model):
-    every: str = Field(default="15m", description="how often the training saves")
-
-
-class Train(Model):
-    entry_point: str
-    source: str = Field(description="folder, beside the sweep file")
-    image: str | None = Field(default=None, description="may contain {region} and {account}")
-    framework: Framework | None = None
-    parallel: Literal["single", "mpi", "torchrun", "smddp"] = "single"  # horovod, ddp: spelt out by a validator
-    instances: int = Field(default=1, ge=1)
-    processes_per_instance: int = Field(default=1, ge=1)
-    mpi_options: str = ""
-    environment: dict[str, str] = {}
-    hyperparameters: dict[str, Scalar] = Field(default={}, description="sent to every task as they are")
-    metrics: dict[str, str] = Field(default={}, description="name → regex with one group")
-    checkpoints: Checkpoints | None = None
-    volume_gb: int = Field(default=30, ge=1)
+def _listed_once(values: list[Any]) -> list[Any]:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise wrong(f"{getattr(value, 'value', value)!r} is listed twice", at=(index,))
+    return values
 
 
 class Where(Model):
     """What may be bought, and where data may be trained on."""
 
-    regions: list[str] = Field(default=[], description="allowed Regions (residency); empty is wherever a replica is")
-    instance_types: list[str] = Field(min_length=1)
-    purchases: list[Purchase] = [Purchase.SPOT, Purchase.ON_DEMAND]
+    regions: Annotated[list[str], AfterValidator(_listed_once)] = Field(
+        default=[], description="allowed Regions (residency); empty is wherever a replica is"
+    )
+    instance_types: Annotated[list[str], AfterValidator(_listed_once)] = Field(
+        min_length=1, description="every one of them is considered, such as ml.g5.xlarge"
+    )
+    purchases: Annotated[
+        list[Annotated[Purchase, Field(strict=False)]], AfterValidator(_listed_once), Field(min_length=1)
+    ] = Field(default=[Purchase.SPOT, Purchase.ON_DEMAND], description="how instances may be bought")
 
 
 class Objective(Model):
     """Exactly one of the two: the metric that ranks the results."""
 
-    minimize: str | None = None
-    maximize: str | None = None
+    minimize: str | None = Field(default=None, description="a metric's name: the smallest is best")
+    maximize: str | None = Field(default=None, description="a metric's name: the largest is best")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Objective:
+        if (self.minimize is None) == (self.maximize is None):
+            raise wrong("an objective is either minimize or maximize", hint="write `objective: {minimize: loss}`")
+        return self
+
+    @property
+    def metric(self) -> str:
+        return self.minimize or self.maximize or ""
 
 
-Axis = Annotated[Any, Field(description="a list of values, {range|linear|log: …} or a boolean's two values")]
+def _name(name: str) -> str:
+    if not valid_run_name(name):
+        raise wrong(
+            f"{shown(name)} cannot name a sweep",
+            hint="at most 40 small letters, digits and single hyphens, such as nightly-grid",
+        )
+    return name
+
+
+def _hours(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise wrong(f"expected hours or an expression, got {shown(value)}")
+    if isinstance(value, int | float) and not 0 < value < float("inf"):
+        raise wrong(f"a runtime of {value} hours is not above 0")
+    if isinstance(value, str):
+        try:
+            parse(value)
+        except ExpressionError as error:
+            raise wrong(str(error), hint=error.hint, offset=error.offset) from error
+    return value
 
 
 class Sweep(Model):
     """One sweep: data × space, and how each training runs."""
 
-    name: str
+    name: Annotated[str, AfterValidator(_name)] = Field(description="small letters, digits and single hyphens")
     data: Data = Data()
     train: Train
-    space: dict[str, Axis] = {}
+    space: dict[str, Axis] = Field(default={}, description="parameter → its values; every combination is a point")
     where: Where
     objective: Objective | None = None
-    runtime: float | str = Field(description="hours on one instance: a number, or an expression of parameters")
-    timeout: str = "24h"
-    retries: int = Field(default=0, ge=0, le=10)
-    patience: str = "30m"
+    runtime: Annotated[float | str, BeforeValidator(_hours)] = Field(
+        description="hours on one instance: a number, or an expression of parameters such as 0.4 * epochs"
+    )
+    timeout: Annotated[str, between(MINUTE, 28 * DAY)] = Field(
+        default="24h", description="the longest one training may run"
+    )
+    retries: int = Field(default=0, ge=0, le=10, description="how often a task that failed by itself is tried again")
+    patience: Annotated[str, between(0, DAY)] = Field(
+        default="30m", description="how long a place may refuse capacity before the next is tried"
+    )
     folder: SkipJsonSchema[Path] = Field(default=Path(), exclude=True)
     """Where `source` is relative to. Not part of what was asked."""
+
+    @cached_property
+    def points(self) -> Space:
+        """The space, numbered: size parameters first."""
+        expression = self.runtime_expression
+        return Space(self.space, expression.names if expression else ())
+
+    @cached_property
+    def runtime_expression(self) -> Expression | None:
+        """None when the runtime is a plain number of hours."""
+        return parse(self.runtime) if isinstance(self.runtime, str) else None
+
+    @model_validator(mode="after")
+    def _parameters_are_distinct(self) -> Sweep:
+        names: Counter[str] = Counter()
+        for axis_name, axis in self.space.items():
+            for name in columns(axis_name, axis):
+                at = ("space", axis_name) if name == axis_name else ("space", axis_name, "zip", name)
+                try:
+                    parameter_name(name)
+                except type(wrong("")) as error:
+                    context = error.context or {}
+                    raise wrong(context["message"], hint=context["hint"], at=at) from error
+                if names[name]:
+                    raise wrong(f"parameter {name!r} is in two axes", at=at)
+                if name in self.train.hyperparameters:
+                    raise wrong(f"parameter {name!r} is also in train.hyperparameters", hint="keep one", at=at)
+                names[name] += 1
+        total = len(names) + len(self.train.hyperparameters)
+        if total > MAX_HYPERPARAMETERS:
+            raise wrong(
+                f"{total} parameters and hyperparameters",
+                hint=f"SageMaker takes 100, and sweep needs 10 of them: at most {MAX_HYPERPARAMETERS}",
+                at=("space",),
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _space_can_be_numbered(self) -> Sweep:
+        points = self.points.sizes * self.points.points_per_size
+        if points > MAX_POINTS:
+            raise wrong(f"{points:.1e} points are too many", hint=f"at most {MAX_POINTS:.0e}", at=("space",))
+        return self
+
+    @model_validator(mode="after")
+    def _runtime_is_known(self) -> Sweep:
+        if (expression := self.runtime_expression) is None:
+            return self
+        known = {**dict.fromkeys(self.points.parameters), **self.train.hyperparameters}
+        for name, offset in expression.names.items():
+            if name not in known:
+                raise wrong(
+                    f"unknown name {name!r} in the runtime",
+                    hint=did_you_mean(name, list(known)) or "there are no parameters",
+                    at=("runtime",),
+                    offset=offset,
+                )
+            if isinstance(known[name], str):
+                raise wrong(f"{name} is text, not a number", at=("runtime",), offset=offset)
+        return self
+
+    @model_validator(mode="after")
+    def _objective_is_measured(self) -> Sweep:
+        if self.objective and self.objective.metric not in self.train.metrics:
+            raise wrong(
+                f"{self.objective.metric!r} is not a metric of train.metrics",
+                hint=did_you_mean(self.objective.metric, list(self.train.metrics)) or "train.metrics is empty",
+                at=("objective", "minimize" if self.objective.minimize else "maximize"),
+            )
+        return self

@@ -1,0 +1,78 @@
+"""What every part of the sweep file is made of: strict models, plain values, errors that know their place."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from orchestrator.wire.task import Scalar
+
+MAX_VALUE = 2_500
+"""Characters of a hyperparameter's value, as SageMaker takes it."""
+MAX_WHOLE = 2**63
+
+
+class Model(BaseModel):
+    """Unknown keys are typos; nothing is converted silently; a value never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def wrong(message: str, *, hint: str = "", at: tuple[str | int, ...] = (), offset: int = 0) -> PydanticCustomError:
+    """A validator's complaint: `at` leads from the validated value to the culprit, `offset` into its text."""
+    return PydanticCustomError("wrong", "{message}", {"message": message, "hint": hint, "at": at, "offset": offset})
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    return _number(value, "a number, text or true/false")
+
+
+def _number(value: Any, expected: str = "a number") -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(f"expected {expected}, got {shown(value)}")
+    if not math.isfinite(value):
+        raise wrong(f"{value} is not a finite number")
+    if isinstance(value, int) and abs(value) >= MAX_WHOLE:
+        raise wrong(f"{shown(value)} is too large a number", hint="write it as text, in quotes")
+    return value
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise wrong("a NUL character cannot be passed to a process")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise wrong("half a surrogate pair is not text")
+    if len(json.dumps(value)) > MAX_VALUE:
+        raise wrong(f"{len(value)} characters are too many", hint=f"SageMaker takes {MAX_VALUE} as JSON")
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it: short, and a list or mapping by its kind only."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+Value = Annotated[Scalar, BeforeValidator(_value)]
+"""What a hyperparameter may be."""
+
+Number = Annotated[int | float, BeforeValidator(_number)]
+
+Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
+"""[first, last]"""

@@ -1,0 +1,80 @@
+"""The space: every assignment of the parameters, addressed by a number.
+
+Numbers run like an odometer: the first axis turns slowest. Size parameters, those that the runtime depends on, are put
+first whatever their order in the file, so points that take equally long have neighbouring numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from orchestrator.spec.axes import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from orchestrator.spec.axes import Axis, Values
+    from orchestrator.wire.task import Scalar
+
+
+@dataclass(frozen=True)
+class _Dial:
+    """One axis of the odometer: a parameter, or several zipped."""
+
+    columns: dict[str, Values]
+
+    @cached_property
+    def count(self) -> int:
+        return next(iter(self.columns.values())).count
+
+
+class Space:
+    """A sweep's points. Holds its axes only: a space of 10^9 points costs nothing."""
+
+    def __init__(self, axes: Mapping[str, Axis], runtime_names: Iterable[str] = ()) -> None:
+        """`runtime_names` are the names that the runtime depends on; those that are no axes are none of ours."""
+        dials = [_Dial(columns(name, axis)) for name, axis in axes.items()]
+        wanted = set(runtime_names)
+        slow = [dial for dial in dials if wanted & dial.columns.keys()]
+        fast = [dial for dial in dials if not wanted & dial.columns.keys()]
+        self._slow, self._fast = slow, fast
+        self.parameters: tuple[str, ...] = tuple(name for dial in dials for name in dial.columns)
+        """In the file's order."""
+        self.size_parameters: tuple[str, ...] = tuple(name for name in self.parameters if name in wanted)
+
+    @cached_property
+    def sizes(self) -> int:
+        """How many combinations of size axes there are."""
+        return prod(dial.count for dial in self._slow)
+
+    @cached_property
+    def points_per_size(self) -> int:
+        return prod(dial.count for dial in self._fast)
+
+    def __len__(self) -> int:
+        return self.sizes * self.points_per_size
+
+    def point(self, number: int) -> dict[str, Scalar]:
+        """The assignment with this number, in the file's order of parameters."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"point {number} of {len(self)}")
+        size, rest = divmod(number, self.points_per_size)
+        found = _decode(self._slow, size) | _decode(self._fast, rest)
+        return {name: found[name] for name in self.parameters}
+
+    def size(self, number: int) -> dict[str, Scalar]:
+        """The size parameters that points number·points_per_size .. (number+1)·points_per_size-1 share."""
+        found = _decode(self._slow, number)
+        return {name: found[name] for name in self.size_parameters}
+
+
+def _decode(dials: list[_Dial], number: int) -> dict[str, Scalar]:
+    found: dict[str, Scalar] = {}
+    for dial in reversed(dials):
+        number, turn = divmod(number, dial.count)
+        for name, values in dial.columns.items():
+            found[name] = values.at(turn)
+    return found

@@ -1,0 +1,181 @@
+"""How one training runs: code, image, processes, metrics."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from orchestrator.spec.duration import DAY, between
+from orchestrator.spec.model import Model, Value, shown, wrong
+
+MAX_HYPERPARAMETERS = 90
+"""SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
+MAX_METRICS = 40
+MAX_ENVIRONMENT = 100
+
+_SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,511}")
+_SMDDP = {"pytorch": ((1, 6), (2, 2)), "tensorflow": ((2, 3), (2, 11))}
+"""The versions whose images carry the SMDDP library."""
+
+
+class Framework(Model):
+    """One of AWS's own images, looked up for each Region when the sweep is submitted."""
+
+    name: Literal["pytorch", "tensorflow"]
+    version: str = Field(pattern=r"^\d+\.\d+(\.\d+)?$", description="such as 2.8.0; in quotes, for 2.10 is 2.1")
+    python: str = Field(default="py3", pattern=r"^py3\d*$", description="such as py312; py3 is the image's newest")
+
+
+class Checkpoints(Model):
+    """Trainings save to /opt/ml/checkpoints, and go on from there when started again."""
+
+    every: Annotated[str, between(1, DAY)] = Field(default="15m", description="how often the training saves")
+
+
+def _canonical_parallel(value: Any) -> Any:
+    return _SPELLINGS.get(value, value) if isinstance(value, str) else value
+
+
+def _folder(value: str) -> str:
+    if not value or value.startswith(("/", "~")) or "\\" in value:
+        raise wrong(f"not a folder relative to the sweep file: {shown(value)}")
+    return value
+
+
+def _inside_source(value: str) -> str:
+    path = PurePosixPath(value)
+    if not value or path.is_absolute() or ".." in path.parts or "\\" in value:
+        raise wrong(f"not a path inside the source folder: {shown(value)}")
+    if path.suffix not in (".py", ".sh"):
+        raise wrong(f"neither a .py nor a .sh file: {shown(value)}")
+    return value
+
+
+def parameter_name(name: str) -> str:
+    """Parameters become the training's command-line options."""
+    if not _PARAMETER.fullmatch(name):
+        raise wrong(
+            f"{shown(name)} cannot name a parameter", hint="letters, digits, _ - and . after a letter or _; at most 256"
+        )
+    if name.startswith(("sagemaker_", "sweep_")):
+        raise wrong(f"{name!r} is taken: names that begin with sagemaker_ or sweep_ are not passed to your code")
+    return name
+
+
+def _hyperparameters(values: dict[str, Any]) -> dict[str, Any]:
+    for name in values:
+        parameter_name(name)
+    return values
+
+
+def _environment(variables: dict[str, str]) -> dict[str, str]:
+    if len(variables) > MAX_ENVIRONMENT:
+        raise wrong(f"{len(variables)} environment variables", hint=f"SageMaker takes {MAX_ENVIRONMENT}")
+    for name, value in variables.items():
+        if not _VARIABLE.fullmatch(name):
+            raise wrong(f"{shown(name)} cannot name an environment variable")
+        if len(value) > 512:
+            raise wrong(f"{len(value)} characters are too many", hint="SageMaker takes 512", at=(name,))
+        if "\0" in value:
+            raise wrong("a NUL character cannot be in the environment", at=(name,))
+    return variables
+
+
+def _metrics(patterns: dict[str, str]) -> dict[str, str]:
+    if len(patterns) > MAX_METRICS:
+        raise wrong(f"{len(patterns)} metrics", hint=f"SageMaker takes {MAX_METRICS}")
+    for name, pattern in patterns.items():
+        if not 0 < len(name) <= 255:
+            raise wrong("a metric's name has 1 to 255 characters")
+        if len(pattern) > 500:
+            raise wrong(f"a regex of {len(pattern)} characters is too long", hint="SageMaker takes 500", at=(name,))
+        try:
+            groups = re.compile(pattern).groups
+        except (re.error, OverflowError, RecursionError) as error:
+            raise wrong(f"not a regular expression: {error}", at=(name,)) from error
+        if groups != 1:
+            raise wrong(
+                f"the regex has {groups} groups, not one",
+                hint="put one pair of parentheses around the number, and (?:…) elsewhere",
+                at=(name,),
+            )
+    return patterns
+
+
+Parallel = Annotated[
+    Literal["single", "mpi", "torchrun", "smddp"],
+    BeforeValidator(
+        _canonical_parallel,
+        json_schema_input_type=Literal["single", "mpi", "horovod", "torchrun", "ddp", "pytorchddp", "smddp"],
+    ),
+]
+
+
+class Train(Model):
+    """The code, the image it runs in, and how its processes start."""
+
+    entry_point: Annotated[str, AfterValidator(_inside_source)] = Field(
+        description="the script, inside `source`; a .sh only with `parallel: single`"
+    )
+    source: Annotated[str, AfterValidator(_folder)] = Field(description="folder of the code, relative to this file")
+    image: str | None = Field(default=None, min_length=1, description="may contain {region} and {account}")
+    framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
+    parallel: Parallel = Field(default="single", description="how processes start")
+    instances: int = Field(default=1, ge=1, description="machines of one training")
+    processes_per_instance: int = Field(default=1, ge=1, description="usually one a GPU")
+    mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
+    environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(
+        default={}, description="variables of every training; values are text, in quotes"
+    )
+    hyperparameters: Annotated[dict[str, Value], AfterValidator(_hyperparameters)] = Field(
+        default={}, description="sent to every task as they are"
+    )
+    metrics: Annotated[dict[str, str], AfterValidator(_metrics)] = Field(
+        default={}, description="name → regex over the log, with one group around the number"
+    )
+    checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
+    volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
+
+    @model_validator(mode="after")
+    def _one_image(self) -> Train:
+        if self.image is not None and self.framework is not None:
+            raise wrong("image and framework exclude each other", hint="keep one of them", at=("framework",))
+        if self.image is None and self.framework is None:
+            raise wrong(
+                "no image", hint="add `image: <uri>` or `framework: {name: pytorch, version: '2.8.0'}` under train"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _processes_can_start(self) -> Train:
+        if self.parallel == "single" and self.processes_per_instance > 1:
+            raise wrong(
+                "single is one process an instance",
+                hint="set parallel to mpi or torchrun",
+                at=("processes_per_instance",),
+            )
+        if self.parallel != "single" and self.entry_point.endswith(".sh"):
+            raise wrong(f"{self.parallel} starts Python scripts only", at=("entry_point",))
+        if self.parallel != "mpi" and self.mpi_options:
+            raise wrong(f"{self.parallel} does not use mpirun", at=("mpi_options",))
+        if self.parallel == "torchrun" and self.framework is not None and self.framework.name != "pytorch":
+            raise wrong("torchrun needs PyTorch", at=("framework", "name"))
+        return self
+
+    @model_validator(mode="after")
+    def _smddp_is_in_the_image(self) -> Train:
+        if self.parallel == "smddp" and self.framework is not None:
+            first, last = _SMDDP[self.framework.name]
+            major, minor = self.framework.version.split(".")[:2]
+            if not first <= (int(major), int(minor)) <= last:
+                raise wrong(
+                    f"AWS's {self.framework.name} {self.framework.version} images have no smddp",
+                    hint=f"{'.'.join(map(str, first))} to {'.'.join(map(str, last))} do; or use torchrun",
+                    at=("framework", "version"),
+                )
+        return self
