@@ -1,0 +1,185 @@
+"""AWS Batch in one Region and queue: definitions, arrays, and what became of their children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.aws.mapping import aws_errors
+from orchestrator.wire.names import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from mypy_boto3_batch import BatchClient
+    from mypy_boto3_batch.type_defs import JobDetailTypeDef, JobSummaryTypeDef
+
+    from orchestrator.aws.session import Clients
+
+DESCRIBED_AT_ONCE = 100
+REASON_LENGTH = 1024
+MAX_ARRAY = 10_000
+"""AWS's limits."""
+
+
+@dataclass(frozen=True)
+class ArrayJob:
+    """What to submit. `size` 1 makes an ordinary job: AWS's arrays begin at two."""
+
+    name: str
+    definition: str
+    size: int
+    environment: Mapping[str, str]
+    """Little: AWS fails a job after submission when its overrides are longer than 8,192 characters."""
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job, an array or one child of an array, as Batch sees it now."""
+
+    id: str
+    name: str
+    status: str
+    """SUBMITTED, PENDING, RUNNABLE, STARTING, RUNNING, SUCCEEDED or FAILED."""
+    index: int = 0
+    size: int = 1
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Of an array: how many children have which status."""
+    exit_code: int | None = None
+    reason: str = ""
+    log_stream: str = ""
+
+    @property
+    def ended(self) -> bool:
+        return self.status in {"SUCCEEDED", "FAILED"}
+
+
+class Batch:
+    def __init__(self, clients: Clients, region: str, queue: str) -> None:
+        self.clients = clients
+        self.region = region
+        self.queue = queue
+
+    def definition(self, rendered: Mapping[str, Any]) -> str:
+        """The ARN of an active definition with just this content, registered only if there is none.
+
+        Its name carries the hash of its content, so a definition never changes under a run that uses it.
+        """
+        body = named(rendered)
+        name = body["jobDefinitionName"]
+        with aws_errors(f"look up the job definition {name}", where=self.region):
+            pages = self._client.get_paginator("describe_job_definitions").paginate(
+                jobDefinitionName=name, status="ACTIVE"
+            )
+            for page in pages:
+                for found in page["jobDefinitions"]:
+                    return found["jobDefinitionArn"]
+        with aws_errors(f"register the job definition {name}", where=self.region):
+            return self._client.register_job_definition(**body)["jobDefinitionArn"]
+
+    def find(self, name: str) -> str | None:
+        """The job submitted under this name, the oldest if there are several. Batch forgets jobs after a week."""
+        found: list[JobSummaryTypeDef] = []
+        with aws_errors(f"look for the job {name}", where=f"{self.region} {self.queue}"):
+            pages = self._client.get_paginator("list_jobs").paginate(
+                jobQueue=self.queue, filters=[{"name": "JOB_NAME", "values": [name]}]
+            )
+            for page in pages:
+                # AWS's filter ignores case.
+                found += [job for job in page["jobSummaryList"] if job["jobName"] == name]
+        return min(found, key=lambda job: job.get("createdAt", 0))["jobId"] if found else None
+
+    def submit(self, array: ArrayJob) -> str:
+        """The id of the job. SubmitJob has no client token: `find` the name first."""
+        with aws_errors(f"submit the job {array.name}", where=f"{self.region} {self.queue}"):
+            return self._client.submit_job(**submission(array, self.queue))["jobId"]
+
+    def describe(self, ids: Sequence[str]) -> list[Job]:
+        """Those that Batch still knows."""
+        jobs: list[Job] = []
+        for first in range(0, len(ids), DESCRIBED_AT_ONCE):
+            with aws_errors("describe jobs", where=self.region):
+                answer = self._client.describe_jobs(jobs=list(ids[first : first + DESCRIBED_AT_ONCE]))
+            jobs += [_described(job) for job in answer["jobs"]]
+        return jobs
+
+    def failed_children(self, job_id: str) -> Iterator[Job]:
+        """Children of the array that have failed; the job itself, if it failed and is no array."""
+        parents = self.describe([job_id])
+        if parents and parents[0].size == 1:
+            yield from (job for job in parents if job.status == "FAILED")
+            return
+        with aws_errors(f"list the failed children of {job_id}", where=self.region):
+            for page in self._client.get_paginator("list_jobs").paginate(arrayJobId=job_id, jobStatus="FAILED"):
+                yield from (_summarized(job) for job in page["jobSummaryList"])
+
+    def terminate(self, job_id: str, reason: str) -> None:
+        """Stop the job, or the array with all its children. Those that have ended stay as they are."""
+        with aws_errors(f"terminate the job {job_id}", where=self.region):
+            self._client.terminate_job(jobId=job_id, reason=reason[:REASON_LENGTH])
+
+    @property
+    def _client(self) -> BatchClient:
+        return self.clients.client("batch", self.region)
+
+
+def named(rendered: Mapping[str, Any]) -> dict[str, Any]:
+    """The request that registers a definition, under a name that carries its content's hash."""
+    return {**rendered, "jobDefinitionName": f"{rendered['jobDefinitionName']}-{digest(dict(rendered))}"}
+
+
+def submission(array: ArrayJob, queue: str) -> dict[str, Any]:
+    """The SubmitJob request. Pure: a dry run shows it."""
+    body: dict[str, Any] = {
+        "jobName": array.name,
+        "jobQueue": queue,
+        "jobDefinition": array.definition,
+        "containerOverrides": {"environment": _pairs(array.environment.items())},
+        "tags": dict(array.tags),
+        "propagateTags": True,
+    }
+    return body | {"arrayProperties": {"size": array.size}} if array.size > 1 else body
+
+
+def _pairs(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in sorted(items)]
+
+
+def _described(job: JobDetailTypeDef) -> Job:
+    array = job.get("arrayProperties", {})
+    container = job.get("container", {})
+    return Job(
+        id=job["jobId"],
+        name=job["jobName"],
+        status=job["status"],
+        index=array.get("index", _index(job["jobId"])),
+        size=array.get("size", 1),
+        counts=dict(array.get("statusSummary", {})),
+        exit_code=container.get("exitCode"),
+        reason=_reason(job.get("statusReason"), container.get("reason")),
+        log_stream=container.get("logStreamName", ""),
+    )
+
+
+def _summarized(job: JobSummaryTypeDef) -> Job:
+    array = job.get("arrayProperties", {})
+    container = job.get("container", {})
+    return Job(
+        id=job["jobId"],
+        name=job["jobName"],
+        status=job.get("status", ""),
+        index=array.get("index", _index(job["jobId"])),
+        exit_code=container.get("exitCode"),
+        reason=_reason(job.get("statusReason"), container.get("reason")),
+    )
+
+
+def _index(job_id: str) -> int:
+    """A child's id is its array's, a colon and its index."""
+    index = job_id.rpartition(":")[2]
+    return int(index) if ":" in job_id and index.isdigit() else 0
+
+
+def _reason(*parts: str | None) -> str:
+    return "; ".join(dict.fromkeys(part for part in parts if part))

@@ -1,0 +1,103 @@
+"""One run's objects in the control bucket, typed. What may be written twice, and by whom, is decided here.
+
+The rules in full, and why they make two arrays of one run harmless: docs/protocol.md.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound, Throttled
+from orchestrator.wire.names import RunKeys
+from orchestrator.wire.result import Attempt, Result, TaskState
+from orchestrator.wire.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.aws.s3 import S3, Stored
+
+_T = TypeVar("_T")
+
+WRITERS = 20
+"""How many other writers of one result we are ready to lose to in a row: there are never more than a few."""
+
+
+class Control:
+    """The run's objects. Safe to use from several threads and machines at once."""
+
+    def __init__(self, s3: S3, run: str) -> None:
+        self.s3 = s3
+        self.run = run
+        self.keys = RunKeys(run)
+
+    def attempts(self, task: int) -> list[Attempt]:
+        """All that were ever recorded for the task, oldest first."""
+        keys = [item.key for item in self.s3.list(self.keys.attempts_of(task))]
+        attempts = [self._decode(key, self.s3.get(key), Attempt.from_json) for key in keys]
+        return sorted(attempts, key=lambda attempt: attempt.number)
+
+    def record(self, attempt: Attempt) -> bool:
+        """Claim the number. False: it is claimed already; what was recorded then is what counts."""
+        key = self.keys.attempt(attempt.task, attempt.number)
+        return self.s3.put_once(key, _encode(attempt.to_json()))
+
+    def result(self, task: int) -> tuple[Result, str] | None:
+        """How the task stands, and the etag of that; None when it has left nothing yet."""
+        key = self.keys.result(task)
+        try:
+            stored = self.s3.get(key)
+        except NotFound:
+            return None
+        return self._decode(key, stored, Result.from_json), stored.etag
+
+    def write_result(self, result: Result) -> None:
+        """Leave this result, unless what lies there is newer. A writer that loses a race looks again."""
+        key, body = self.keys.result(result.task), _encode(result.to_json())
+        for _ in range(WRITERS):
+            found = self.result(result.task)
+            if found and not replaces(result, found[0]):
+                return
+            try:
+                self.s3.put_if(key, body, found[1] if found else None)
+            except (AlreadyExists, NotFound):
+                continue  # somebody wrote, or removed, it since we looked
+            return
+        raise Throttled("too many writers of one result", where=self.s3.uri(key))
+
+    def cancelled(self) -> bool:
+        try:
+            self.s3.get(self.keys.cancel)
+        except NotFound:
+            return False
+        return True
+
+    def cancel(self) -> None:
+        """Put the marker down: from now on nothing of this run is started."""
+        self.s3.put_once(self.keys.cancel, b"")
+
+    def template(self, platform: str, region: str) -> Template:
+        key = self.keys.template(platform, region)
+        return self._decode(key, self.s3.get(key), Template.from_json)
+
+    def _decode(self, key: str, stored: Stored, read: Callable[[dict[str, Any]], _T]) -> _T:
+        try:
+            return read(json.loads(stored.body))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidRequest(f"cannot be understood: {error!r}", where=self.s3.uri(key)) from error
+
+
+def replaces(new: Result, old: Result) -> bool:
+    """Newer attempts replace older ones, and later states earlier ones.
+
+    Among two endings of the same attempt the first one stays, except that `done` replaces any: it is only ever
+    written on the platform's own word, while the others may rest on a cancel or on a launcher that is gone.
+    """
+    if new.order != old.order:
+        return new.order > old.order
+    return new.state in {old.state, TaskState.DONE}
+
+
+def _encode(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

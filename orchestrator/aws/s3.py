@@ -1,0 +1,103 @@
+"""Objects in one bucket, and the conditional writes that exactly-once rests on."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.mapping import aws_errors, code
+from orchestrator.errors import AlreadyExists, InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mypy_boto3_s3 import S3Client
+
+    from orchestrator.aws.session import Clients
+
+CONFLICTS = 5
+"""How often a write that met another one at the very same moment is sent again."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    body: bytes
+    etag: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    key: str
+    etag: str
+    size: int
+
+
+class S3:
+    """Raises NotFound for a key or bucket that is not there, AlreadyExists for a condition that does not hold."""
+
+    def __init__(self, clients: Clients, region: str, bucket: str) -> None:
+        self.clients = clients
+        self.region = region
+        self.bucket = bucket
+
+    def put_once(self, key: str, body: bytes) -> bool:
+        """Create the object. False: it was there, whoever wrote it.
+
+        An answer lost on the way makes botocore send the write again; the second one then finds the first one's
+        object. So False may also mean "you, a second ago": who must know compares the contents.
+        """
+        try:
+            self.put_if(key, body, None)
+        except AlreadyExists:
+            return False
+        return True
+
+    def put_if(self, key: str, body: bytes, etag: str | None) -> str:
+        """Replace the object if it still has this etag, or create it if None; the new etag."""
+        condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}
+        conflicts = 0
+        while True:
+            try:
+                with aws_errors(f"write {self.uri(key)}", where=self.region):
+                    return self._client.put_object(Bucket=self.bucket, Key=key, Body=body, **condition)["ETag"]  # type: ignore[arg-type]
+            except AlreadyExists as error:
+                # 409: another write was under way just then, and S3 decided nothing. 412: the condition does not hold.
+                conflicts += 1
+                if code(error) != "ConditionalRequestConflict" or conflicts == CONFLICTS:
+                    raise
+                time.sleep(random.uniform(0, 0.1 * 2**conflicts))
+
+    def get(self, key: str) -> Stored:
+        with aws_errors(f"read {self.uri(key)}", where=self.region):
+            answer = self._client.get_object(Bucket=self.bucket, Key=key)
+            return Stored(answer["Body"].read(), answer["ETag"])
+
+    def get_range(self, key: str, first: int, stop: int) -> bytes:
+        """Bytes first..stop-1; fewer, or none, when the object ends before."""
+        try:
+            with aws_errors(f"read {self.uri(key)}", where=self.region):
+                answer = self._client.get_object(Bucket=self.bucket, Key=key, Range=f"bytes={first}-{stop - 1}")
+                return answer["Body"].read()
+        except InvalidRequest as error:
+            if code(error) != "InvalidRange":
+                raise
+            return b""
+
+    def list(self, prefix: str) -> Iterator[Listed]:
+        with aws_errors(f"list {self.uri(prefix)}", where=self.region):
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
+                for item in page.get("Contents", []):
+                    yield Listed(item["Key"], item["ETag"], item["Size"])
+
+    def changed(self, prefix: str, known: Mapping[str, str]) -> Iterator[Listed]:
+        """Those that are new or have another etag than the one known for their key."""
+        return (item for item in self.list(prefix) if known.get(item.key) != item.etag)
+
+    def uri(self, key: str) -> str:
+        return f"s3://{self.bucket}/{key}"
+
+    @property
+    def _client(self) -> S3Client:
+        return self.clients.client("s3", self.region)

@@ -1,0 +1,57 @@
+"""The one place where clients are made. AWS's own conventions (profiles, SSO, roles, AWS_*) work by themselves."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from orchestrator.aws.mapping import aws_errors
+
+if TYPE_CHECKING:
+    from botocore.session import Session
+    from mypy_boto3_batch import BatchClient
+    from mypy_boto3_logs import CloudWatchLogsClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sagemaker import SageMakerClient
+
+
+class Clients:
+    """One client per service and Region, made on first use and shared by all threads.
+
+    Made with botocore, not boto3: a launcher wants to be small, and boto3 adds nothing that is used here.
+    """
+
+    def __init__(self, profile: str | None = None) -> None:
+        self.profile = profile
+        self._made: dict[tuple[str, str], Any] = {}
+        self._session: Session | None = None
+        self._lock = threading.Lock()
+
+    @overload
+    def client(self, service: Literal["batch"], region: str) -> BatchClient: ...
+    @overload
+    def client(self, service: Literal["logs"], region: str) -> CloudWatchLogsClient: ...
+    @overload
+    def client(self, service: Literal["s3"], region: str) -> S3Client: ...
+    @overload
+    def client(self, service: Literal["sagemaker"], region: str) -> SageMakerClient: ...
+    def client(self, service: str, region: str) -> Any:
+        # Clients may be shared between threads; making them may not.
+        with self._lock, aws_errors(f"open a client for {service}", where=region):
+            if (service, region) not in self._made:
+                self._made[service, region] = self._make(service, region)
+            return self._made[service, region]
+
+    def _make(self, service: str, region: str) -> Any:
+        import botocore.session
+        from botocore.config import Config
+
+        if self._session is None:
+            self._session = botocore.session.Session(profile=self.profile)
+        config = Config(
+            retries={"mode": "standard", "total_max_attempts": 5},
+            connect_timeout=10,
+            read_timeout=60,
+            user_agent_extra="sweep-orchestrator",
+        )
+        return self._session.create_client(service, region_name=region, config=config)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.aws.control import Control, replaces
+from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound
+from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
+from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.template import Template
+
+if TYPE_CHECKING:
+    from orchestrator.aws.s3 import S3
+
+LANE = Lane("sagemaker", "us-west-2", "ml.g5.xlarge", Purchase.SPOT)
+ATTEMPT = Attempt(7, 1, 0, LANE, "nightly-7-1", "hash", 3600, 1000.0)
+
+
+def result(attempt: int, state: TaskState, submission: int = 1) -> Result:
+    outcomes = tuple(Outcome(n, LANE, f"nightly-7-{n}", state) for n in range(1, attempt + 1))
+    return Result(7, "key", state, "", outcomes, submission)
+
+
+@pytest.fixture
+def control(s3: S3) -> Control:
+    return Control(s3, "nightly")
+
+
+def test_an_attempt_is_recorded_once_and_read_back_as_it_was(control: Control) -> None:
+    assert control.record(ATTEMPT)
+    assert not control.record(replace(ATTEMPT, place=1))
+    assert control.attempts(7) == [ATTEMPT]
+
+
+def test_attempts_come_in_order_and_only_those_of_the_task(control: Control) -> None:
+    for number in (12, 2, 1):
+        control.record(replace(ATTEMPT, number=number))
+    control.record(replace(ATTEMPT, task=71))
+    assert [attempt.number for attempt in control.attempts(7)] == [1, 2, 12]
+
+
+def test_a_task_that_left_nothing_has_no_result(control: Control) -> None:
+    assert control.result(7) is None
+
+
+def test_a_result_moves_on_and_never_back(control: Control) -> None:
+    for state in (TaskState.STARTING, TaskState.RUNNING, TaskState.DONE):
+        control.write_result(result(1, state))
+    control.write_result(result(1, TaskState.RUNNING))
+    assert control.result(7) is not None
+    assert control.result(7)[0] == result(1, TaskState.DONE)  # type: ignore[index]
+
+
+def test_an_older_attempt_never_replaces_a_newer_one(control: Control) -> None:
+    control.write_result(result(2, TaskState.STARTING))
+    control.write_result(result(1, TaskState.DONE))
+    assert control.result(7)[0].attempt == 2  # type: ignore[index]
+
+
+def test_many_writers_leave_the_newest_result(control: Control) -> None:
+    states = [TaskState.STARTING, TaskState.RUNNING, TaskState.FAILED]
+    results = [result(n, state) for n in range(1, 5) for state in states]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(control.write_result, reversed(results)))
+    assert control.result(7)[0] == results[-1]  # type: ignore[index]
+
+
+def test_a_writer_that_loses_the_race_looks_again(control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_if, sent = control.s3.put_if, []
+
+    def overtaken(key: str, body: bytes, etag: str | None) -> str:
+        sent.append(etag)
+        if len(sent) == 1:
+            put_if(key, body.replace(b"running", b"starting"), etag)
+            raise AlreadyExists("lost")
+        return put_if(key, body, etag)
+
+    monkeypatch.setattr(control.s3, "put_if", overtaken)
+    control.write_result(result(1, TaskState.RUNNING))
+    assert len(sent) == 2
+    assert control.result(7)[0].state is TaskState.RUNNING  # type: ignore[index]
+
+
+states = st.sampled_from(TaskState)
+results = st.builds(result, st.integers(0, 3), states, st.integers(1, 2))
+
+
+@given(results, results)
+def test_of_two_different_results_at_most_one_replaces_the_other(one: Result, other: Result) -> None:
+    assert one == other or not (replaces(one, other) and replaces(other, one))
+
+
+def test_done_is_proof_and_replaces_a_presumed_ending() -> None:
+    assert replaces(result(1, TaskState.DONE), result(1, TaskState.CANCELLED))
+    assert not replaces(result(1, TaskState.CANCELLED), result(1, TaskState.DONE))
+    assert not replaces(result(1, TaskState.FAILED), result(1, TaskState.CANCELLED))
+
+
+def test_the_cancel_marker_is_put_down_once_and_seen(control: Control) -> None:
+    assert not control.cancelled()
+    control.cancel()
+    control.cancel()
+    assert control.cancelled()
+
+
+def test_a_template_comes_back_and_a_missing_or_broken_one_is_named(control: Control) -> None:
+    template = Template("sagemaker", "us-west-2", "nightly", "me", {"RoleArn": "r"}, {}, "s3://b/out")
+    key = control.keys.template("sagemaker", "us-west-2")
+    with pytest.raises(NotFound, match=key):
+        control.template("sagemaker", "us-west-2")
+    control.s3.put_once(key, b"{}")
+    with pytest.raises(InvalidRequest, match=f"s3://control/{key}: cannot be understood"):
+        control.template("sagemaker", "us-west-2")
+    control.s3.put_if(key, json.dumps(template.to_json()).encode(), control.s3.get(key).etag)
+    assert control.template("sagemaker", "us-west-2") == template

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from orchestrator.aws import s3 as module
+from orchestrator.aws.s3 import S3
+from orchestrator.errors import AlreadyExists, NotFound
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+
+
+class Scripted:
+    """Clients whose S3 answers a write as told, one answer a call."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.calls: list[dict[str, Any]] = []
+
+    def client(self, *_: str) -> Scripted:
+        return self
+
+    def put_object(self, **request: Any) -> dict[str, str]:
+        self.calls.append(request)
+        answer = self.answers.pop(0)
+        if answer == "written":
+            return {"ETag": '"new"'}
+        raise ClientError({"Error": {"Code": answer}, "ResponseMetadata": {"HTTPStatusCode": 409}}, "PutObject")  # type: ignore[typeddict-item]
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+
+
+def test_the_first_write_of_a_key_wins_and_the_second_is_told(s3: S3) -> None:
+    assert s3.put_once("a", b"first")
+    assert not s3.put_once("a", b"second")
+    assert s3.get("a").body == b"first"
+
+
+def test_of_many_threads_writing_one_key_exactly_one_wins(s3: S3) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda n: s3.put_once("race", b"%d" % n), range(16)))
+    assert sum(won) == 1
+    assert s3.get("race").body == b"%d" % won.index(True)
+
+
+def test_a_lost_answer_makes_a_retried_write_find_its_own_object() -> None:
+    assert S3(Scripted("PreconditionFailed"), "r", "b").put_once("k", b"") is False  # type: ignore[arg-type]
+
+
+def test_a_write_that_met_another_one_at_the_same_moment_is_sent_again() -> None:
+    clients = Scripted("ConditionalRequestConflict", "ConditionalRequestConflict", "written")
+    assert S3(clients, "r", "b").put_once("k", b"body")  # type: ignore[arg-type]
+    assert [call["IfNoneMatch"] for call in clients.calls] == ["*"] * 3
+
+
+def test_endless_conflicts_are_given_up_as_there() -> None:
+    clients = Scripted(*["ConditionalRequestConflict"] * module.CONFLICTS)
+    assert S3(clients, "r", "b").put_once("k", b"") is False  # type: ignore[arg-type]
+    assert clients.answers == []
+
+
+def test_a_replacement_needs_the_etag_that_is_there(s3: S3) -> None:
+    first = s3.put_if("a", b"1", None)
+    second = s3.put_if("a", b"2", first)
+    assert s3.get("a").etag == second
+    with pytest.raises(AlreadyExists):
+        s3.put_if("a", b"3", first)
+    with pytest.raises(NotFound):
+        s3.put_if("gone", b"3", first)
+
+
+def test_a_range_is_read_and_what_lies_beyond_the_end_is_empty(s3: S3) -> None:
+    s3.put_once("a", b"0123456789")
+    assert s3.get_range("a", 2, 5) == b"234"
+    assert s3.get_range("a", 8, 50) == b"89"
+    assert s3.get_range("a", 10, 50) == b""
+
+
+def test_a_listing_goes_over_every_page_and_tells_what_changed(s3: S3) -> None:
+    for n in range(1003):
+        s3.put_once(f"p/{n:04}", b"")
+    s3.put_once("q/0", b"")
+    known = {item.key: item.etag for item in s3.list("p/")}
+    assert len(known) == 1003
+    s3.put_if("p/0007", b"changed", known["p/0007"])
+    s3.put_once("p/new", b"")
+    assert [item.key for item in s3.changed("p/", known)] == ["p/0007", "p/new"]
+
+
+def test_what_is_missing_is_named_in_one_line(s3: S3, clients: Clients) -> None:
+    with pytest.raises(
+        NotFound, match=r"^us-west-2 GetObject: could not read s3://control/x: NoSuchKey: .*\)$"
+    ) as caught:
+        s3.get("x")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(NotFound, match="NoSuchBucket"):
+        S3(clients, "us-west-2", "nowhere").put_once("x", b"")
