@@ -1,7 +1,7 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Python >= 3.10, git and make are all they need.
 PYTHON ?= python3
 BIN    := .venv/bin
-UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
+UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Where a machine keeps wheels of its own (a CPU build of PyTorch, say), uv must be told so; pip would know.
 LINKS  := $(PIP_FIND_LINKS:%=--find-links %)
 INDEX  := $(PIP_INDEX_URL:%=--default-index %)

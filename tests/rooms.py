@@ -1,4 +1,4 @@
-"""The import rule of the house, for import-linter: a line a room, naming what it may import; whatever is left out, it may not."""
+"""The import rule of the house, for import-linter: a line a room, naming what it may import, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What the budgets of docs/architecture.md promise, measured beside the rivals: `make bench`."""

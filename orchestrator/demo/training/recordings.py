@@ -1,0 +1,27 @@
+"""A campaign's recordings, as arrays that a network likes."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+
+def load():
+    """(inputs, angles) to train on, and the same of the drive kept for validation: all of mean 0 and variance 1."""
+    files = sorted(Path(os.environ["SM_CHANNEL_TRAINING"]).glob("drive-*.npz"))
+    drives = [np.load(file) for file in files]
+    features = [drive["features"] for drive in drives]
+    angles = [drive["angle"][:, None] for drive in drives]
+    x, y = np.concatenate(features[:-1]), np.concatenate(angles[:-1])
+    scale_x, scale_y = (x.mean(0), x.std(0) + 1e-6), (y.mean(), y.std())
+    return (scaled(x, scale_x), scaled(y, scale_y)), (scaled(features[-1], scale_x), scaled(angles[-1], scale_y))
+
+
+def scaled(values, scale):
+    mean, deviation = scale
+    return ((values - mean) / deviation).astype(np.float32)
+
+
+def report(epoch, loss, val_loss):
+    """One line an epoch: what `metrics` in sweep.yaml looks for."""
+    print(f"epoch={epoch} loss={loss:.5f} val_loss={val_loss:.5f}", flush=True)
