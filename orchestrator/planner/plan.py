@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from orchestrator.errors import UsageError
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.names import digest
-from orchestrator.wire.task import Lane, Limits, Place, Task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from orchestrator.wire.task import Limits, Place, Task
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,22 @@ class Share:
     limits: Limits
     why: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"places": [place.to_json() for place in self.places]}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Share:
+        return cls(
+            first=body["first"],
+            count=body["count"],
+            dataset=body["dataset"],
+            places=tuple(Place.from_json(place) for place in body["places"]),
+            hours=body["hours"],
+            usd=body["usd"],
+            limits=Limits.from_json(body["limits"]),
+            why=body.get("why", ""),
+        )
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -45,26 +62,130 @@ class Plan:
     """Hash of the Market it was made from."""
     datasets: tuple[Dataset, ...]
     shares: tuple[Share, ...]
+    """In the order of their tasks, without gaps."""
     notes: tuple[str, ...] = ()
 
     @property
-    def tasks(self) -> int: ...
+    def tasks(self) -> int:
+        """How many."""
+        return sum(share.count for share in self.shares)
+
     @property
-    def usd(self) -> float: ...
+    def usd(self) -> float:
+        """Expected, all tasks together."""
+        return fsum(share.usd * share.count for share in self.shares)
+
     @property
-    def hours(self) -> float: ...
+    def hours(self) -> float:
+        """Of machine time: a training of four instances counts four times."""
+        return fsum(share.hours * share.count for share in self.shares) * self.sweep.train.instances
+
     @property
     def regions(self) -> tuple[str, ...]:
         """Every Region a task may come to run in, first choice or fallback."""
-        ...
+        return tuple(sorted({region for _, region in self.sites}))
+
+    @property
+    def sites(self) -> tuple[tuple[str, str], ...]:
+        """(platform, Region) of every place, first choice or fallback."""
+        lanes = {place.lane for share in self.shares for place in share.places}
+        return tuple(sorted({(lane.platform, lane.region) for lane in lanes}))
+
     @cached_property
     def id(self) -> str:
-        return digest(self.to_json())
-    def task(self, number: int, *, code: str, after: int = 0) -> Task: ...
-    def to_json(self) -> dict[str, Any]: ...
+        return digest(self._body)
+
+    def task(self, number: int, *, code: str, after: int = 0) -> Task:
+        """Task `number`. `code` is the digest of the packed sources, `after` its attempts in earlier submissions."""
+        share = self.share(number)
+        dataset = self.datasets[share.dataset].name
+        point = self.sweep.points.point(number % len(self.sweep.points))
+        train = self.sweep.train
+        work = {
+            "dataset": dataset,
+            "point": train.hyperparameters | point,
+            "code": code,
+            "entry_point": train.entry_point,
+            "image": train.image or (train.framework and train.framework.model_dump()),
+        }
+        return Task(
+            number=number,
+            key=digest(work),
+            dataset=dataset,
+            point=point,
+            places=share.places,
+            limits=share.limits,
+            instances=train.instances,
+            after=after,
+        )
+
+    def share(self, number: int) -> Share:
+        """The share that task `number` belongs to."""
+        if not 0 <= number < self.tasks:
+            raise IndexError(f"task {number} of {self.tasks}")
+        return self.shares[bisect_right(self._firsts, number) - 1]
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [share.first for share in self.shares]
+
+    def to_json(self) -> dict[str, Any]:
+        return self._body
+
+    @cached_property
+    def _body(self) -> dict[str, Any]:
+        return {
+            "sweep": self.sweep.model_dump(mode="json"),
+            "market": self.market,
+            "datasets": [asdict(dataset) for dataset in self.datasets],
+            "shares": [share.to_json() for share in self.shares],
+            "notes": list(self.notes),
+        }
+
     @classmethod
-    def from_json(cls, body: dict[str, Any]) -> Plan: ...
-    # read(path) / write(plan, path): the file adds `id` and `folder` (relative to the file), which are not content
+    def from_json(cls, body: dict[str, Any], folder: Path = Path()) -> Plan:
+        """What a newer writer added is not understood, but stays part of the plan's content and of its id."""
+        sweep = Sweep.model_validate(body["sweep"], extra="ignore")
+        plan = cls(
+            sweep=sweep.model_copy(update={"folder": folder}),
+            market=body["market"],
+            datasets=tuple(Dataset(dataset["name"], dataset["bytes"]) for dataset in body["datasets"]),
+            shares=tuple(Share.from_json(share) for share in body["shares"]),
+            notes=tuple(body.get("notes", ())),
+        )
+        plan.__dict__["_body"] = body
+        return plan
 
 
-def read(path: Path) -> Plan: ...
+def write(plan: Plan, path: Path) -> None:
+    """Beside the plan's content, the file says its `id` and where the sweep's `folder` is, seen from the file."""
+    folder = os.path.relpath(plan.sweep.folder.resolve(), path.resolve().parent)
+    text = json.dumps({"id": plan.id, "folder": Path(folder).as_posix()} | plan.to_json(), indent=1) + "\n"
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+
+
+def read(path: Path) -> Plan:
+    """UsageError when the file is no plan, or not the plan that was written."""
+    try:
+        body = json.loads(path.read_bytes())
+        identity, folder = body.pop("id"), (path.resolve().parent / body.pop("folder")).resolve()
+        plan = Plan.from_json(body, folder)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(
+            "not a plan", where=str(path), hint="`sweep plan sweep.yaml -o plan.json` writes one"
+        ) from error
+    if plan.id != identity:
+        raise UsageError(
+            f"changed by hand: its content is not what plan {str(identity)[:12]} said",
+            where=str(path),
+            hint="plan again with `sweep plan`, after changing the sweep file instead",
+        )
+    return plan

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from orchestrator.spec.model import Ends, Model, Number, Value, wrong
-from orchestrator.wire.task import Scalar
+
+if TYPE_CHECKING:
+    from orchestrator.wire.task import Scalar
 
 
 class Values(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Ranges:
         total = len(self)
         pieces = -(-total // size)
         cuts = [total * k // pieces for k in range(pieces + 1)] if pieces else []
-        return [self._slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+        return [self._slice(a, b) for a, b in pairwise(cuts)]
 
     def _slice(self, first: int, last: int) -> Ranges:
         spans: list[tuple[int, int]] = []

@@ -42,6 +42,13 @@ class Place:
     rate: float
     """On-demand $ for one instance and hour: what SageMaker multiplies billable time with, spot or not."""
 
+    def to_json(self) -> dict[str, Any]:
+        return {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Place:
+        return cls(Lane.parse(body["lane"]), body["s3_uri"], body["rate"])
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -56,6 +63,10 @@ class Limits:
     """How long one place may refuse capacity before the next is tried."""
     envelope: float | None = None
     """Dollars over all attempts, or None for no promise."""
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Limits:
+        return cls(**{k: v for k, v in body.items() if k in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
@@ -73,9 +84,7 @@ class Task:
     """Attempts up to this number belong to earlier submissions; ours count on from here."""
 
     def to_json(self) -> dict[str, Any]:
-        body = asdict(self)
-        body["places"] = [{"lane": str(p.lane), "s3_uri": p.s3_uri, "rate": p.rate} for p in self.places]
-        return body
+        return asdict(self) | {"places": [place.to_json() for place in self.places]}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Task:
@@ -85,8 +94,8 @@ class Task:
             key=body["key"],
             dataset=body["dataset"],
             point=body["point"],
-            places=tuple(Place(Lane.parse(p["lane"]), p["s3_uri"], p["rate"]) for p in body["places"]),
-            limits=Limits(**{k: v for k, v in body["limits"].items() if k in Limits.__dataclass_fields__}),
+            places=tuple(Place.from_json(place) for place in body["places"]),
+            limits=Limits.from_json(body["limits"]),
             instances=body.get("instances", 1),
             after=body.get("after", 0),
         )

@@ -1,0 +1,61 @@
+"""Why a candidate cannot be used, in words: the first obstacle that stands in its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from orchestrator.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from orchestrator.spec.sweep import Sweep
+
+_SMDDP_TYPES = r"ml\.(?:p3\.16xlarge|p3dn\.24xlarge|p4d\.24xlarge|p4de\.24xlarge)"
+_TRAINIUM = r"ml\.trn"
+
+
+def obstacles(candidates: pd.DataFrame, sweep: Sweep) -> pd.Series[str]:
+    """A reason for each candidate, empty for those that can be used."""
+    reasons = pd.Series("", index=candidates.index, dtype=object)
+
+    def forbid(rows: pd.Series[bool], reason: str | pd.Series[str]) -> None:
+        reasons.loc[rows & (reasons == "")] = reason
+
+    lane = candidates["instance_type"] + " " + candidates["purchase"] + " in " + candidates["region"]
+    types = candidates["instance_type"]
+    parallel = sweep.train.parallel
+    forbid(candidates["usd_per_hour"].isna(), "no price for " + lane)
+    forbid(
+        candidates["on_demand_usd_per_hour"].isna(), "no on-demand price for " + types + " in " + candidates["region"]
+    )
+    forbid(candidates["from_region"].notna(), "no replica in " + candidates["region"])
+    if parallel not in ("torchrun", "single"):
+        forbid(types.str.match(_TRAINIUM), types + f" starts no {parallel}, only torchrun")
+    if parallel == "smddp":
+        forbid(
+            ~types.str.fullmatch(_SMDDP_TYPES),
+            types + " has no smddp, only ml.p3.16xlarge, ml.p3dn, ml.p4d and ml.p4de",
+        )
+    instances = sweep.train.instances
+    slots = candidates["slots"]
+    short = slots.notna() & (slots < instances)
+    quota = slots[short].astype("int64").astype(str).reindex(candidates.index, fill_value="")
+    forbid(short, "a quota of " + quota + " for " + lane + f", where a training needs {instances}")
+    return reasons
+
+
+def nowhere(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> InfeasibleError:
+    """No place can train this dataset."""
+    allowed = ", ".join(sweep.where.regions)
+    if reasons.empty:
+        types = ", ".join(sweep.where.instance_types)
+        return InfeasibleError(
+            f"{dataset} has no replica in an allowed Region ({allowed})" if allowed else f"{dataset} has no replica",
+            hint=f"or none of {types} is for sale where it lies: see `sweep catalog show replicas` and `prices`",
+        )
+    first, more = reasons.iloc[0], reasons.nunique() - 1
+    return InfeasibleError(
+        f"{dataset} cannot be trained anywhere: {first}" + (f", and {more} more reasons" if more else ""),
+        hint="load prices and quotas with `sweep catalog load`, or widen `where` in the sweep file",
+    )
