@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 if TYPE_CHECKING:
     from orchestrator.planner.runtime import Hours
@@ -13,30 +13,44 @@ if TYPE_CHECKING:
 BUCKET = 0.05
 """Runtimes that differ by less share a cohort, so that continuous parameters do not make a cohort each."""
 
-COHORTS = ("dataset", "first", "count", "size", "hours", "longest")
+
+@dataclass(frozen=True)
+class Cohort:
+    """Tasks first..first+count-1: one dataset, and sizes of about the same runtime."""
+
+    dataset: int
+    first: int
+    count: int
+    hours: float
+    """Of one task, on average."""
+    longest: float
+    """Hours of its longest task."""
+    longest_size: int
+    """The combination of size parameters that takes longest."""
 
 
-def cohorts(datasets: int, hours: Hours, points_per_size: int) -> pd.DataFrame:
-    """COHORTS: dataset by dataset, and in each, neighbouring sizes of the same runtime bucket.
-
-    `size` is the first combination of size parameters, `hours` the mean of all and `longest` their longest.
-    """
+def cohorts(datasets: int, hours: Hours, points_per_size: int) -> list[Cohort]:
+    """Dataset by dataset, and in each, neighbouring sizes of the same runtime bucket, in the order of their numbers."""
     buckets = np.floor(np.log(hours) / np.log1p(BUCKET))
-    starts = np.flatnonzero(np.diff(buckets, prepend=np.nan) != 0)
-    sizes = np.diff(starts, append=len(hours))
-    longest = np.maximum.reduceat(hours, starts)
-    # A mean of equals may differ from them in the last bit.
-    equal = longest == np.minimum.reduceat(hours, starts)
-    one = pd.DataFrame(
-        {
-            "first": starts * points_per_size,
-            "count": sizes * points_per_size,
-            "size": starts,
-            "hours": np.where(equal, longest, np.add.reduceat(hours, starts) / sizes),
-            "longest": longest,
-        }
+    starts = np.flatnonzero(np.diff(buckets, prepend=np.nan) != 0).tolist()
+    stops = [*starts[1:], len(hours)]
+    per_dataset = len(hours) * points_per_size
+    return [
+        _cohort(dataset, dataset * per_dataset, range(start, stop), hours, points_per_size)
+        for dataset in range(datasets)
+        for start, stop in zip(starts, stops, strict=True)
+    ]
+
+
+def _cohort(dataset: int, offset: int, sizes: range, hours: Hours, points_per_size: int) -> Cohort:
+    these = hours[sizes.start : sizes.stop]
+    shortest, longest = float(these.min()), float(these.max())
+    return Cohort(
+        dataset=dataset,
+        first=offset + sizes.start * points_per_size,
+        count=len(sizes) * points_per_size,
+        # A mean of equals may differ from them in its last bit.
+        hours=longest if shortest == longest else float(these.mean()),
+        longest=longest,
+        longest_size=sizes.start + int(these.argmax()),
     )
-    every = pd.concat([one] * datasets, ignore_index=True)
-    every.insert(0, "dataset", np.repeat(np.arange(datasets), len(one)))
-    every["first"] += every["dataset"] * (len(hours) * points_per_size)
-    return every

@@ -7,8 +7,8 @@ of each other Region, cheapest Region first, so that one Region's failure leaves
 from __future__ import annotations
 
 from itertools import groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner import runtime
@@ -20,11 +20,12 @@ from orchestrator.spec.duration import seconds, spell
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
     import pandas as pd
 
     from orchestrator.catalog.market import Market
+    from orchestrator.planner.cohorts import Cohort
     from orchestrator.spec.sweep import Sweep
 
 MAX_PLACES = 4
@@ -49,13 +50,13 @@ def solve(sweep: Sweep, market: Market) -> Plan:
     )
 
 
-def _fits_into_timeout(sweep: Sweep, datasets: list[Dataset], groups: pd.DataFrame) -> None:
-    longest = max(groups.itertuples(index=False), key=attrgetter("longest"))
-    if longest.longest * 3600 > seconds(sweep.timeout):
+def _fits_into_timeout(sweep: Sweep, datasets: Sequence[Dataset], groups: Sequence[Cohort]) -> None:
+    slowest = max(groups, key=attrgetter("longest"))
+    if slowest.longest * 3600 > seconds(sweep.timeout):
         raise InfeasibleError(
-            f"a task of {datasets[longest.dataset].name}{runtime.at(sweep, longest.size)} "
-            f"takes {longest.longest:.1f} hours, longer than the timeout of {sweep.timeout}",
-            hint=f"set `timeout` to {spell(longest.longest * 3600 * 1.2)} or more, or use more instances",
+            f"a task of {datasets[slowest.dataset].name}{runtime.at(sweep, slowest.longest_size)} "
+            f"takes {slowest.longest:.1f} hours, longer than the timeout of {sweep.timeout}",
+            hint=f"set `timeout` to {spell(slowest.longest * 3600 * 1.2)} or more, or use more instances",
         )
 
 
@@ -80,28 +81,33 @@ def _ranked(found: pd.DataFrame) -> pd.DataFrame:
     return ranked.groupby("cohort", sort=False).head(MAX_PLACES)
 
 
-def _shares(sweep: Sweep, groups: pd.DataFrame, candidates: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[Share]:
-    rows = candidates.loc[sorted(set(ranked["candidate"]))]
-    places = {row.Index: _place(row) for row in rows.itertuples()}
-    chosen = groupby(ranked.itertuples(index=False), key=attrgetter("cohort"))
-    for group, (_, options_of_it) in zip(groups.itertuples(index=False), chosen, strict=True):
-        best, *others = options_of_it
-        ranked_places = tuple(places[option.candidate] for option in (best, *others))
+def _shares(sweep: Sweep, groups: Sequence[Cohort], candidates: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[Share]:
+    places = _places(candidates)
+    rows = zip(*(ranked[column].tolist() for column in ("cohort", "candidate", "hours", "usd")), strict=True)
+    for cohort, options_of_it in groupby(rows, key=itemgetter(0)):
+        group = groups[cohort]
+        _, labels, hours, usd = zip(*options_of_it, strict=True)
+        chosen = tuple(places[label] for label in labels)
         yield Share(
-            first=int(group.first),
-            count=int(group.count),
-            dataset=int(group.dataset),
-            places=ranked_places,
-            hours=float(best.hours),
-            usd=float(best.usd),
-            limits=_limits(sweep, ranked_places),
-            why=_why(ranked_places, [float(option.usd) for option in (best, *others)]),
+            first=group.first,
+            count=group.count,
+            dataset=group.dataset,
+            places=chosen,
+            hours=hours[0],
+            usd=usd[0],
+            limits=_limits(sweep, chosen),
+            why=_why(chosen, usd),
         )
 
 
-def _place(candidate: pd.Series) -> Place:
-    lane = Lane(candidate["platform"], candidate["region"], candidate["instance_type"], Purchase(candidate["purchase"]))
-    return Place(lane, candidate["s3_uri"], float(candidate["on_demand_usd_per_hour"]))
+def _places(candidates: pd.DataFrame) -> dict[Hashable, Place]:
+    """By their row's label."""
+    columns = ("platform", "region", "instance_type", "purchase", "s3_uri", "on_demand_usd_per_hour")
+    rows = zip(candidates.index, *(candidates[column].tolist() for column in columns), strict=True)
+    return {
+        label: Place(Lane(platform, region, instance_type, Purchase(purchase)), s3_uri, float(rate))
+        for label, platform, region, instance_type, purchase, s3_uri, rate in rows
+    }
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...]) -> Limits:
@@ -116,7 +122,7 @@ def _limits(sweep: Sweep, places: tuple[Place, ...]) -> Limits:
     )
 
 
-def _why(places: tuple[Place, ...], usd: list[float]) -> str:
+def _why(places: tuple[Place, ...], usd: Sequence[float]) -> str:
     if len(places) == 1:
         return "the only place that can run it"
     lane = places[1].lane
