@@ -11,25 +11,37 @@ from orchestrator.wire.names import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_uri", "bytes", "usd_per_hour",
-              "on_demand_usd_per_hour", "slots")  # fmt: skip
-TRANSFERS = ("from_region", "to_region", "from_gb", "usd_per_gb")
 DATASETS = ("dataset", "campaign", "version", "bytes")
+CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_uri", "bytes", "usd_per_hour",
+              "on_demand_usd_per_hour", "slots", "from_region", "transfer_usd_per_gb")  # fmt: skip
+TRANSFERS = ("from_region", "to_region", "from_gb", "usd_per_gb")
 
 
 @dataclass(frozen=True)
 class Market:
     datasets: pd.DataFrame
-    """DATASETS: one row a dataset the sweep selects, sorted by name; `dataset` is `campaign@version`."""
+    """DATASETS: one row a dataset the sweep selects, sorted by name; `dataset` is `campaign@version`.
+    Of a classic JOBARRAY: one row a URI, in the order of its lines."""
     candidates: pd.DataFrame
-    """CANDIDATES: datasets × lanes where a replica lies and the sweep allows it. `slots` is NaN where no quota is known."""
+    """CANDIDATES: datasets × lanes that the sweep allows, in the order of the datasets, then of the lanes.
+    `s3_uri` is the replica in the lane's Region; or, where there is none and the sweep may copy data, the one to copy:
+    then `from_region` and `transfer_usd_per_gb` say from where and for how much, and else they are null.
+    `slots` is null where no quota is known, `on_demand_usd_per_hour` where that price is not."""
     transfers: pd.DataFrame
-    """TRANSFERS: $/GB from Region to Region, from a tier on."""
+    """TRANSFERS: $/GB from the Regions with data to the Regions with lanes, from a tier on."""
 
     @cached_property
     def hash(self) -> str:
-        return digest([table.to_json(orient="split", index=False, double_precision=12) for table in self.tables])
+        """Of the values alone: it does not depend on the database, or on how pandas stores or prints them."""
+        return digest([{str(name): _values(table[name]) for name in table} for table in self.tables])
 
     @property
     def tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         return (self.datasets, self.candidates, self.transfers)
+
+
+def _values(column: pd.Series) -> list[float | str | None]:
+    from pandas.api.types import is_numeric_dtype
+
+    values = column.astype(float) if is_numeric_dtype(column) else column
+    return values.astype(object).where(column.notna(), None).tolist()

@@ -1,0 +1,81 @@
+"""The catalog, as the rest of the house uses it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from orchestrator.catalog.check import Problem, check
+from orchestrator.catalog.kinds import KINDS
+from orchestrator.catalog.load import LoadReport, load
+from orchestrator.catalog.survey import survey
+from orchestrator.db import migrate
+from orchestrator.db.engine import engine, reading
+from orchestrator.db.tables import campaign_tags, campaigns
+from orchestrator.errors import CatalogError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection, Engine
+
+    from orchestrator.catalog.market import Market
+    from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.manifest import ClassicLine
+
+
+class Catalog:
+    """What exists: campaigns, their datasets and replicas, prices, quotas. Opened on first use."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return migrate.ready(engine(self.url))
+
+    def upgrade(self) -> None:
+        """Bring the database's schema up to this code's."""
+        migrate.upgrade(engine(self.url))
+
+    def load(self, paths: Iterable[str | Path], kind: str | None = None) -> LoadReport:
+        """Files, or folders of them: all or nothing."""
+        return load(self._engine, [Path(path) for path in paths], kind)
+
+    def show(self, kind: str) -> list[dict[str, Any]]:
+        """All rows of a kind, by key."""
+        if kind not in KINDS:
+            raise CatalogError(f"unknown kind {kind!r}", hint=did_you_mean(kind, list(KINDS)))
+        table = KINDS[kind].table
+        keys = table.primary_key.columns.keys()
+        with reading(self._engine) as connection:
+            rows = [dict(row) for row in connection.execute(select(table)).mappings()]
+            if table is campaigns:
+                tags = _tags(connection)
+                rows = [row | {"tags": tags.get(row["campaign"], [])} for row in rows]
+        return sorted(rows, key=lambda row: [row[key] for key in keys])
+
+    def totals(self) -> dict[str, int]:
+        """How many rows there are of each kind."""
+        with reading(self._engine) as connection:
+            counts = {name: select(func.count()).select_from(kind.table) for name, kind in KINDS.items()}
+            return {name: connection.scalars(count).one() for name, count in counts.items()}
+
+    def check(self, now: datetime | None = None) -> list[Problem]:
+        """What is missing or looks wrong, in words."""
+        return check(self._engine, now or datetime.now(timezone.utc))
+
+    def survey(self, sweep: Sweep, classic: Sequence[ClassicLine] | None = None) -> Market:
+        """All that the planner may know for this sweep."""
+        return survey(self._engine, sweep, classic)
+
+
+def _tags(connection: Connection) -> dict[str, list[str]]:
+    tags: dict[str, list[str]] = {}
+    for row in connection.execute(select(campaign_tags)):
+        tags.setdefault(row.campaign, []).append(row.tag)
+    return {campaign: sorted(its) for campaign, its in tags.items()}

@@ -1,0 +1,133 @@
+"""What one cell of a catalog file may hold. Each function makes a value of a cell, or says in words why it cannot."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime, time, timezone
+from typing import Any
+
+from orchestrator.errors import did_you_mean
+from orchestrator.wire.names import S3Uri
+from orchestrator.wire.task import Purchase
+
+_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
+_LOCAL_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d-[a-z]+-\d+")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_LARGEST = 2**63 - 1
+
+
+def text(cell: Any) -> str:
+    value = str(cell).strip()
+    if not value.isprintable():
+        raise ValueError(f"{value!r} contains characters that cannot be printed")
+    return value
+
+
+def name(cell: Any) -> str:
+    """Of a campaign or a version: together they are `campaign@version`."""
+    value = text(cell)
+    if "@" in value:
+        raise ValueError(f"{value!r} may not contain @")
+    return value
+
+
+def dataset(cell: Any) -> str:
+    value = text(cell)
+    campaign, _, version = value.partition("@")
+    if not campaign or not version or "@" in version:
+        raise ValueError(f"{value!r} is not a dataset; write campaign@version")
+    return value
+
+
+def tags(cell: Any) -> tuple[str, ...]:
+    return tuple(sorted({tag.strip() for tag in text(cell).split(";")} - {""}))
+
+
+def region(cell: Any) -> str:
+    value = text(cell)
+    if _LOCAL_ZONE.fullmatch(value):
+        raise ValueError(f"{value!r} is a local zone; only Regions can train")
+    if not _REGION.fullmatch(value):
+        raise ValueError(f"{value!r} is not a Region; write one like us-east-1")
+    return value
+
+
+def purchase(cell: Any) -> str:
+    value = text(cell)
+    choices = [known.value for known in Purchase]
+    if value not in choices:
+        raise ValueError(f"{value!r} is no way to buy: {did_you_mean(value, choices)}")
+    return value
+
+
+def s3_uri(cell: Any) -> str:
+    value = text(cell)
+    try:
+        bucket = S3Uri.parse(value).bucket
+    except ValueError:
+        bucket = ""
+    if not _BUCKET.fullmatch(bucket):
+        raise ValueError(f"{value!r} is not an S3 URI; write s3://bucket/prefix/")
+    return value
+
+
+def number(cell: Any) -> int:
+    """How many: slots, bytes. Numbers that a spreadsheet wrote as 12.0 are meant as 12."""
+    try:
+        value = int(cell) if isinstance(cell, (str, int)) and "." not in str(cell) else _integral(cell)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{str(cell)!r} is not a whole number") from error
+    if not 0 <= value <= _LARGEST:
+        raise ValueError(f"{value} is negative" if value < 0 else f"{value} is too large")
+    return value
+
+
+def slots(cell: Any) -> int:
+    value = number(cell)
+    if value >= 2**31:
+        raise ValueError(f"{value} is too large")
+    return value
+
+
+def amount(cell: Any) -> float:
+    """How much: dollars, gigabytes."""
+    try:
+        value = float(cell)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{str(cell)!r} is not a number") from error
+    if not math.isfinite(value):
+        raise ValueError(f"{str(cell)!r} is not a finite number")
+    if value < 0:
+        raise ValueError(f"{value:g} is negative")
+    return value + 0.0  # -0.0 and 0.0 are one price
+
+
+def day(cell: Any) -> date:
+    if isinstance(cell, datetime):
+        return cell.date()
+    if isinstance(cell, date):
+        return cell
+    try:
+        return date.fromisoformat(str(cell).strip())
+    except ValueError as error:
+        raise ValueError(f"{str(cell)!r} is not a date; write 2026-11-20") from error
+
+
+def moment(cell: Any) -> datetime:
+    """In UTC, which is also what a time without a zone is taken for."""
+    if isinstance(cell, date) and not isinstance(cell, datetime):
+        return datetime.combine(cell, time(), timezone.utc)
+    try:
+        written = cell.isoformat(timespec="microseconds") if isinstance(cell, datetime) else str(cell).strip()
+        value = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", written))
+        return value.replace(tzinfo=timezone.utc) if value.tzinfo is None else value.astimezone(timezone.utc)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{str(cell)!r} is not a time; write 2026-11-20T18:30:00Z") from error
+
+
+def _integral(cell: Any) -> int:
+    value = float(cell)
+    if not value.is_integer():
+        raise ValueError(cell)
+    return int(value)

@@ -1,0 +1,102 @@
+"""The six kinds of file, in the order in which they depend on each other, and what each column of them means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.catalog import cells
+from orchestrator.db import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Table
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a file."""
+
+    name: str
+    parse: Callable[[Any], Any]
+    required: bool = True
+    default: object = None
+    """For an optional field that is empty, or missing from a file."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A column whose values must be rows of another kind."""
+
+    column: str
+    parent: Table
+    what: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    table: Table
+    fields: tuple[Field, ...]
+    reference: Reference | None = None
+
+
+_LANE = (
+    Field("platform", cells.text, required=False, default="sagemaker"),
+    Field("region", cells.region),
+    Field("instance_type", cells.text),
+    Field("purchase", cells.purchase),
+)
+_OBSERVED = (Field("observed_at", cells.moment), Field("source", cells.text, required=False))
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "campaigns",
+            tables.campaigns,
+            (
+                Field("campaign", cells.name),
+                Field("recorded_from", cells.day, required=False),
+                Field("recorded_to", cells.day, required=False),
+                Field("tags", cells.tags, required=False, default=()),
+                Field("description", cells.text, required=False),
+            ),
+        ),
+        Kind(
+            "datasets",
+            tables.datasets,
+            (
+                Field("campaign", cells.name),
+                Field("version", cells.name),
+                Field("bytes", cells.number),
+                Field("created_at", cells.moment),
+            ),
+            Reference("campaign", tables.campaigns, "campaign"),
+        ),
+        Kind(
+            "replicas",
+            tables.replicas,
+            (
+                Field("dataset", cells.dataset),
+                Field("region", cells.region),
+                Field("s3_uri", cells.s3_uri),
+                Field("bytes", cells.number, required=False),
+            ),
+            Reference("dataset", tables.datasets, "dataset"),
+        ),
+        Kind("prices", tables.prices, (*_LANE, Field("usd_per_hour", cells.amount), *_OBSERVED)),
+        Kind("quotas", tables.quotas, (*_LANE, Field("slots", cells.slots), *_OBSERVED)),
+        Kind(
+            "transfer_prices",
+            tables.transfer_prices,
+            (
+                Field("from_region", cells.region),
+                Field("to_region", cells.region),
+                Field("from_gb", cells.amount, required=False, default=0.0),
+                Field("usd_per_gb", cells.amount),
+            ),
+        ),
+    )
+}

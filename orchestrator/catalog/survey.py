@@ -1,0 +1,123 @@
+"""The Market of one sweep: what its datasets could be trained on, and for how much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BigInteger, Column, MetaData, Table, Text, bindparam, func, insert, text
+from sqlalchemy import select as sql
+
+from orchestrator import resources
+from orchestrator.catalog.infeasible import check_instance_types, no_place
+from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market
+from orchestrator.catalog.select import Chosen, select
+from orchestrator.db.engine import reading
+from orchestrator.db.tables import datasets, replicas, transfer_prices
+from orchestrator.errors import CatalogError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from sqlalchemy import Connection, Engine, Row
+
+    from orchestrator.spec.sweep import Sweep, Where
+    from orchestrator.wire.manifest import ClassicLine
+
+_NAMES = 10_000
+"""In one statement; databases take only so many."""
+
+WANTED = Table(
+    "wanted",
+    MetaData(),
+    Column("dataset", Text, nullable=False),
+    Column("region", Text, nullable=False),
+    Column("s3_uri", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    prefixes=["TEMPORARY"],
+)
+"""The replicas of the datasets asked for. Gone with the transaction: a survey leaves nothing behind."""
+
+
+def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None = None) -> Market:
+    """Of datasets in the catalog; or of a classic JOBARRAY's lines, each URI a dataset that no catalog knows."""
+    with reading(engine) as connection:
+        WANTED.create(connection)
+        chosen = _want_lines(connection, classic) if classic is not None else _want(connection, sweep)
+        check_instance_types(connection, sweep.where)
+        found = candidates(connection, sweep.where)
+        placed = {row.dataset for row in found}
+        nowhere = [row.dataset for row in chosen if row.dataset not in placed]
+        if nowhere:
+            raise no_place(connection, nowhere, sweep.where, WANTED)
+        return _market(chosen, found, _transfers(connection, found))
+
+
+def candidates(connection: Connection, where: Where, *, may_move: bool = False) -> Sequence[Row[Any]]:
+    """What sql/candidates.sql finds for the wanted replicas. A sweep cannot ask for copies yet."""
+    lists = {
+        "instance_types": where.instance_types,
+        "regions": where.regions,
+        "purchases": [purchase.value for purchase in where.purchases],
+    }
+    statement = text(resources.text("sql/candidates.sql"))
+    statement = statement.bindparams(*(bindparam(name, values, expanding=True) for name, values in lists.items()))
+    return connection.execute(statement, {"any_region": int(not where.regions), "may_move": int(may_move)}).fetchall()
+
+
+def _want(connection: Connection, sweep: Sweep) -> list[Chosen]:
+    chosen = select(connection, sweep.data)
+    for start in range(0, len(chosen), _NAMES):
+        names = [row.dataset for row in chosen[start : start + _NAMES]]
+        size = func.coalesce(replicas.c.bytes, datasets.c.bytes)
+        rows = sql(replicas.c.dataset, replicas.c.region, replicas.c.s3_uri, size).join_from(replicas, datasets)
+        connection.execute(insert(WANTED).from_select(WANTED.columns.keys(), rows.where(datasets.c.dataset.in_(names))))
+    return chosen
+
+
+def _want_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]:
+    """A URI in several Regions has as many replicas. Nobody has said how large it is."""
+    wanted = list(dict.fromkeys((line.s3_uri, line.region) for line in lines))
+    if not wanted:
+        raise CatalogError("the job array has no lines")
+    connection.execute(
+        insert(WANTED), [{"dataset": uri, "region": region, "s3_uri": uri, "bytes": 0} for uri, region in wanted]
+    )
+    return [Chosen(uri, campaign="", version="", bytes=0) for uri in dict.fromkeys(uri for uri, _ in wanted)]
+
+
+def _transfers(connection: Connection, found: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
+    """Every tier of the copies that the candidates would need."""
+    pairs = {(row.from_region, row.region) for row in found if row.from_region is not None}
+    if not pairs:
+        return []
+    rows = connection.execute(sql(*(transfer_prices.c[name] for name in TRANSFERS)))
+    return sorted(row for row in rows if (row.from_region, row.to_region) in pairs)
+
+
+def _market(chosen: list[Chosen], found: Sequence[Row[Any]], transfers: Sequence[Row[Any]]) -> Market:
+    import pandas as pd
+
+    order = {row.dataset: number for number, row in enumerate(chosen)}
+    lanes = pd.DataFrame.from_records(found, columns=CANDIDATES)
+    lanes = lanes.sort_values(
+        ["dataset", "platform", "region", "instance_type", "purchase", "from_region"],
+        key=lambda column: column.map(order) if column.name == "dataset" else column,
+    ).drop_duplicates(["dataset", "platform", "region", "instance_type", "purchase"])
+    return Market(
+        datasets=_typed(pd.DataFrame.from_records(chosen, columns=DATASETS)),
+        candidates=_typed(lanes.reset_index(drop=True)),
+        transfers=_typed(pd.DataFrame.from_records(transfers, columns=TRANSFERS)),
+    )
+
+
+_NUMBERS = {
+    "bytes": "int64",
+    **dict.fromkeys(("usd_per_hour", "on_demand_usd_per_hour", "slots", "transfer_usd_per_gb"), "float64"),
+    **dict.fromkeys(("from_gb", "usd_per_gb"), "float64"),
+}
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers are numbers, also in a table that happens to have none."""
+    return table.astype({name: kind for name, kind in _NUMBERS.items() if name in table})
