@@ -1,0 +1,136 @@
+"""`sweep catalog`: the data, prices, quotas and transfers that a plan is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator.cli import render, values
+from orchestrator.cli.options import AsJson
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import Session
+from orchestrator.errors import CatalogError
+
+app = typer.Typer(help="What data, machines and prices there are.", no_args_is_help=True)
+
+KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What became of the rows of one table."""
+
+    table: str
+    inserted: int
+    updated: int
+    unchanged: int
+    removed: int
+
+
+@app.command()
+def load(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="CSV or Parquet files, or folders of them.")],
+    kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="What the files hold, if their names do not say so.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Load files into the catalog: all or nothing.
+
+    A file is called like what it holds: campaigns.csv, prices.parquet. Loading it twice changes nothing.
+
+    Example: sweep catalog load data/
+    """
+    counts = Session.of(context).orchestrator.catalog.load(paths, kind).counts
+    rows = [Loaded(table, c.inserted, c.updated, c.unchanged, c.removed) for table, c in counts.items()]
+    if as_json:
+        render.as_json(rows)
+    else:
+        render.as_table(rows, LOADED_COLUMNS)
+
+
+LOADED_COLUMNS: tuple[Column[Loaded], ...] = (
+    Column("table", lambda row: row.table),
+    Column("inserted", lambda row: row.inserted, "{:,}".format, right=True),
+    Column("updated", lambda row: row.updated, "{:,}".format, right=True),
+    Column("unchanged", lambda row: row.unchanged, "{:,}".format, right=True),
+    Column("removed", lambda row: row.removed, "{:,}".format, right=True),
+)
+
+
+@dataclass(frozen=True)
+class Held:
+    kind: str
+    rows: int
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help=f"One of {', '.join(KINDS)}.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the rows of one kind, or how many there are of each.
+
+    Example: sweep catalog show replicas
+    """
+    catalog = Session.of(context).orchestrator.catalog
+    if kind is not None:
+        rows = catalog.show(kind)
+        columns = [_column(name) for name in (rows[0] if rows else ())]
+    else:
+        rows = [{"kind": name, "rows": len(catalog.show(name))} for name in KINDS]
+        columns = [_column("kind"), _column("rows")]
+    if as_json:
+        render.as_json(rows)
+    elif rows:
+        render.as_table(rows, columns)
+    else:
+        render.say(f"no {kind} yet: `sweep catalog load` brings them")
+
+
+def _column(name: str) -> Column[dict[str, Any]]:
+    return Column(name, lambda row: row[name], right=name in ("rows", "bytes", "slots", "usd_per_hour", "usd_per_gb"))
+
+
+@app.command()
+def check(context: typer.Context, as_json: AsJson = False) -> None:
+    """Find what is missing or looks wrong. Ends with 2 if something is.
+
+    Example: sweep catalog check
+    """
+    problems = Session.of(context).orchestrator.catalog.check(datetime.now(timezone.utc))
+    if as_json:
+        render.as_json(problems)
+    elif problems:
+        render.as_table(problems, ())
+    else:
+        render.say("nothing is missing")
+    if problems:
+        raise CatalogError(f"{values.plural(len(problems), 'problem')} in the catalog")
+
+
+@dataclass(frozen=True)
+class Upgraded:
+    database: str
+
+
+@app.command()
+def upgrade(context: typer.Context, as_json: AsJson = False) -> None:
+    """Bring a team's PostgreSQL up to this version's schema.
+
+    SQLite files are brought up to date when they are opened.
+
+    Example: sweep --database postgresql://host/sweep catalog upgrade
+    """
+    session = Session.of(context)
+    session.orchestrator.catalog.upgrade()
+    if as_json:
+        render.as_json(Upgraded("current"))
+    else:
+        render.say("the schema is up to date")

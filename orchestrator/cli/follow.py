@@ -1,0 +1,75 @@
+"""A run as it goes on: a live table on a terminal, elsewhere a line whenever something has changed."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from orchestrator.cli import render
+from orchestrator.cli.problems import Interrupted
+from orchestrator.cli.standing import REGION_COLUMNS, Standing, region_lines, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Group
+
+    from orchestrator.api import Run
+
+
+def to_the_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
+    """Watch until the run has ended; an error tells of what failed. Ctrl-C stops the watching only."""
+    try:
+        standings = _changes(Standing.of(status) for status in run.watch())
+        if as_json:
+            last = _json_lines(standings)
+        elif render.is_terminal(stream):
+            last = _live(standings, stream)
+        else:
+            last = _lines(standings, stream)
+    except KeyboardInterrupt as error:
+        hint = f"`sweep watch {run.name}` looks again, `sweep cancel {run.name}` stops it"
+        raise Interrupted(f"{run.name} goes on", hint=hint) from error
+    if last is not None:
+        verdict(last)
+
+
+def _changes(standings: Iterator[Standing]) -> Iterator[Standing]:
+    last = None
+    for standing in standings:
+        if standing != last:
+            yield standing
+        last = standing
+
+
+def _json_lines(standings: Iterator[Standing]) -> Standing | None:
+    last = None
+    for last in standings:
+        render.as_json_line(last)
+    return last
+
+
+def _lines(standings: Iterator[Standing], stream: IO[str]) -> Standing | None:
+    last = None
+    for last in standings:
+        render.write(f"{last}\n", stream)
+    return last
+
+
+def _live(standings: Iterator[Standing], stream: IO[str]) -> Standing | None:
+    from rich.console import Console
+    from rich.live import Live
+
+    last = None
+    with Live(console=Console(file=stream), refresh_per_second=4) as live:
+        for last in standings:
+            live.update(_view(last))
+    return last
+
+
+def _view(standing: Standing) -> Group:
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.text import Text
+
+    bar = ProgressBar(total=max(standing.tasks, 1), completed=standing.ended, width=60)
+    return Group(Text(str(standing), style="bold"), bar, render.rich_table(region_lines(standing), REGION_COLUMNS))

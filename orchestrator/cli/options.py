@@ -1,0 +1,27 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.api import Ranges
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+RunName = Annotated[str | None, typer.Argument(metavar="[RUN]", help="A run's name; without one, the newest.")]
+Tasks = Annotated[str | None, typer.Option("--task", metavar="N,N-N", help="Only these tasks, such as 3,7-9.")]
+NoSync = Annotated[bool, typer.Option("--no-sync", help="Show what is known here, without asking AWS for news.")]
+
+
+def task_numbers(text: str | None) -> Ranges | None:
+    from orchestrator.api import Ranges
+
+    try:
+        return None if text is None else Ranges.parse(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} names no tasks", where="--task", hint="write numbers and ranges: 3,7-9") from error

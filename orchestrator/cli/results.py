@@ -1,0 +1,69 @@
+"""`sweep results`: the tasks of a run, ranked by its objective."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli import render, values
+from orchestrator.cli.options import AsJson, NoSync, RunName
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import fresh
+
+if TYPE_CHECKING:
+    from orchestrator.api import TaskRow
+
+
+def results(
+    context: typer.Context,
+    run: RunName = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the best N.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    no_sync: NoSync = False,
+    as_json: AsJson = False,
+) -> None:
+    """Rank the tasks by the sweep's objective, best first.
+
+    Example: sweep results nightly --limit 10
+    """
+    rows = fresh(context, run, no_sync=no_sync).results()[:limit]
+    if as_json:
+        render.as_json(rows)
+    elif as_csv:
+        render.as_csv(rows, columns_of(rows))
+    else:
+        render.as_table(rows, [column for column in columns_of(rows) if _worth_showing(column, rows)])
+
+
+def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
+    point = list(dict.fromkeys(name for row in rows for name in row.point))
+    metrics = list(dict.fromkeys(name for row in rows for name in row.metrics))
+    return [
+        Column("task", lambda row: row.task, right=True),
+        Column("dataset", lambda row: row.dataset),
+        *(_point_column(name) for name in point),
+        *(_metric_column(name) for name in metrics),
+        Column("state", lambda row: row.state),
+        Column("seconds", lambda row: row.seconds, values.duration, title="time", right=True),
+        Column("usd", lambda row: row.usd, values.money, title="cost", right=True),
+        Column("region", lambda row: row.region),
+        Column("instance_type", lambda row: row.instance_type),
+        Column("purchase", lambda row: row.purchase),
+        Column("attempt", lambda row: row.attempt, right=True),
+        Column("training", lambda row: row.training),
+        Column("reason", lambda row: row.reason),
+    ]
+
+
+def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
+    """A table has room for what tells tasks apart; CSV and JSON hold the rest."""
+    return column.key not in ("training", "reason") or (column.key == "reason" and any(row.reason for row in rows))
+
+
+def _point_column(name: str) -> Column[TaskRow]:
+    return Column(f"point.{name}", lambda row: row.point.get(name), title=name, right=True)
+
+
+def _metric_column(name: str) -> Column[TaskRow]:
+    return Column(f"metric.{name}", lambda row: row.metrics.get(name), values.number, title=name, right=True)

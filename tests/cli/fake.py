@@ -1,0 +1,139 @@
+"""An Orchestrator that has one run and no cloud. `python -m tests.cli.fake status` is `sweep status` of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+from orchestrator.cli import app
+from orchestrator.cli.session import Session
+from orchestrator.errors import UsageError
+from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import TaskState
+
+PENDING, RUNNING, DONE = TaskState.PENDING, TaskState.RUNNING, TaskState.DONE
+FAILED, CANCELLED = TaskState.FAILED, TaskState.CANCELLED
+NOVEMBER = 1_795_000_000.0
+
+
+def status(**counts: int) -> Status:
+    """`status(done=3, failed=1)`, all of it in Ireland, at a dollar a task that ended."""
+    every = {state: counts.get(state.value, 0) for state in TaskState}
+    ended = sum(count for state, count in every.items() if state.terminal)
+    return Status("nightly", NOVEMBER, sum(every.values()), every, {"eu-west-1": every}, float(ended), cancelled=False)
+
+
+def row(task: int, loss: float | None = None, **changes: Any) -> TaskRow:
+    made = TaskRow(
+        task=task,
+        dataset="oslo@1",
+        point={"lr": 0.1, "batch": 32},
+        state=DONE if loss is not None else PENDING,
+        attempt=1,
+        region="eu-west-1",
+        instance_type="ml.m5.xlarge",
+        purchase="spot",
+        training=f"nightly-{task}-1",
+        seconds=75.0,
+        usd=0.0042,
+        metrics={} if loss is None else {"loss": loss},
+        reason="",
+    )
+    return replace(made, **changes)
+
+
+@dataclass
+class FakeRun:
+    name: str = "nightly"
+    plan: Any = None
+    statuses: list[Status] = field(default_factory=lambda: [status(done=2)])
+    rows: list[TaskRow] = field(default_factory=lambda: [row(1, 0.25), row(0, 0.5)])
+    lines: list[LogLine] = field(default_factory=lambda: [LogLine(3, "algo-1", "loss=0.5")])
+    calls: list[Any] = field(default_factory=list)
+    endless: bool = False
+
+    def sync(self) -> int:
+        self.calls.append("sync")
+        return 2
+
+    def status(self) -> Status:
+        return self.statuses[-1]
+
+    def watch(self) -> Iterator[Status]:
+        yield from self.statuses
+        while self.endless:
+            time.sleep(0.02)
+            yield self.statuses[-1]
+
+    def results(self) -> list[TaskRow]:
+        return self.rows
+
+    def cost(self) -> list[CostRow]:
+        return [CostRow("eu-west-1", "ml.m5.xlarge", "spot", 2, 1.5, 0.25)]
+
+    def logs(self, tasks: Ranges | None = None, *, follow: bool = False) -> Iterator[LogLine]:
+        self.calls.append(("logs", str(tasks), follow))
+        yield from self.lines
+        while self.endless:
+            time.sleep(0.02)
+            yield self.lines[-1]
+
+    def cancel(self) -> Status:
+        self.calls.append("cancel")
+        return status(cancelled=2)
+
+    def retry(self, tasks: Ranges | None = None) -> Ranges:
+        self.calls.append(("retry", str(tasks)))
+        return Ranges.of([3, 7, 8]) if tasks is None else tasks
+
+
+@dataclass
+class FakeOrchestrator:
+    opened: FakeRun = field(default_factory=FakeRun)
+    catalog: Any = None
+    made: Any = None
+    calls: list[Any] = field(default_factory=list)
+    interrupted: bool = False
+
+    def runs(self) -> list[RunRow]:
+        return [RunRow("nightly", NOVEMBER, 24, "running", 1.5)]
+
+    def run(self, name: str | None = None) -> FakeRun:
+        if name not in (None, self.opened.name):
+            raise UsageError(f"no run {name!r}", hint="`sweep runs` lists them")
+        return self.opened
+
+    def plan(self, sweep: Any, classic: Any = None) -> Any:
+        self.calls.append(("plan", sweep.name, classic))
+        return self.made
+
+    def requests(self, plan: Any, *, name: str | None = None) -> dict[str, Any]:
+        return {"run": name or plan.id, "requests": [{"operation": "SubmitJob"}]}
+
+    def submit(self, plan: Any, *, name: str | None = None, again: bool = False) -> FakeRun:
+        self.calls.append(("submit", plan.id, name, again))
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self.opened
+
+
+def main() -> int:
+    """As a program of its own, for what needs one: signals, pipes, terminals."""
+    run = FakeRun(endless="endless" in os.environ.get("FAKE", ""))
+    if "many" in os.environ.get("FAKE", ""):
+        run.rows = [row(task, 0.5) for task in range(50_000)]
+    if run.endless:
+        run.statuses = [status(running=2)]
+    Session.orchestrator = SimpleNamespace(**{})  # type: ignore[assignment]
+    Session.orchestrator = FakeOrchestrator(run)  # type: ignore[assignment]
+    return app.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

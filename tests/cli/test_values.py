@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.cli.values import duration, jsonable, money, number, plural, size
+from orchestrator.wire.result import TaskState
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [(0, "$0.00"), (1.239, "$1.24"), (12345.6, "$12,345.60"), (0.0042, "$0.0042"), (-0.5, "-$0.50"), (0.01, "$0.01")],
+)
+def test_money_reads_in_cents_and_small_money_in_four_digits(usd: float, text: str) -> None:
+    assert money(usd) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, ""),
+        (0, "0s"),
+        (0.42, "0.4s"),
+        (59, "59s"),
+        (59.7, "1m00s"),
+        (750, "12m30s"),
+        (3 * 3600 + 720, "3h12m"),
+        (2 * 86400 + 4 * 3600, "2d04h"),
+    ],
+)
+def test_a_duration_reads_in_its_two_largest_units(seconds: float | None, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.5e12, "2.5 TB"), (5e18, "5,000.0 PB")]
+)
+def test_a_size_reads_in_decimal_units_as_aws_bills(count: float, text: str) -> None:
+    assert size(count) == text
+
+
+def test_a_number_keeps_the_digits_that_tell_results_apart() -> None:
+    assert [number(0.123456), number(1e-05), number(None)] == ["0.12346", "1e-05", ""]
+
+
+def test_one_thing_is_not_many() -> None:
+    assert [plural(1, "task"), plural(1200, "task")] == ["1 task", "1,200 tasks"]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    when: date
+    where: Path
+    loss: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    states: dict[TaskState, int]
+    leaves: tuple[Leaf, ...]
+
+
+def test_a_declared_type_becomes_json_by_its_fields() -> None:
+    tree = Tree({TaskState.DONE: 3}, (Leaf(date(2026, 11, 20), Path("a/b"), math.nan),))
+    assert jsonable(tree) == {
+        "states": {"done": 3},
+        "leaves": [{"when": "2026-11-20", "where": "a/b", "loss": None}],
+    }
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.integers(), st.lists, max_leaves=20))
+def test_whatever_is_shown_is_json_that_every_reader_takes(value: object) -> None:
+    json.dumps(jsonable(value), allow_nan=False)
