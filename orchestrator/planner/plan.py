@@ -65,7 +65,7 @@ class Plan:
     """In the order of their tasks, without gaps."""
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def tasks(self) -> int:
         """How many."""
         return sum(share.count for share in self.shares)
@@ -98,26 +98,31 @@ class Plan:
     def task(self, number: int, *, code: str, after: int = 0) -> Task:
         """Task `number`. `code` is the digest of the packed sources, `after` its attempts in earlier submissions."""
         share = self.share(number)
-        dataset = self.datasets[share.dataset].name
         point = self.sweep.points.point(number % len(self.sweep.points))
-        train = self.sweep.train
-        work = {
-            "dataset": dataset,
-            "point": train.hyperparameters | point,
-            "code": code,
-            "entry_point": train.entry_point,
-            "image": train.image or (train.framework and train.framework.model_dump()),
-        }
         return Task(
             number=number,
-            key=digest(work),
-            dataset=dataset,
+            key=digest({"work": self._work(share.dataset, code), "point": point}),
+            dataset=self.datasets[share.dataset].name,
             point=point,
             places=share.places,
             limits=share.limits,
-            instances=train.instances,
+            instances=self.sweep.train.instances,
             after=after,
         )
+
+    def _work(self, dataset: int, code: str) -> str:
+        """Digest of all that makes a task's result what it is, but for its point."""
+        if (dataset, code) not in self._works:
+            train = self.sweep.train
+            image = train.image or (train.framework and train.framework.model_dump())
+            self._works[dataset, code] = digest(
+                [self.datasets[dataset].name, code, train.entry_point, train.hyperparameters, image]
+            )
+        return self._works[dataset, code]
+
+    @cached_property
+    def _works(self) -> dict[tuple[int, str], str]:
+        return {}
 
     def share(self, number: int) -> Share:
         """The share that task `number` belongs to."""

@@ -26,6 +26,9 @@ RECORD = 16
 """Bytes in one index record: 15 digits and a newline."""
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
 class BadLine(ValueError):
     """A manifest line that is neither ours nor the classic two columns."""
 
@@ -38,18 +41,13 @@ class ClassicLine:
     s3_uri: str
 
 
-def line(task: Task) -> bytes:
-    place = task.places[0]
-    body = json.dumps(task.to_json(), separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return f"{place.lane.region},{_column(place.s3_uri)},{body}\n".encode("ascii")
-
-
 def parse(text: str) -> Task | ClassicLine:
     columns = text.rstrip("\r\n").split(",", 2)
-    if len(columns) < 2 or not columns[1].startswith("s3://"):
+    region, s3_uri = columns[0].strip(), columns[1].strip() if len(columns) > 1 else ""
+    if not region or not s3_uri.startswith("s3://"):
         raise BadLine(f"expected region,s3_uri[,json], got {text[:80]!r}")
     if len(columns) == 2:
-        return ClassicLine(columns[0].strip(), columns[1].strip())
+        return ClassicLine(region, s3_uri)
     try:
         return Task.from_json(json.loads(columns[2]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -58,12 +56,45 @@ def parse(text: str) -> Task | ClassicLine:
 
 def write(tasks: Iterable[Task]) -> Iterator[tuple[bytes, bytes]]:
     """A line and its index record for each task; then an empty line with the record of the end."""
-    offset = 0
+    offset, shared = 0, None
     for task in tasks:
-        text = line(task)
+        if shared is None or not shared.by(task):
+            shared = _Shared.of(task)
+        text = shared.line(task)
         yield text, _record(offset)
         offset += len(text)
     yield b"", _record(offset)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What neighbouring lines have in common, written out once: most of a line, and most of the time it takes."""
+
+    task: Task
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, task: Task) -> _Shared:
+        place = task.places[0]
+        body = task.to_json()
+        rest = _encode({name: value for name, value in body.items() if name not in ("number", "key", "point")})
+        return cls(task, f"{_column(place.lane.region)},{_column(place.s3_uri)},", rest.removeprefix("{"))
+
+    def by(self, task: Task) -> bool:
+        """Whether this task shares it too: the tasks of a plan's share hold the very same places and limits."""
+        mine = self.task
+        return (
+            task.places is mine.places
+            and task.limits is mine.limits
+            and task.dataset == mine.dataset
+            and task.instances == mine.instances
+            and task.after == mine.after
+        )
+
+    def line(self, task: Task) -> bytes:
+        own = f'{{"number":{task.number},"key":{_encode(task.key)},"point":{_encode(task.point)},'
+        return f"{self.before}{own}{self.after}\n".encode("ascii")
 
 
 def read_line(index: int, read_index: Callable[[int, int], bytes], read_manifest: Callable[[int, int], bytes]) -> str:

@@ -8,6 +8,8 @@
     runs/<run>/attempts/<task>/<n>.json             training n of a task, written before it is started
     runs/<run>/results/<task>.json                  how the task stands
     runs/<run>/cancel                               stop everything
+
+Whoever knows a run's name can compute them all.
 """
 
 from __future__ import annotations
@@ -114,7 +116,10 @@ def run_of_manifest(key: str) -> str | None:
 
 def canonical(value: Any) -> str:
     """One spelling of a JSON value, so that equal things hash alike on every machine."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _encode(value)
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 
 
 def digest(value: Any, length: int = 12) -> str:
