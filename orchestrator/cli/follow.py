@@ -9,28 +9,30 @@ from orchestrator.cli.problems import Interrupted
 from orchestrator.cli.standing import REGION_COLUMNS, Standing, region_lines, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Group
 
-    from orchestrator.api import Run
+    from orchestrator.api import Run, Status
 
 
 def to_the_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
     """Watch until the run has ended; an error tells of what failed. Ctrl-C stops the watching only."""
     try:
-        standings = _changes(Standing.of(status) for status in run.watch())
-        if as_json:
-            last = _json_lines(standings)
-        elif render.is_terminal(stream):
-            last = _live(standings, stream)
-        else:
-            last = _lines(standings, stream)
+        last = along(run.watch(), stream, as_json=as_json)
     except KeyboardInterrupt as error:
         hint = f"`sweep watch {run.name}` looks again, `sweep cancel {run.name}` stops it"
         raise Interrupted(f"{run.name} goes on", hint=hint) from error
     if last is not None:
         verdict(last)
+
+
+def along(statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False) -> Standing | None:
+    """Show every status as it comes; the last one is how it ended."""
+    standings = _changes(Standing.of(status) for status in statuses)
+    if as_json:
+        return _json_lines(standings)
+    return _live(standings, stream) if render.is_terminal(stream) else _lines(standings, stream)
 
 
 def _changes(standings: Iterator[Standing]) -> Iterator[Standing]:

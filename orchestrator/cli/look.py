@@ -112,8 +112,12 @@ def cost(context: typer.Context, run: RunName = None, no_sync: NoSync = False, a
     if as_json:
         render.as_json(total)
         return
-    render.as_table(rows, COST_COLUMNS)
+    show_cost(rows)
     render.line(f"\n{opened.name}: {values.money(total.usd)} for {values.hours(total.hours)} of training")
+
+
+def show_cost(rows: list[CostRow]) -> None:
+    render.as_table(rows, COST_COLUMNS)
 
 
 COST_COLUMNS: tuple[Column[CostRow], ...] = (

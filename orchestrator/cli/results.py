@@ -33,7 +33,11 @@ def results(
     elif as_csv:
         render.as_csv(rows, columns_of(rows))
     else:
-        render.as_table(rows, [column for column in columns_of(rows) if _worth_showing(column, rows)])
+        show(rows)
+
+
+def show(rows: list[TaskRow]) -> None:
+    render.as_table(rows, [column for column in columns_of(rows) if _worth_showing(column, rows)])
 
 
 def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:

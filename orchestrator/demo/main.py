@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1")
 STARTS = {"mpi": "mpirun starts 2 processes", "torchrun": "torchrun starts 2 processes of PyTorch"}
+BEST = 10
 NEEDS = {"mpi": ("mpi4py", "local", "demo"), "torchrun": ("torch", "torch", "torch")}
 """parallel → the module, the extra that brings it, and the target of make that installs that."""
 NEXT = (
@@ -76,14 +77,20 @@ def perform(orchestrator: Orchestrator, sweep: Sweep, show: Show) -> None:
     run = orchestrator.submit(plan, name="demo")
     show.say(f"\nSubmitted one AWS Batch array of {plan.tasks}; in each training {STARTS[sweep.train.parallel]}")
     show.watch(run.watch(every_s=1.0))
-    show.say("\nBest first:")
-    show.results(run.results())
+    rows = run.results()
+    show.say(f"\nThe best {BEST} of {len(rows)}:")
+    show.results(rows[:BEST])
     show.say("\nWhat AWS would have billed:")
     show.cost(run.cost())
-    status = run.status()
-    if status.state != "done":
-        error = PartlyFailed if status.state == "partly_failed" else RunFailed
-        raise error("some trainings did not end well", where=run.name, hint="the last column above says why")
+    judge(run.status(), rows)
+
+
+def judge(status: Status, rows: list[TaskRow]) -> None:
+    if status.state == "done":
+        return
+    error = PartlyFailed if status.state == "partly_failed" else RunFailed
+    unfinished = [row for row in rows if row.reason] or rows
+    raise error(f"{len(unfinished)} of {status.tasks} trainings did not end well", hint=unfinished[0].reason)
 
 
 def wanted(parallel: str) -> Sweep:

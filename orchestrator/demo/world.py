@@ -6,15 +6,18 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from orchestrator.demo.driving import CAMPAIGNS, Campaign, drives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
 MARKET = Path(__file__).parent / "market"
 """Prices, quotas and transfer prices, as a team would export them."""
+
+
+Row: TypeAlias = "Mapping[str, str | int]"
 
 
 @dataclass(frozen=True)
@@ -27,23 +30,28 @@ class World:
 
 def furnish(folder: Path, bucket: str) -> World:
     """Generate the recordings, put them into each Region's bucket, and write the catalog's files."""
-    campaigns, datasets, replicas = [], [], []
+    campaigns: list[Row] = []
+    datasets: list[Row] = []
+    replicas: list[Row] = []
+    total = 0
     for campaign in CAMPAIGNS:
         files = recordings(campaign)
         size = sum(map(len, files.values()))
-        dataset = {"campaign": campaign.name, "version": "v1"}
+        total += size
         campaigns.append(
             {"campaign": campaign.name, "tags": ";".join(campaign.tags)}
             | {"recorded_from": campaign.recorded, "recorded_to": campaign.recorded}
         )
-        datasets.append(dataset | {"bytes": size, "created_at": campaign.recorded})
+        datasets.append(
+            {"campaign": campaign.name, "version": "v1", "bytes": size, "created_at": campaign.recorded},
+        )
         for region in campaign.regions:
             place, prefix = bucket.format(region=region), f"campaigns/{campaign.name}/v1/"
             put(files, region, place, prefix)
             replicas.append({"dataset": f"{campaign.name}@v1", "region": region, "s3_uri": f"s3://{place}/{prefix}"})
     tables = {"campaigns": campaigns, "datasets": datasets, "replicas": replicas}
     written = [write(folder / f"{kind}.csv", rows) for kind, rows in tables.items()]
-    return World(len(replicas), sum(int(row["bytes"]) for row in datasets), (*written, *sorted(MARKET.glob("*.csv"))))
+    return World(len(replicas), total, (*written, *sorted(MARKET.glob("*.csv"))))
 
 
 def recordings(campaign: Campaign) -> dict[str, bytes]:
@@ -66,8 +74,7 @@ def put(files: Mapping[str, bytes], region: str, bucket: str, prefix: str) -> No
         s3.put_object(Bucket=bucket, Key=prefix + name, Body=body)
 
 
-def write(file: Path, rows: Iterable[Mapping[str, object]]) -> Path:
-    rows = list(rows)
+def write(file: Path, rows: Sequence[Row]) -> Path:
     with file.open("w", newline="", encoding="utf-8") as stream:
         table = csv.DictWriter(stream, list(rows[0]))
         table.writeheader()
