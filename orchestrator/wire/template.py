@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -18,6 +18,8 @@ class Template:
     """Sent with every task's own: the entry point, the sources, how processes start."""
     output: str
     """S3 prefix in this Region for what trainings leave behind."""
+    images: dict[str, str] = field(default_factory=dict)
+    """The image of an instance type, where that is not the request's own."""
     checkpoints: bool = False
     poll_s: float = 30.0
     """How often a launcher looks at its training, at the least."""

@@ -1,0 +1,89 @@
+"""Training jobs as they run: start or adopt, poll, stop, logs. One Region's word counts for its own trainings only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.logs import events
+from orchestrator.aws.mapping import aws_errors
+from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound, Unreachable
+from orchestrator.platforms.sagemaker.outcome import outcome
+from orchestrator.platforms.sagemaker.request import HASH_TAG, request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_sagemaker import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import DescribeTrainingJobResponseTypeDef
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Handle, Request
+    from orchestrator.wire.result import Outcome
+    from orchestrator.wire.task import Place, Task
+    from orchestrator.wire.template import Template
+
+LOG_GROUP = "/aws/sagemaker/TrainingJobs"
+
+
+class SageMaker:
+    name = "sagemaker"
+
+    def __init__(self, clients: Clients) -> None:
+        self.clients = clients
+
+    def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
+        return request(template, task, place, attempt, max_runtime_s)
+
+    def start(self, request: Request) -> None:
+        region = request.lane.region
+        try:
+            with aws_errors(f"start the training {request.training}", where=region):
+                self._client(region).create_training_job(**request.body)
+        except AlreadyExists as error:
+            if self._hash(region, request.training) != request.hash:
+                raise AlreadyExists(
+                    f"the name {request.training} belongs to another training",
+                    where=region,
+                    hint="another run of this name works in this account: submit under another --name",
+                ) from error
+
+    def poll(self, attempt: int, handle: Handle) -> Outcome | None:
+        try:
+            return outcome(attempt, handle, self._describe(handle.lane.region, handle.training))
+        except NotFound:
+            return None
+
+    def stop(self, handle: Handle) -> None:
+        region = handle.lane.region
+        try:
+            with aws_errors(f"stop the training {handle.training}", where=region):
+                self._client(region).stop_training_job(TrainingJobName=handle.training)
+        except NotFound:
+            return
+        except InvalidRequest:
+            # AWS will not stop what has ended; that is as good.
+            ended = self.poll(0, handle)
+            if ended is not None and not ended.state.terminal:
+                raise
+
+    def logs(self, handle: Handle, after: dict[str, str]) -> Iterator[tuple[str, str]]:
+        return events(self.clients, handle.lane.region, LOG_GROUP, f"{handle.training}/", after)
+
+    def _hash(self, region: str, training: str) -> str:
+        """The request hash that a training's tag carries."""
+        try:
+            arn = self._describe(region, training)["TrainingJobArn"]
+        except NotFound as error:
+            # Its name is in use and yet it is not there: being made or unmade just now.
+            raise Unreachable(f"{training} can be neither started nor found", where=region, hint="try again") from error
+        with aws_errors(f"read the tags of {training}", where=region):
+            pages = self._client(region).get_paginator("list_tags").paginate(ResourceArn=arn)
+            tags = {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
+        return tags.get(HASH_TAG, "")
+
+    def _describe(self, region: str, training: str) -> DescribeTrainingJobResponseTypeDef:
+        with aws_errors(f"look at the training {training}", where=region):
+            return self._client(region).describe_training_job(TrainingJobName=training)
+
+    def _client(self, region: str) -> SageMakerClient:
+        return self.clients.client("sagemaker", region)

@@ -1,0 +1,90 @@
+"""What DescribeTrainingJob says, in our words. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.wire.result import Cause, Outcome, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from orchestrator.platforms.base import Handle
+
+_WAITING = {"Starting", "Pending", "LaunchingMLInstances", "PreparingTrainingStack"}
+_FAILURES = (
+    (Cause.CAPACITY, ("CapacityError", "InsufficientCapacity", "Unable to provision requested ML compute capacity")),
+    (Cause.INTERRUPTED, ("InternalServerError", "InternalServiceError")),
+)
+"""How a FailureReason begins, or what it says, when the training itself is not to blame."""
+
+
+@dataclass(frozen=True)
+class _End:
+    state: TaskState
+    cause: Cause
+    reason: str = ""
+
+
+def outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcome:
+    end = _end(job)
+    seconds = float(job.get("TrainingTimeInSeconds") or _between(job))
+    # What SageMaker bills for one instance. Until it says so, whatever ran is taken as billed.
+    billable = float(job.get("BillableTimeInSeconds") or (0 if "BillableTimeInSeconds" in job else seconds))
+    return Outcome(
+        number=attempt,
+        lane=handle.lane,
+        training=handle.training,
+        state=end.state,
+        cause=end.cause,
+        reason=end.reason,
+        seconds=seconds,
+        billable_s=billable,
+        usd=billable / 3600 * handle.rate * handle.instances,
+        started_at=_epoch(job.get("TrainingStartTime")),
+        ended_at=_epoch(job.get("TrainingEndTime") or (job.get("LastModifiedTime") if end.state.terminal else None)),
+        metrics={metric["MetricName"]: float(metric["Value"]) for metric in job.get("FinalMetricDataList") or []},
+        artifact=(job.get("ModelArtifacts") or {}).get("S3ModelArtifacts", ""),
+    )
+
+
+def _end(job: Mapping[str, Any]) -> _End:
+    status, secondary = job["TrainingJobStatus"], job.get("SecondaryStatus", "")
+    reason = " ".join(str(job.get("FailureReason") or "").split())
+    if status == "Completed":
+        return _End(TaskState.DONE, Cause.NONE)
+    if status == "Failed":
+        return _End(TaskState.FAILED, _cause(reason), reason or "SageMaker gives no reason")
+    if status == "Stopped":
+        return _stopped(job, secondary, reason)
+    return _End(TaskState.STARTING if secondary in _WAITING else TaskState.RUNNING, Cause.NONE)
+
+
+def _cause(reason: str) -> Cause:
+    return next((cause for cause, words in _FAILURES if any(word in reason for word in words)), Cause.TASK)
+
+
+def _stopped(job: Mapping[str, Any], secondary: str, reason: str) -> _End:
+    """Stopped by a limit or by somebody: SageMaker calls both of them Stopped."""
+    limit = job.get("StoppingCondition", {})
+    if secondary == "MaxRuntimeExceeded":
+        text = f"it ran for longer than {limit.get('MaxRuntimeInSeconds')} s"
+        return _End(TaskState.FAILED, Cause.TIMEOUT, reason or text)
+    if secondary == "MaxWaitTimeExceeded":
+        text = f"spot capacity did not let it finish within {limit.get('MaxWaitTimeInSeconds')} s"
+        return _End(TaskState.FAILED, Cause.CAPACITY, reason or text)
+    last = str((job.get("SecondaryStatusTransitions") or [{}])[-1].get("StatusMessage") or "")
+    if not job.get("TrainingStartTime") and "pending" in f"{reason} {last}".lower():
+        return _End(TaskState.FAILED, Cause.CAPACITY, reason or last)
+    return _End(TaskState.CANCELLED, Cause.STOPPED, reason or "it was stopped")
+
+
+def _between(job: Mapping[str, Any]) -> float:
+    start, end = job.get("TrainingStartTime"), job.get("TrainingEndTime") or job.get("LastModifiedTime")
+    return max((end - start).total_seconds(), 0.0) if start and end else 0.0
+
+
+def _epoch(moment: datetime | None) -> float | None:
+    return moment.timestamp() if moment else None

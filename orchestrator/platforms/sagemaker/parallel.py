@@ -1,0 +1,55 @@
+"""How processes start: the hyperparameters that `sagemaker-training` reads inside the container.
+
+They are those that the SageMaker SDK's estimators send, with two additions: the number of processes is always sent,
+so that it is what the sweep says and not what the toolkit guesses from the instance's GPUs; and `ddp` is torchrun,
+where the SDK silently turns `pytorchddp` into its own SMDDP library.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from orchestrator.wire.task import Scalar
+
+
+@dataclass(frozen=True)
+class Start:
+    """What one training's processes are to be."""
+
+    processes: int = 1
+    mpi_options: str = ""
+
+
+PARALLEL: dict[str, Callable[[Start], dict[str, Any]]] = {
+    "single": lambda _: {},
+    "mpi": lambda start: {
+        "sagemaker_mpi_enabled": True,
+        "sagemaker_mpi_num_of_processes_per_host": start.processes,
+        "sagemaker_mpi_custom_mpi_options": start.mpi_options,
+    },
+    "torchrun": lambda start: {
+        "sagemaker_torch_distributed_enabled": True,
+        "sagemaker_mpi_num_of_processes_per_host": start.processes,
+    },
+    "smddp": lambda _: {
+        "sagemaker_distributed_dataparallel_enabled": True,
+        "sagemaker_distributed_dataparallel_custom_mpi_options": "",
+    },
+}
+
+_NEEDS_INSTANCE_TYPE = {"sagemaker_torch_distributed_enabled", "sagemaker_distributed_dataparallel_enabled"}
+
+
+def encode(values: Mapping[str, Scalar | Any]) -> dict[str, str]:
+    """Every value as JSON, as the toolkit expects: text carries its own quotes."""
+    return {name: json.dumps(value) for name, value in values.items()}
+
+
+def of_place(hyperparameters: Mapping[str, str], instance_type: str) -> dict[str, str]:
+    """What only the place decides. The toolkit's torchrun and SMDDP look at the instance type."""
+    return encode({"sagemaker_instance_type": instance_type}) if _NEEDS_INSTANCE_TYPE & set(hyperparameters) else {}

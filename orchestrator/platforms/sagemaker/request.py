@@ -1,0 +1,81 @@
+"""One training as CreateTrainingJob takes it. Pure: a dry run prints it, and a restarted launcher makes it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.platforms.base import Request
+from orchestrator.platforms.sagemaker.parallel import encode, of_place
+from orchestrator.wire.names import digest, training_name
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from orchestrator.wire.task import Place, Task
+    from orchestrator.wire.template import Template
+
+HASH_TAG = "sweep:request-hash"
+_ACCELERATED = ("ml.g", "ml.inf", "ml.p", "ml.trn")
+_PENDING_BOUNDS = (1_800, 2_419_200)
+"""How long SageMaker lets itself be told to wait for a machine, in seconds; and for these types only."""
+
+
+def request(template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
+    name = training_name(template.run, task.number, attempt)
+    body = {
+        **template.request,
+        "TrainingJobName": name,
+        "AlgorithmSpecification": _algorithm(template, place),
+        "HyperParameters": _hyperparameters(template, task, place, name),
+        "InputDataConfig": [_channel(place.s3_uri)],
+        "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
+        "ResourceConfig": {
+            **template.request["ResourceConfig"],
+            "InstanceType": place.lane.instance_type,
+            "InstanceCount": task.instances,
+        },
+        "StoppingCondition": _stopping(task, place, max_runtime_s),
+    }
+    if place.lane.purchase is Purchase.SPOT:
+        body["EnableManagedSpotTraining"] = True
+    if template.checkpoints:
+        # Of the task, not of the attempt: the next attempt goes on where this one stopped.
+        body["CheckpointConfig"] = {"S3Uri": f"{template.output}/checkpoints/{task.number}"}
+    tags = {
+        "sweep:run": template.run,
+        "sweep:task": str(task.number),
+        "sweep:attempt": str(attempt),
+        "sweep:owner": template.owner,
+    }
+    content = digest(body | {"Tags": tags})
+    body["Tags"] = [{"Key": key, "Value": value} for key, value in {**tags, HASH_TAG: content}.items()]
+    return Request(place.lane, name, body, content)
+
+
+def _algorithm(template: Template, place: Place) -> dict[str, Any]:
+    algorithm: dict[str, Any] = template.request["AlgorithmSpecification"]
+    image = template.images.get(place.lane.instance_type)
+    return algorithm | {"TrainingImage": image} if image else algorithm
+
+
+def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
+    return {
+        **template.hyperparameters,
+        **of_place(template.hyperparameters, place.lane.instance_type),
+        **encode({"sagemaker_job_name": name}),
+        **encode(task.point),
+    }
+
+
+def _channel(s3_uri: str) -> dict[str, Any]:
+    source = {"S3DataType": "S3Prefix", "S3Uri": s3_uri, "S3DataDistributionType": "FullyReplicated"}
+    return {"ChannelName": "training", "DataSource": {"S3DataSource": source}}
+
+
+def _stopping(task: Task, place: Place, max_runtime_s: int) -> dict[str, int]:
+    stopping = {"MaxRuntimeInSeconds": max_runtime_s}
+    if place.lane.purchase is Purchase.SPOT:
+        stopping["MaxWaitTimeInSeconds"] = max(task.limits.max_wait_s, max_runtime_s)
+    elif place.lane.instance_type.startswith(_ACCELERATED):
+        least, most = _PENDING_BOUNDS
+        stopping["MaxPendingTimeInSeconds"] = min(max(task.limits.patience_s, least), most)
+    return stopping

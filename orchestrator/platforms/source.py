@@ -1,0 +1,158 @@
+"""The source folder as one archive: same content, same bytes, on every machine and at every time.
+
+`.sweepignore` in the folder keeps files out, a pattern a line, as in .gitignore but simpler: `data/` is a folder of
+that name anywhere, `*.ckpt` a file or folder anywhere, `notes/*.md` a path from the top (there `*` goes across
+slashes). `#` begins a comment.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SpecError, did_you_mean
+from orchestrator.wire.names import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+IGNORE_FILE = ".sweepignore"
+SKIPPED = (
+    ".git", ".hg", ".svn", "__pycache__", "*.pyc", ".venv/", "venv/", "*.egg-info", ".mypy_cache", ".pytest_cache",
+    ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".tox", ".nox", "node_modules", ".DS_Store", ".idea", ".vscode",
+    IGNORE_FILE,
+)  # fmt: skip
+"""Never part of a training's code."""
+SECRETS = (
+    ".env", ".env.*", ".aws", ".ssh", ".netrc", ".pgpass", ".pypirc", ".htpasswd", ".git-credentials", "id_rsa*",
+    "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
+    *(f"{stem}{end}" for stem in ("credential", "credentials", "secret", "secrets")
+      for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
+)  # fmt: skip
+"""Names of files that hold keys more often than code."""
+
+
+@dataclass(frozen=True)
+class Package:
+    digest: str
+    """Of the content. The archive's own bytes depend on the zlib at hand as well."""
+    body: bytes
+    files: tuple[str, ...]
+    """What is in it, for people to look at."""
+
+
+def pack(folder: Path, entry_point: str | None = None) -> Package:
+    """The folder as a .tar.gz, without times, owners and what is ignored; SpecError when it cannot or should not be."""
+    if not folder.is_dir():
+        raise SpecError(
+            "there is no such source folder", where=str(folder), hint="`source` is relative to the sweep file"
+        )
+    files = sorted(_files(folder), key=lambda path: path.as_posix())
+    names = tuple(path.as_posix() for path in files)
+    if entry_point is not None and entry_point not in names:
+        raise SpecError(
+            f"the entry point {entry_point} is not in the source folder",
+            where=str(folder),
+            hint=did_you_mean(entry_point, [name for name in names if name.endswith((".py", ".sh"))]),
+        )
+    archive = _tar(folder, files)
+    return Package(digest(archive, 32), gzip.compress(archive, compresslevel=6, mtime=0), names)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Every file and link to be packed, relative to the folder."""
+    ignored = (*SKIPPED, *_patterns(folder))
+    for parent, folders, files in os.walk(folder, onerror=_unreadable):
+        here = Path(parent).relative_to(folder)
+        links = [name for name in folders if (Path(parent) / name).is_symlink()]
+        folders[:] = [name for name in folders if name not in links and not _matches(here / name, ignored, folder=True)]
+        for name in folders:
+            _refuse_secret(folder, here / name)
+        for name in (*files, *links):
+            path = here / name
+            if not _matches(path, ignored, folder=name in links):
+                _refuse_secret(folder, path)
+                yield path
+
+
+def _patterns(folder: Path) -> list[str]:
+    file = folder / IGNORE_FILE
+    if not file.exists():
+        return []
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"cannot be read: {error}", where=str(file)) from error
+    for number, line in enumerate(lines, 1):
+        if line.startswith("!"):
+            raise SpecError(
+                "patterns cannot be taken back with !", where=f"{file}:{number}", hint="list what to ignore"
+            )
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _matches(path: Path, patterns: Iterable[str], *, folder: bool) -> bool:
+    return any(_match(path, pattern, folder=folder) for pattern in patterns)
+
+
+def _match(path: Path, pattern: str, *, folder: bool) -> bool:
+    if pattern.endswith("/") and not folder:
+        return False
+    bare = pattern.rstrip("/")
+    return fnmatchcase(path.as_posix() if "/" in bare else path.name, bare.lstrip("/"))
+
+
+def _refuse_secret(folder: Path, path: Path) -> None:
+    if any(fnmatchcase(path.name.lower(), pattern) for pattern in SECRETS):
+        raise SpecError(
+            f"{path.as_posix()} looks like a secret and would be uploaded",
+            where=str(folder),
+            hint=f"move it elsewhere, or list it in {IGNORE_FILE}",
+        )
+
+
+def _tar(folder: Path, files: Sequence[Path]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path in files:
+            _add(archive, folder, path)
+    return buffer.getvalue()
+
+
+def _add(archive: tarfile.TarFile, folder: Path, path: Path) -> None:
+    """Only the name, the content and whether it may be executed: what else a file has differs between machines."""
+    source, entry = folder / path, tarfile.TarInfo(path.as_posix())
+    try:
+        if source.is_symlink():
+            entry.type, entry.linkname = tarfile.SYMTYPE, _target(folder, path)
+            archive.addfile(entry)
+            return
+        if not source.is_file():
+            raise SpecError("neither a file nor a folder", where=str(source), hint=f"list it in {IGNORE_FILE}")
+        content = source.read_bytes()
+        entry.size, entry.mode = len(content), 0o755 if source.stat().st_mode & 0o100 else 0o644
+        archive.addfile(entry, io.BytesIO(content))
+    except OSError as error:
+        _unreadable(error)
+
+
+def _target(folder: Path, path: Path) -> str:
+    """Where a link leads, relative to itself; it may not lead out of the folder, nor nowhere."""
+    link, root = folder / path, folder.resolve()
+    target = link.resolve()
+    if not target.is_relative_to(root) or not target.exists():
+        fault = "leads out of the source folder" if target.exists() else "leads nowhere"
+        raise SpecError(f"the link {path.as_posix()} {fault}", where=str(folder), hint="put the file itself there")
+    return Path(os.path.relpath(target, link.parent.resolve())).as_posix()
+
+
+def _unreadable(error: OSError) -> None:
+    raise SpecError(
+        f"cannot be read: {error.strerror}", where=str(error.filename), hint="check its permissions"
+    ) from error
