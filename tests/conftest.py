@@ -1,3 +1,3 @@
 """Fixtures shared between rooms live in tests/fixtures, a file per concern."""
 
-pytest_plugins: list[str] = []
+pytest_plugins = ["tests.fixtures.database"]

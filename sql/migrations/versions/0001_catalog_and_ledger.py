@@ -34,7 +34,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("dataset", name="pk_datasets"),
         sa.ForeignKeyConstraint(["campaign"], ["campaigns.campaign"], name="fk_datasets_campaign"),
-        sa.CheckConstraint("bytes >= 0", name="ck_datasets_bytes"),
+        sa.CheckConstraint("bytes >= 0", name="bytes"),
     )
     op.create_index("ix_datasets_campaign", "datasets", ["campaign"])
     op.create_table(
@@ -45,7 +45,7 @@ def upgrade() -> None:
         sa.Column("bytes", sa.BigInteger, comment="where it differs from the dataset's"),
         sa.PrimaryKeyConstraint("dataset", "region", name="pk_replicas"),
         sa.ForeignKeyConstraint(["dataset"], ["datasets.dataset"], name="fk_replicas_dataset"),
-        sa.CheckConstraint("bytes >= 0", name="ck_replicas_bytes"),
+        sa.CheckConstraint("bytes >= 0", name="bytes"),
     )
     op.create_table(
         "prices",
@@ -54,7 +54,7 @@ def upgrade() -> None:
         sa.Column("usd_per_hour", sa.Double, nullable=False),
         sa.Column("source", sa.Text, nullable=False),
         _lane_key("prices"),
-        sa.CheckConstraint("usd_per_hour >= 0", name="ck_prices_usd"),
+        sa.CheckConstraint("usd_per_hour >= 0", name="usd"),
     )
     op.create_table(
         "quotas",
@@ -63,7 +63,7 @@ def upgrade() -> None:
         sa.Column("slots", sa.Integer, nullable=False),
         sa.Column("source", sa.Text, nullable=False),
         _lane_key("quotas"),
-        sa.CheckConstraint("slots >= 0", name="ck_quotas_slots"),
+        sa.CheckConstraint("slots >= 0", name="slots"),
     )
     op.create_table(
         "transfer_prices",
@@ -72,8 +72,8 @@ def upgrade() -> None:
         sa.Column("from_gb", sa.Double, nullable=False, comment="where this tier begins"),
         sa.Column("usd_per_gb", sa.Double, nullable=False),
         sa.PrimaryKeyConstraint("from_region", "to_region", "from_gb", name="pk_transfer_prices"),
-        sa.CheckConstraint("from_gb >= 0", name="ck_transfer_prices_gb"),
-        sa.CheckConstraint("usd_per_gb >= 0", name="ck_transfer_prices_usd"),
+        sa.CheckConstraint("from_gb >= 0", name="gb"),
+        sa.CheckConstraint("usd_per_gb >= 0", name="usd"),
     )
     op.create_table(
         "runs",
@@ -104,6 +104,7 @@ def upgrade() -> None:
         sa.Column("run", sa.Text, nullable=False),
         sa.Column("task", sa.BigInteger, nullable=False),
         sa.Column("etag", sa.Text, nullable=False),
+        sa.Column("submission", sa.Integer, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
         sa.Column("region", sa.Text, nullable=False),

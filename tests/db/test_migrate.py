@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from orchestrator import resources
+from orchestrator.db import migrate
+from orchestrator.db.engine import engine, reading, writing
+from orchestrator.db.tables import metadata
+from orchestrator.errors import CatalogError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_migrations_make_exactly_the_tables_of_the_code(database_url: str) -> None:
+    options = {"compare_type": True, "compare_server_default": True}
+    with reading(engine(database_url)) as connection:
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
+        checks = {
+            name: {check["name"] for check in inspect(connection).get_check_constraints(name)}
+            for name in metadata.tables
+        }
+    assert checks == {
+        name: {str(c.name) for c in table.constraints if str(c.name).startswith("ck_")}
+        for name, table in metadata.tables.items()
+    }
+
+
+def test_the_code_knows_every_migration_that_lies_in_sql() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(resources.path("sql/migrations")))
+    history = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    assert tuple(reversed(history)) == migrate.REVISIONS
+
+
+def test_upgrading_twice_is_upgrading_once(empty_database_url: str) -> None:
+    database = engine(empty_database_url)
+    migrate.upgrade(database)
+    migrate.upgrade(database)
+    with reading(database) as connection:
+        assert migrate.schema(connection) is migrate.Schema.CURRENT
+
+
+def test_several_may_upgrade_at_once(empty_database_url: str) -> None:
+    databases = [engine(empty_database_url) for _ in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(migrate.upgrade, databases))
+    with reading(databases[0]) as connection:
+        assert migrate.schema(connection) is migrate.Schema.CURRENT
+
+
+def test_sqlite_is_brought_up_to_date_when_it_is_opened(tmp_path: Path) -> None:
+    database = migrate.ready(engine(f"sqlite:///{tmp_path}/new.db"))
+    with reading(database) as connection:
+        assert migrate.schema(connection) is migrate.Schema.CURRENT
+
+
+def test_a_postgresql_that_is_behind_waits_for_somebody_to_upgrade_it(empty_postgresql_url: str) -> None:
+    with pytest.raises(CatalogError, match=r"older than this sweep \(run sweep catalog upgrade\)"):
+        migrate.ready(engine(empty_postgresql_url))
+
+
+def test_a_database_of_a_newer_sweep_is_left_alone(database_url: str) -> None:
+    database = engine(database_url)
+    with writing(database) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for attempt in (migrate.ready, migrate.upgrade):
+        with pytest.raises(CatalogError, match="this sweep is older than the database"):
+            attempt(database)
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(
+    empty_database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    versions = tmp_path / "sql" / "migrations" / "versions"
+    versions.mkdir(parents=True)
+    real = resources.path("sql/migrations")
+    (versions.parent / "env.py").write_text((real / "env.py").read_text())
+    for script in (real / "versions").glob("*.py"):
+        (versions / script.name).write_text(script.read_text())
+    (versions / "0002_fails.py").write_text(
+        f"from alembic import op\nrevision, down_revision = '0002', {migrate.REVISIONS[-1]!r}\n"
+        "def upgrade():\n    op.execute('CREATE TABLE half (a INTEGER)')\n    op.execute('this is not SQL')\n"
+    )
+    monkeypatch.setattr(resources, "path", lambda name: tmp_path / name)
+    database = engine(empty_database_url)
+    with pytest.raises(CatalogError, match="the database"):
+        migrate.upgrade(database)
+    with reading(database) as connection:
+        assert inspect(connection).get_table_names() == []
