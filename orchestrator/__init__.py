@@ -1,1 +1,48 @@
-"""placeholder"""
+"""sweep: where should each of these trainings run, for the least money that still meets the deadline?
+
+    from orchestrator import Orchestrator, read
+
+    team = Orchestrator()
+    plan = team.plan(read("sweep.yaml"))
+    run = team.submit(plan)
+
+Names are imported on first use (PEP 562): importing one room must not pull in the others.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orchestrator.api import Orchestrator as Orchestrator
+    from orchestrator.errors import SweepError as SweepError
+    from orchestrator.planner.plan import Plan as Plan
+    from orchestrator.runs.run import Run as Run
+    from orchestrator.settings import Settings as Settings
+    from orchestrator.spec.reader import read as read
+    from orchestrator.spec.sweep import Sweep as Sweep
+
+_HOMES = {
+    "Orchestrator": "orchestrator.api",
+    "Plan": "orchestrator.planner.plan",
+    "Run": "orchestrator.runs.run",
+    "Settings": "orchestrator.settings",
+    "Sweep": "orchestrator.spec.sweep",
+    "SweepError": "orchestrator.errors",
+    "read": "orchestrator.spec.reader",
+}
+
+__all__ = ["Orchestrator", "Plan", "Run", "Settings", "Sweep", "SweepError", "read"]  # noqa: F822
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

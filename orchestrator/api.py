@@ -1,0 +1,141 @@
+"""A team's catalog, ledger and cloud, each opened on first use. The CLI is a thin client of this."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from orchestrator import resources
+from orchestrator.aws.definitions import render
+from orchestrator.aws.session import Clients
+from orchestrator.catalog.catalog import Catalog
+from orchestrator.errors import UsageError
+from orchestrator.planner.plan import Plan
+from orchestrator.planner.plan import read as read_plan
+from orchestrator.planner.plan import write as write_plan
+from orchestrator.planner.solve import solve
+from orchestrator.platforms.source import pack
+from orchestrator.runs import anchor as anchors
+from orchestrator.runs.anchor import Anchor
+from orchestrator.runs.cloud import Account, Cloud
+from orchestrator.runs.ledger import Ledger
+from orchestrator.runs.report import RunRow
+from orchestrator.runs.requests import requests
+from orchestrator.runs.run import Run
+from orchestrator.runs.submit import submit
+from orchestrator.settings import Settings
+from orchestrator.settings import read as read_settings
+from orchestrator.spec.classic import read_classic
+from orchestrator.spec.reader import read as read_sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.platforms.source import Package
+    from orchestrator.spec.sweep import Sweep
+
+__all__ = ["Orchestrator", "Plan", "Run", "Settings", "read_plan", "read_settings", "read_sweep", "write_plan"]
+
+
+class Orchestrator:
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or read_settings()
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return Catalog(self.settings.database)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return Ledger(self.catalog.engine)
+
+    @cached_property
+    def cloud(self) -> Cloud:
+        return Cloud(Clients(self.settings.profile), _account(self.settings))
+
+    def plan(self, sweep: Sweep, classic: Path | None = None) -> Plan:
+        """Where each task should run. Asks the catalog only: no network, no credentials.
+
+        A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
+        """
+        return solve(sweep, self.catalog.survey(sweep, read_classic(classic) if classic else None))
+
+    def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
+        """Make exactly this plan so, once: submitting it again finds, or completes, the same run."""
+        package = _packed(plan)
+        wanted = self._anchor(plan, package, name)
+        anchor = anchors.claim(self.cloud.s3, wanted, again=again)
+        submit(anchor, package, self.ledger, self.cloud)
+        return self._run(anchor)
+
+    def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
+        """The dry run: what `submit` would send to AWS."""
+        package = _packed(plan)
+        if package is None:
+            raise _no_source(plan)
+        return requests(self._anchor(plan, package, name), package, self.cloud)
+
+    def runs(self) -> list[RunRow]:
+        """All that this database knows, newest first."""
+        rows = []
+        for name in self.ledger.names():
+            status = self.run(name).status()
+            rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
+        return rows
+
+    def run(self, name: str | None = None) -> Run:
+        """A run by its name, from the database or else from the control bucket; the newest if none is named."""
+        if name is None:
+            names = self.ledger.names()
+            if not names:
+                raise UsageError("there are no runs yet", hint="`sweep submit` makes one")
+            name = names[0]
+        anchor = self.ledger.anchor(name)
+        if anchor is None:
+            anchor = anchors.read(self.cloud.s3, name)
+            self.ledger.remember(anchor, self.cloud.account)
+        return self._run(anchor)
+
+    def _run(self, anchor: Anchor) -> Run:
+        return Run(anchor, self.ledger, lambda: self.cloud)
+
+    def _anchor(self, plan: Plan, package: Package | None, name: str | None) -> Anchor:
+        code = package.digest if package else ""
+        return Anchor(name or plan.id, plan, code, self.settings.owner, time.time())
+
+
+def _packed(plan: Plan) -> Package | None:
+    """The sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
+    folder = plan.sweep.folder / plan.sweep.train.source
+    return pack(folder, plan.sweep.train.entry_point) if folder.is_dir() else None
+
+
+def _no_source(plan: Plan) -> UsageError:
+    folder = plan.sweep.folder / plan.sweep.train.source
+    return UsageError("the source folder is not here", where=str(folder), hint="train.source in the sweep names it")
+
+
+def _account(settings: Settings) -> Account:
+    settings.require("bucket", "region_bucket", "role")
+    definition = render(
+        resources.text("job_definitions/launcher.json"),
+        {
+            "image": settings.launcher_image,
+            "job_role": settings.job_role or settings.role or "",
+            "execution_role": settings.execution_role or settings.role or "",
+            "region": settings.region,
+            "log_group": settings.log_group,
+            "owner": settings.owner,
+        },
+    )
+    return Account(
+        region=settings.region,
+        bucket=settings.bucket or "",
+        region_bucket=settings.region_bucket or "",
+        queue=settings.queue,
+        role=settings.role or "",
+        owner=settings.owner,
+        poll_s=settings.poll_s,
+        definition=definition,
+    )

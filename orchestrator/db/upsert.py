@@ -1,0 +1,36 @@
+"""Rows into a table that may hold them already. SQLite and PostgreSQL spell it alike, SQLAlchemy per dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.dialects import postgresql, sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Table
+
+
+def insert_missing(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Rows whose key is there stay as they are."""
+    if rows:
+        connection.execute(_insert(connection, table).on_conflict_do_nothing(index_elements=_keys(table)), rows)
+
+
+def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Rows whose key is there are replaced."""
+    if not rows:
+        return
+    statement = _insert(connection, table)
+    facts = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
+    connection.execute(statement.on_conflict_do_update(index_elements=_keys(table), set_=facts), rows)
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table)
+
+
+def _keys(table: Table) -> list[str]:
+    return [column.name for column in table.primary_key]

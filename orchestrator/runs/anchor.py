@@ -1,0 +1,164 @@
+"""A run as the control bucket holds it: the anchor that makes it one run, and its submissions.
+
+Nothing rests on a laptop. Whoever creates `run.json` first has made the run; everybody after reads what is there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.errors import NotFound, UsageError
+from orchestrator.planner.plan import Plan
+from orchestrator.wire.names import RunKeys, array_name, canonical, valid_run_name
+from orchestrator.wire.ranges import Ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.aws.s3 import S3
+
+ARRAY_LIMIT = 10_000
+"""Children of one AWS Batch array job, at most."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """What a run is: written once, never changed."""
+
+    name: str
+    plan: Plan
+    code: str
+    """Digest of the packed sources: a run never mixes two versions of a training."""
+    owner: str
+    created_at: float
+
+    @property
+    def keys(self) -> RunKeys:
+        return RunKeys(self.name)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "plan": self.plan.to_json(),
+            "code": self.code,
+            "owner": self.owner,
+            "created_at": self.created_at,
+        }
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Anchor:
+        return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"])
+
+
+@dataclass(frozen=True)
+class Array:
+    """One AWS Batch array job of a submission: child i runs the i-th of these tasks."""
+
+    run: str
+    submission: int
+    number: int
+    tasks: Ranges
+
+    @property
+    def name(self) -> str:
+        return array_name(self.run, self.submission, self.number)
+
+    @property
+    def manifest(self) -> str:
+        return RunKeys(self.run).manifest(self.submission, self.number)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Some tasks of a run, sent to Batch together: all of them the first time, those to be retried later."""
+
+    number: int
+    tasks: Ranges
+    after: tuple[tuple[int, Ranges], ...] = ()
+    """How many attempts these tasks had behind them; tasks not named had none."""
+
+    def attempts_before(self, task: int) -> int:
+        return next((attempts for attempts, tasks in self.after if task in tasks), 0)
+
+    def arrays(self, run: str) -> list[Array]:
+        chunks = self.tasks.chunks(ARRAY_LIMIT)
+        return [Array(run, self.number, number, tasks) for number, tasks in enumerate(chunks, start=1)]
+
+    def to_json(self) -> dict[str, Any]:
+        after = {str(attempts): str(tasks) for attempts, tasks in self.after}
+        return {"number": self.number, "tasks": str(self.tasks), "after": after}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Submission:
+        after = tuple((int(attempts), Ranges.parse(tasks)) for attempts, tasks in body["after"].items())
+        return cls(body["number"], Ranges.parse(body["tasks"]), after)
+
+
+def everything(plan: Plan) -> Submission:
+    """The first submission of every run."""
+    return Submission(1, Ranges(((0, plan.tasks),)))
+
+
+def claim(control: S3, wanted: Anchor, *, again: bool) -> Anchor:
+    """Make this run, or find that it is already there; with `again`, take the first free name after it."""
+    name, count = wanted.name, 1
+    while True:
+        candidate = Anchor(_checked(name), wanted.plan, wanted.code, wanted.owner, wanted.created_at)
+        if control.put_once(candidate.keys.anchor, canonical(candidate.to_json()).encode()):
+            return candidate
+        if not again:
+            return _same(read(control, name), wanted)
+        count += 1
+        name = f"{wanted.name}-{count}"
+
+
+def read(control: S3, name: str) -> Anchor:
+    """The run of this name, from the control bucket."""
+    try:
+        body = control.get(RunKeys(name).anchor).body
+    except NotFound as error:
+        raise UsageError(f"no run {name!r}", where=f"s3://{control.bucket}", hint="`sweep runs` lists them") from error
+    return Anchor.from_json(json.loads(body))
+
+
+def submissions(control: S3, run: str) -> Iterator[Submission]:
+    """Every submission of a run, in order."""
+    number = 1
+    while True:
+        try:
+            body = control.get(RunKeys(run).submission(number)).body
+        except NotFound:
+            return
+        yield Submission.from_json(json.loads(body))
+        number += 1
+
+
+def add_submission(control: S3, run: str, submission: Submission) -> bool:
+    """False: somebody else has made a submission of this number."""
+    return control.put_once(RunKeys(run).submission(submission.number), canonical(submission.to_json()).encode())
+
+
+def _checked(name: str) -> str:
+    if not valid_run_name(name):
+        raise UsageError(
+            f"{name!r} cannot name a run",
+            hint="at most 40 small letters, digits and single hyphens, the first and last not a hyphen",
+        )
+    return name
+
+
+def _same(there: Anchor, wanted: Anchor) -> Anchor:
+    """A name stands for one plan and one version of the code, for ever."""
+    if there.plan.id != wanted.plan.id:
+        raise UsageError(
+            f"run {there.name!r} exists with another plan ({there.plan.id}, not {wanted.plan.id})",
+            hint="choose another --name, or --again for a second run",
+        )
+    if wanted.code and there.code != wanted.code:
+        raise UsageError(
+            f"run {there.name!r} was begun with other sources ({there.code}, not {wanted.code})",
+            hint="--again makes a new run with the sources as they are now",
+        )
+    return there

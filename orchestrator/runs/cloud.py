@@ -1,0 +1,68 @@
+"""The AWS that a run uses: the control Region's bucket and queue, and a platform in every Region."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.aws.batch import Batch
+from orchestrator.aws.control import Control
+from orchestrator.aws.s3 import S3
+from orchestrator.platforms.registry import platform
+from orchestrator.platforms.sagemaker.stage import Site
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Platform
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where a team's runs live: names only, no keys."""
+
+    region: str
+    bucket: str
+    region_bucket: str
+    """With `{region}` in it: sources and outputs lie beside the trainings."""
+    queue: str
+    role: str
+    owner: str
+    poll_s: float
+    definition: dict[str, Any] = field(default_factory=dict)
+    """The launcher's job definition, rendered."""
+
+
+class Cloud:
+    def __init__(self, clients: Clients, account: Account) -> None:
+        self.clients = clients
+        self.account = account
+
+    @cached_property
+    def s3(self) -> S3:
+        """The control bucket."""
+        return S3(self.clients, self.account.region, self.account.bucket)
+
+    @cached_property
+    def batch(self) -> Batch:
+        return Batch(self.clients, self.account.region, self.account.queue)
+
+    @cached_property
+    def definition(self) -> str:
+        """The launcher's job definition: registered once, then found again by its content."""
+        return self.batch.definition(self.account.definition)
+
+    def control(self, run: str) -> Control:
+        return Control(self.s3, run)
+
+    @cached_property
+    def site(self) -> Site:
+        account = self.account
+        return Site(bucket=account.region_bucket, role=account.role, owner=account.owner, poll_s=account.poll_s)
+
+    def bucket(self, region: str) -> S3:
+        """Where a Region's sources and outputs lie."""
+        return S3(self.clients, region, self.site.bucket_in(region))
+
+    def platform(self, name: str) -> Platform:
+        return platform(name, self.clients)

@@ -1,0 +1,215 @@
+"""The database's memory of runs: a cache of the control bucket, rebuilt by `sync`. It decides nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, update
+
+from orchestrator.db.engine import reading, writing
+from orchestrator.db.tables import arrays, results, runs
+from orchestrator.db.upsert import insert_missing, upsert
+from orchestrator.runs.anchor import Anchor, Array, Submission
+from orchestrator.wire.names import RunKeys, canonical
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import Result, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Engine
+
+    from orchestrator.runs.cloud import Account
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An array and the Batch job it became, if this database has seen that."""
+
+    array: Array
+    job: str | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """A task's result as last seen, and how the task stands: a retried task is pending again, whatever it left."""
+
+    etag: str
+    result: Result
+    state: TaskState
+
+
+class Ledger:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def remember(self, anchor: Anchor, account: Account) -> None:
+        row = {
+            "name": anchor.name,
+            "plan_id": anchor.plan.id,
+            "bucket": account.bucket,
+            "region": account.region,
+            "created_at": anchor.created_at,
+            "tasks": anchor.plan.tasks,
+            "document": canonical(anchor.to_json()),
+            "cancelled": False,
+        }
+        with writing(self.engine) as connection:
+            insert_missing(connection, runs, [row])
+
+    def anchor(self, name: str) -> Anchor | None:
+        with reading(self.engine) as connection:
+            document = connection.scalar(select(runs.c.document).where(runs.c.name == name))
+        return Anchor.from_json(json.loads(document)) if document else None
+
+    def names(self) -> list[str]:
+        """Newest first."""
+        with reading(self.engine) as connection:
+            return list(connection.scalars(select(runs.c.name).order_by(runs.c.created_at.desc(), runs.c.name)))
+
+    def cancelled(self, run: str) -> bool:
+        with reading(self.engine) as connection:
+            return bool(connection.scalar(select(runs.c.cancelled).where(runs.c.name == run)))
+
+    def mark_cancelled(self, run: str, cancelled: bool) -> None:
+        if self.cancelled(run) == cancelled:
+            return
+        with writing(self.engine) as connection:
+            connection.execute(update(runs).where(runs.c.name == run).values(cancelled=cancelled))
+
+    def expect(self, run: str, submission: Submission) -> None:
+        """Note a submission's arrays; tasks that left a result in an earlier one are pending again."""
+        if self.arrays(run, submission):
+            return
+        rows = [
+            {
+                "run": run,
+                "submission": array.submission,
+                "number": array.number,
+                "name": array.name,
+                "tasks": str(array.tasks),
+                "size": len(array.tasks),
+                "job_id": None,
+            }
+            for array in submission.arrays(run)
+        ]
+        with writing(self.engine) as connection:
+            insert_missing(connection, arrays, rows)
+            for first, stop in submission.tasks.spans:
+                earlier = (results.c.run == run) & results.c.task.between(first, stop - 1)
+                connection.execute(
+                    update(results)
+                    .where(earlier & (results.c.submission < submission.number))
+                    .values(state=TaskState.PENDING.value)
+                )
+
+    def arrays(self, run: str, submission: Submission | None = None) -> list[Sent]:
+        query = select(arrays).where(arrays.c.run == run).order_by(arrays.c.submission, arrays.c.number)
+        if submission:
+            query = query.where(arrays.c.submission == submission.number)
+        with reading(self.engine) as connection:
+            return [
+                Sent(Array(run, row.submission, row.number, Ranges.parse(row.tasks)), row.job_id)
+                for row in connection.execute(query)
+            ]
+
+    def unsent(self, run: str, submission: Submission) -> list[Array]:
+        """Arrays that are not known to have become a job."""
+        return [one.array for one in self.arrays(run, submission) if one.job is None]
+
+    def record(self, array: Array, job: str) -> None:
+        """The first job noted for an array stays: a second one is harmless, but is not what we watch."""
+        mine = (arrays.c.run == array.run) & (arrays.c.submission == array.submission)
+        with writing(self.engine) as connection:
+            connection.execute(
+                update(arrays)
+                .where(mine & (arrays.c.number == array.number) & arrays.c.job_id.is_(None))
+                .values(job_id=job)
+            )
+
+    def etags(self, run: str) -> dict[str, str]:
+        """What is known already, by key."""
+        keys = RunKeys(run)
+        query = select(results.c.task, results.c.etag).where(results.c.run == run)
+        with reading(self.engine) as connection:
+            return {keys.result(row.task): row.etag for row in connection.execute(query)}
+
+    def save(self, run: str, known: Iterable[Known]) -> None:
+        rows = [_row(run, one) for one in known]
+        if rows:
+            with writing(self.engine) as connection:
+                upsert(connection, results, rows)
+
+    def counts(self, run: str) -> dict[tuple[str, TaskState], int]:
+        """Tasks that left a result, by Region and state."""
+        query = (
+            select(results.c.region, results.c.state, func.count())
+            .where(results.c.run == run)
+            .group_by(results.c.region, results.c.state)
+        )
+        with reading(self.engine) as connection:
+            return {(region, TaskState(state)): count for region, state, count in connection.execute(query)}
+
+    def usd(self, run: str) -> float:
+        with reading(self.engine) as connection:
+            return connection.scalar(select(func.sum(results.c.usd)).where(results.c.run == run)) or 0.0
+
+    def seen(self, run: str, first: int, stop: int) -> int:
+        """How many of these tasks have left a result that still counts."""
+        query = select(func.count()).where(
+            (results.c.run == run)
+            & results.c.task.between(first, stop - 1)
+            & (results.c.state != TaskState.PENDING.value)
+        )
+        with reading(self.engine) as connection:
+            return connection.scalar(query) or 0
+
+    def known(self, run: str, tasks: Ranges | None = None) -> Iterator[Known]:
+        """Every task that left a result, in the order of their numbers."""
+        query = select(results.c.etag, results.c.state, results.c.document).where(results.c.run == run)
+        query = query.order_by(results.c.task)
+        with reading(self.engine) as connection:
+            for etag, state, document in connection.execute(query):
+                result = Result.from_json(json.loads(document))
+                if tasks is None or result.task in tasks:
+                    yield Known(etag, result, TaskState(state))
+
+    def unfinished(self, run: str, tasks: Ranges) -> Ranges:
+        """Those of these tasks that have not come to an end."""
+        if not tasks:
+            return tasks
+        terminal = [state.value for state in TaskState if state.terminal]
+        nearby = results.c.task.between(min(a for a, _ in tasks.spans), max(b for _, b in tasks.spans))
+        query = select(results.c.task).where((results.c.run == run) & nearby & results.c.state.in_(terminal))
+        with reading(self.engine) as connection:
+            ended = set(connection.scalars(query))
+        return Ranges.of(task for task in tasks if task not in ended)
+
+
+def _row(run: str, known: Known) -> dict[str, Any]:
+    result = known.result
+    last = result.outcomes[-1] if result.outcomes else None
+    return {
+        "run": run,
+        "task": result.task,
+        "etag": known.etag,
+        "submission": result.submission,
+        "state": known.state.value,
+        "attempt": result.attempt,
+        "region": last.lane.region if last else "",
+        "instance_type": last.lane.instance_type if last else "",
+        "purchase": last.lane.purchase.value if last else "",
+        "training": last.training if last else "",
+        "seconds": sum(outcome.seconds for outcome in result.outcomes),
+        "billable_s": sum(outcome.billable_s for outcome in result.outcomes),
+        "usd": result.usd,
+        "reason": result.reason,
+        "metrics": json.dumps(result.metrics),
+        "started_at": last.started_at if last else None,
+        "ended_at": last.ended_at if last else None,
+        "updated_at": time.time(),
+        "document": json.dumps(result.to_json()),
+    }

@@ -1,0 +1,92 @@
+"""One run, opened: what it is, how it stands, and what may be done with it."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from orchestrator.platforms.base import Handle
+from orchestrator.runs import change, report
+from orchestrator.runs.anchor import submissions
+from orchestrator.runs.sync import sync
+from orchestrator.wire.ranges import Ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from orchestrator.planner.plan import Plan
+    from orchestrator.runs.anchor import Anchor
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.report import CostRow, LogLine, Status, TaskRow
+
+
+class Run:
+    """`sync` and everything that changes the run talk to AWS; the rest reads the database."""
+
+    def __init__(self, anchor: Anchor, ledger: Ledger, open_cloud: Callable[[], Cloud]) -> None:
+        self.anchor = anchor
+        self.ledger = ledger
+        self._open_cloud = open_cloud
+
+    @property
+    def name(self) -> str:
+        return self.anchor.name
+
+    @property
+    def plan(self) -> Plan:
+        return self.anchor.plan
+
+    @cached_property
+    def cloud(self) -> Cloud:
+        return self._open_cloud()
+
+    def sync(self) -> int:
+        """Bring the database up to date. How many tasks moved."""
+        return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
+
+    def status(self) -> Status:
+        return report.status(self.anchor, self.ledger)
+
+    def watch(self, every_s: float = 2.0) -> Iterator[Status]:
+        """The status again and again, until the run has finished."""
+        while True:
+            self.sync()
+            status = self.status()
+            yield status
+            if status.finished:
+                return
+            time.sleep(every_s)
+
+    def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
+        """A row a task, best first by the sweep's objective."""
+        wanted = tasks or Ranges(((0, self.plan.tasks),))
+        rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted)
+        return report.ranked(rows, self.plan.sweep.objective)
+
+    def cost(self) -> list[CostRow]:
+        return report.cost(self.plan, self.ledger.known(self.name))
+
+    def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
+        """What the trainings have written; with `follow`, as they write it, until the run has finished."""
+        seen: dict[str, dict[str, str]] = {}
+        while True:
+            finished = self.status().finished
+            for one in self.ledger.known(self.name, tasks):
+                for outcome in one.result.outcomes:
+                    platform = self.cloud.platform(outcome.lane.platform)
+                    handle = Handle(outcome.lane, outcome.training, 0.0, self.plan.sweep.train.instances)
+                    for stream, text in platform.logs(handle, seen.setdefault(outcome.training, {})):
+                        yield report.LogLine(one.result.task, stream, text)
+            if finished or not follow:
+                return
+            time.sleep(every_s)
+            self.sync()
+
+    def cancel(self) -> Status:
+        change.cancel(self.anchor, self.ledger, self.cloud)
+        return self.status()
+
+    def retry(self, tasks: Ranges | None = None) -> Ranges:
+        return change.retry(self.anchor, tasks, self.ledger, self.cloud)

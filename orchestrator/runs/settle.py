@@ -1,0 +1,53 @@
+"""The last word on a task whose launcher is gone, said on its behalf."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.platforms.base import Handle
+from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
+
+if TYPE_CHECKING:
+    from orchestrator.aws.control import Control
+    from orchestrator.runs.anchor import Anchor, Submission
+    from orchestrator.runs.cloud import Cloud
+
+
+def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud: Cloud) -> bool:
+    """Write how the task ended; False while its training still runs, for then it has not.
+
+    Only for tasks whose Batch child has ended: nobody else writes for them any more.
+    """
+    control = cloud.control(anchor.name)
+    attempt = _current(control, task, submission)
+    outcome = poll(anchor, attempt, cloud) if attempt else None
+    if outcome and not outcome.state.terminal:
+        return False
+    cancelled = control.cancelled(submission.number)
+    state = TaskState.CANCELLED if cancelled else TaskState.FAILED
+    if outcome and outcome.state is TaskState.DONE:
+        state, reason = TaskState.DONE, ""
+    found = control.result(task)
+    outcomes = found[0].outcomes if found else ()
+    if outcome:
+        outcomes = (*(one for one in outcomes if one.number != outcome.number), outcome)
+    key = anchor.plan.task(task, code=anchor.code).key
+    said = "" if state is TaskState.DONE else "cancelled" if cancelled else outcome.reason if outcome else reason
+    control.write_result(Result(task, key, state, said or reason, outcomes, submission.number))
+    return True
+
+
+def poll(anchor: Anchor, attempt: Attempt, cloud: Cloud) -> Outcome | None:
+    """How a recorded training stands; None when its Region has never heard of it."""
+    return cloud.platform(attempt.lane.platform).poll(attempt.number, handle(anchor, attempt))
+
+
+def handle(anchor: Anchor, attempt: Attempt) -> Handle:
+    task = anchor.plan.task(attempt.task, code=anchor.code)
+    return Handle(attempt.lane, attempt.training, task.places[attempt.place].rate, task.instances)
+
+
+def _current(control: Control, task: int, submission: Submission) -> Attempt | None:
+    """The newest attempt, unless it belongs to an earlier submission."""
+    attempts = control.attempts(task)
+    return attempts[-1] if attempts and attempts[-1].number > submission.attempts_before(task) else None

@@ -1,0 +1,77 @@
+"""The only sequence that submits. Killed at any line, call it again: each step finds what is done already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.batch import ArrayJob
+from orchestrator.errors import UsageError
+from orchestrator.platforms.sagemaker.stage import stage
+from orchestrator.runs.anchor import Anchor, Array, Submission, add_submission, everything, submissions
+from orchestrator.wire import manifest
+from orchestrator.wire.names import S3Uri, canonical, index_key
+
+if TYPE_CHECKING:
+    from orchestrator.platforms.source import Package
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.ledger import Ledger
+
+
+def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud) -> None:
+    """Do exactly this run's plan, once: sources and templates to every Region, then all arrays not yet sent."""
+    ledger.remember(anchor, cloud.account)
+    prepare(anchor, package, cloud)
+    add_submission(cloud.s3, anchor.name, everything(anchor.plan))
+    for submission in submissions(cloud.s3, anchor.name):
+        send(anchor, submission, ledger, cloud)
+
+
+def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
+    """Sources and a template in each Region a task may come to, each put once."""
+    control = cloud.control(anchor.name)
+    for lane_platform, region in anchor.plan.sites:
+        key = anchor.keys.template(lane_platform, region)
+        if cloud.s3.exists(key):
+            continue
+        if package is None:
+            raise UsageError(
+                f"run {anchor.name!r} is not yet staged in {region}, and its source folder is not here",
+                hint="submit it once more from the folder that it was planned in",
+            )
+        template = stage(anchor.plan.sweep, package, region, anchor.name, cloud.site, cloud.bucket(region))
+        control.s3.put_once(key, canonical(template.to_json()).encode())
+
+
+def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> None:
+    """Every array of this submission that Batch does not have yet: its manifest, its index, the job."""
+    ledger.expect(anchor.name, submission)
+    for array in ledger.unsent(anchor.name, submission):
+        job = cloud.batch.find(array.name)
+        if job is None:
+            for key, body in objects(anchor, submission, array).items():
+                cloud.s3.put_once(key, body)
+            job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
+        ledger.record(array, job)
+
+
+def objects(anchor: Anchor, submission: Submission, array: Array) -> dict[str, bytes]:
+    """The manifest and its index, by key."""
+    tasks = (
+        anchor.plan.task(number, code=anchor.code, after=submission.attempts_before(number)) for number in array.tasks
+    )
+    lines, index = bytearray(), bytearray()
+    for line, record in manifest.write(tasks):
+        lines += line
+        index += record
+    return {array.manifest: bytes(lines), index_key(array.manifest): bytes(index)}
+
+
+def array_job(anchor: Anchor, array: Array, definition: str, cloud: Cloud) -> ArrayJob:
+    """The child learns where its manifest lies, and nothing else: overrides are short, whatever the sweep."""
+    return ArrayJob(
+        name=array.name,
+        definition=definition,
+        size=len(array.tasks),
+        environment={"SWEEP_MANIFEST": str(S3Uri(cloud.account.bucket, array.manifest))},
+        tags={"sweep:run": anchor.name, "sweep:owner": anchor.owner},
+    )

@@ -1,0 +1,37 @@
+"""A classic JOBARRAY as input: two columns, a Region and the data there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SpecError
+from orchestrator.wire.manifest import BadLine, ClassicLine, parse
+from orchestrator.wire.task import Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_classic(path: Path) -> list[ClassicLine]:
+    """Its lines, without empty ones. A manifest of ours is no classic one: it says already what each task is."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"cannot be read: {getattr(error, 'strerror', None) or error}", where=str(path)) from error
+    found = []
+    for number, text in enumerate(lines, start=1):
+        if text.strip():
+            found.append(_line(text, f"{path}:{number}"))
+    if not found:
+        raise SpecError("there are no lines in it", where=str(path), hint="write region,s3_uri lines")
+    return found
+
+
+def _line(text: str, where: str) -> ClassicLine:
+    try:
+        line = parse(text)
+    except BadLine as error:
+        raise SpecError(str(error), where=where) from error
+    if isinstance(line, Task):
+        raise SpecError("this line holds a task of another run", where=where, hint="`sweep retry` runs tasks again")
+    return line
