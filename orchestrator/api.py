@@ -10,6 +10,7 @@ from orchestrator import resources
 from orchestrator.aws.definitions import render
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.catalog.check import Problem
 from orchestrator.errors import UsageError
 from orchestrator.planner.plan import Plan
 from orchestrator.planner.plan import read as read_plan
@@ -20,7 +21,7 @@ from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account, Cloud
 from orchestrator.runs.ledger import Ledger
-from orchestrator.runs.report import RunRow
+from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.runs.requests import requests
 from orchestrator.runs.run import Run
 from orchestrator.runs.submit import submit
@@ -28,14 +29,36 @@ from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
 from orchestrator.spec.reader import read as read_sweep
+from orchestrator.spec.schema import schema
+from orchestrator.spec.sweep import Sweep
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.platforms.source import Package
-    from orchestrator.spec.sweep import Sweep
 
-__all__ = ["Orchestrator", "Plan", "Run", "Settings", "read_plan", "read_settings", "read_sweep", "write_plan"]
+__all__ = [
+    "CostRow",
+    "LogLine",
+    "Orchestrator",
+    "Plan",
+    "Problem",
+    "Ranges",
+    "Run",
+    "RunRow",
+    "Settings",
+    "Status",
+    "Sweep",
+    "TaskRow",
+    "TaskState",
+    "read_plan",
+    "read_settings",
+    "read_sweep",
+    "schema",
+    "write_plan",
+]
 
 
 class Orchestrator:
