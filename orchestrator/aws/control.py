@@ -66,16 +66,39 @@ class Control:
             return
         raise Throttled("too many writers of one result", where=self.s3.uri(key))
 
-    def cancelled(self) -> bool:
-        try:
-            self.s3.get(self.keys.cancel)
-        except NotFound:
-            return False
-        return True
+    def newest_attempts(self) -> list[Attempt]:
+        """The last one recorded of every task, found by one listing."""
+        last: dict[str, str] = {}
+        for item in self.s3.list(self.keys.attempts):
+            last[item.key.rpartition("/")[0]] = item.key  # listed in the order of their numbers
+        return [self._decode(key, self.s3.get(key), Attempt.from_json) for key in last.values()]
 
-    def cancel(self) -> None:
-        """Put the marker down: from now on nothing of this run is started."""
-        self.s3.put_once(self.keys.cancel, b"")
+    def cancelled(self, submission: int) -> bool:
+        """Whether this submission is to stop. A retry after a cancel is a later one, and may run."""
+        marker = self._marker()
+        return marker is not None and submission <= marker[0]
+
+    def cancel(self, through: int) -> None:
+        """Put the marker down, or forward: from now on nothing of submissions 1..through is started."""
+        body = _encode({"through": through})
+        for _ in range(WRITERS):
+            marker = self._marker()
+            if marker and marker[0] >= through:
+                return
+            try:
+                self.s3.put_if(self.keys.cancel, body, marker[1] if marker else None)
+            except (AlreadyExists, NotFound):
+                continue
+            return
+        raise Throttled("too many writers of one marker", where=self.s3.uri(self.keys.cancel))
+
+    def _marker(self) -> tuple[int, str] | None:
+        """The last submission that is cancelled, and the marker's etag."""
+        try:
+            stored = self.s3.get(self.keys.cancel)
+        except NotFound:
+            return None
+        return self._decode(self.keys.cancel, stored, lambda body: int(body["through"])), stored.etag
 
     def template(self, platform: str, region: str) -> Template:
         key = self.keys.template(platform, region)

@@ -111,6 +111,8 @@ class Result:
     state: TaskState
     reason: str = ""
     outcomes: tuple[Outcome, ...] = ()
+    submission: int = 1
+    """The one whose launcher left this: after a retry, what an earlier submission left no longer counts."""
 
     @property
     def attempt(self) -> int:
@@ -125,9 +127,9 @@ class Result:
         return self.outcomes[-1].metrics if self.outcomes else {}
 
     @property
-    def order(self) -> tuple[int, int]:
+    def order(self) -> tuple[int, int, int]:
         """A result replaces another only if this is not smaller."""
-        return (self.attempt, self.state.rank)
+        return (self.submission, self.attempt, self.state.rank)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -136,6 +138,7 @@ class Result:
             "state": self.state.value,
             "reason": self.reason,
             "outcomes": [outcome.to_json() for outcome in self.outcomes],
+            "submission": self.submission,
         }
 
     @classmethod
@@ -146,4 +149,5 @@ class Result:
             state=TaskState(body["state"]),
             reason=body.get("reason", ""),
             outcomes=tuple(Outcome.from_json(outcome) for outcome in body["outcomes"]),
+            submission=body.get("submission", 1),
         )
