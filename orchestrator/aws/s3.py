@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.mapping import aws_errors, code
-from orchestrator.errors import AlreadyExists, InvalidRequest
+from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,6 +84,14 @@ class S3:
             if code(error) != "InvalidRange":
                 raise
             return b""
+
+    def exists(self, key: str) -> bool:
+        try:
+            with aws_errors(f"look for {self.uri(key)}", where=self.region):
+                self._client.head_object(Bucket=self.bucket, Key=key)
+        except NotFound:
+            return False
+        return True
 
     def list(self, prefix: str) -> Iterator[Listed]:
         with aws_errors(f"list {self.uri(prefix)}", where=self.region):

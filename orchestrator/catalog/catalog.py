@@ -35,7 +35,7 @@ class Catalog:
         self.url = url
 
     @cached_property
-    def _engine(self) -> Engine:
+    def engine(self) -> Engine:
         return migrate.ready(engine(self.url))
 
     def upgrade(self) -> None:
@@ -44,7 +44,7 @@ class Catalog:
 
     def load(self, paths: Iterable[str | Path], kind: str | None = None) -> LoadReport:
         """Files, or folders of them: all or nothing."""
-        return load(self._engine, [Path(path) for path in paths], kind)
+        return load(self.engine, [Path(path) for path in paths], kind)
 
     def show(self, kind: str) -> list[dict[str, Any]]:
         """All rows of a kind, by key."""
@@ -52,7 +52,7 @@ class Catalog:
             raise CatalogError(f"unknown kind {kind!r}", hint=did_you_mean(kind, list(KINDS)))
         table = KINDS[kind].table
         keys = table.primary_key.columns.keys()
-        with reading(self._engine) as connection:
+        with reading(self.engine) as connection:
             rows = [dict(row) for row in connection.execute(select(table)).mappings()]
             if table is campaigns:
                 tags = _tags(connection)
@@ -61,17 +61,17 @@ class Catalog:
 
     def totals(self) -> dict[str, int]:
         """How many rows there are of each kind."""
-        with reading(self._engine) as connection:
+        with reading(self.engine) as connection:
             counts = {name: select(func.count()).select_from(kind.table) for name, kind in KINDS.items()}
             return {name: connection.scalars(count).one() for name, count in counts.items()}
 
     def check(self, now: datetime | None = None) -> list[Problem]:
         """What is missing or looks wrong, in words."""
-        return check(self._engine, now or datetime.now(timezone.utc))
+        return check(self.engine, now or datetime.now(timezone.utc))
 
     def survey(self, sweep: Sweep, classic: Sequence[ClassicLine] | None = None) -> Market:
         """All that the planner may know for this sweep."""
-        return survey(self._engine, sweep, classic)
+        return survey(self.engine, sweep, classic)
 
 
 def _tags(connection: Connection) -> dict[str, list[str]]:

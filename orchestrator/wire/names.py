@@ -108,10 +108,10 @@ class S3Uri:
         return f"s3://{self.bucket}/{self.key}"
 
 
-def run_of_manifest(key: str) -> str | None:
-    """The run that a manifest's key belongs to; None for a file from elsewhere."""
+def submission_of_manifest(key: str) -> tuple[str, int] | None:
+    """The run and the submission that a manifest's key belongs to; None for a file from elsewhere."""
     match = _MANIFEST.fullmatch(key)
-    return match["run"] if match else None
+    return (match["run"], int(match["submission"])) if match else None
 
 
 def canonical(value: Any) -> str:

@@ -102,11 +102,13 @@ def test_done_is_proof_and_replaces_a_presumed_ending() -> None:
     assert not replaces(result(1, TaskState.FAILED), result(1, TaskState.CANCELLED))
 
 
-def test_the_cancel_marker_is_put_down_once_and_seen(control: Control) -> None:
-    assert not control.cancelled()
-    control.cancel()
-    control.cancel()
-    assert control.cancelled()
+def test_a_cancel_reaches_the_submissions_there_are_and_never_goes_back(control: Control) -> None:
+    assert not control.cancelled(1)
+    control.cancel(through=2)
+    control.cancel(through=1)
+    assert control.cancelled(1)
+    assert control.cancelled(2)
+    assert not control.cancelled(3)
 
 
 def test_a_template_comes_back_and_a_missing_or_broken_one_is_named(control: Control) -> None:
