@@ -69,7 +69,8 @@ def _usable(sweep: Sweep, market: Market, datasets: list[Dataset]) -> tuple[pd.D
     for number, dataset in enumerate(datasets):
         if not (usable["dataset"] == number).any():
             raise nowhere(dataset.name, sweep, reasons[candidates["dataset"] == number])
-    absent = [name for name in sweep.where.instance_types if name not in set(candidates["instance_type"])]
+    sold = set(candidates["instance_type"].unique())
+    absent = [name for name in sweep.where.instance_types if name not in sold]
     left_out = [f"{name} is not for sale where the data lies" for name in absent]
     return usable, left_out + sorted({f"left out: {reason}" for reason in reasons if reason})
 
