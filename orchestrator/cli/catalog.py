@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +13,9 @@ from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import CatalogError
+
+if TYPE_CHECKING:
+    from orchestrator.api import Problem
 
 app = typer.Typer(help="What data, machines and prices there are.", no_args_is_help=True)
 
@@ -104,15 +106,21 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
 
     Example: sweep catalog check
     """
-    problems = Session.of(context).orchestrator.catalog.check(datetime.now(timezone.utc))
+    problems = Session.of(context).orchestrator.catalog.check()
     if as_json:
         render.as_json(problems)
     elif problems:
-        render.as_table(problems, ())
+        render.as_table(problems, PROBLEM_COLUMNS)
     else:
         render.say("nothing is missing")
     if problems:
         raise CatalogError(f"{values.plural(len(problems), 'problem')} in the catalog")
+
+
+PROBLEM_COLUMNS: tuple[Column[Problem], ...] = (
+    Column("kind", lambda problem: problem.kind),
+    Column("message", lambda problem: problem.message),
+)
 
 
 @dataclass(frozen=True)

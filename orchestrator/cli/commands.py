@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli import catalog, change, demo, init, local, look, plan, results, schema, submit
+from orchestrator.cli import catalog, change, cost, demo, init, local, look, plan, results, schema, submit
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
 
@@ -46,7 +46,7 @@ app.command()(look.status)
 app.command()(look.watch)
 app.command()(look.logs)
 app.command()(results.results)
-app.command()(look.cost)
+app.command()(cost.cost)
 app.command()(change.cancel)
 app.command()(change.retry)
 app.command()(change.sync)

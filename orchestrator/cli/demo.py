@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import follow, look, plan, render, results
+from orchestrator.cli import cost, plan, render, results
+from orchestrator.cli.cost import Invoice
+from orchestrator.cli.follow import follow
+from orchestrator.cli.options import AsJson
+from orchestrator.cli.plan import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +27,8 @@ class Parallel(str, Enum):
 
 
 def demo(
-    parallel: Annotated[Parallel, typer.Option(help="How the trainings' processes start.")] = Parallel.MPI,
+    parallel: Annotated[Parallel, typer.Option(help="How the processes of a training start.")] = Parallel.MPI,
+    as_json: AsJson = False,
 ) -> None:
     """Run a whole sweep on this machine.
 
@@ -33,23 +39,57 @@ def demo(
     """
     from orchestrator.demo.main import run_demo
 
-    run_demo(Shown(), parallel=parallel.value)
+    if as_json:
+        report = Report()
+        run_demo(Quietly(report), parallel=parallel.value)
+        render.as_json(report)
+    else:
+        run_demo(AsTheCommandsDo(), parallel=parallel.value)
 
 
-class Shown:
-    """Each step as its own command would show it: tables are data, all else is for the person watching."""
+class AsTheCommandsDo:
+    """Every step as its own command would show it."""
 
     def say(self, line: str) -> None:
-        render.say(line)
+        render.line(line)
 
     def plan(self, plan_: Plan) -> None:
         plan.show(plan_, sys.stdout)
 
     def watch(self, statuses: Iterable[Status]) -> None:
-        follow.along(statuses, sys.stderr)
+        follow(statuses, sys.stderr)
 
     def results(self, rows: list[TaskRow]) -> None:
         results.show(rows)
 
     def cost(self, rows: list[CostRow]) -> None:
-        look.show_cost(rows)
+        cost.show(Invoice.of("demo", rows))
+
+
+@dataclass
+class Report:
+    plan: Summary | None = None
+    results: list[TaskRow] = field(default_factory=list)
+    cost: Invoice | None = None
+
+
+@dataclass
+class Quietly:
+    """Everything is kept for the end; what is told to people goes to stderr."""
+
+    report: Report
+
+    def say(self, line: str) -> None:
+        render.say(line)
+
+    def plan(self, plan_: Plan) -> None:
+        self.report.plan = plan.summary(plan_)
+
+    def watch(self, statuses: Iterable[Status]) -> None:
+        follow(statuses, sys.stderr)
+
+    def results(self, rows: list[TaskRow]) -> None:
+        self.report.results = rows
+
+    def cost(self, rows: list[CostRow]) -> None:
+        self.report.cost = Invoice.of("demo", rows)

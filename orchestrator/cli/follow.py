@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def to_the_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
     """Watch until the run has ended; an error tells of what failed. Ctrl-C stops the watching only."""
     try:
-        last = along(run.watch(), stream, as_json=as_json)
+        last = follow(run.watch(), stream, as_json=as_json)
     except KeyboardInterrupt as error:
         hint = f"`sweep watch {run.name}` looks again, `sweep cancel {run.name}` stops it"
         raise Interrupted(f"{run.name} goes on", hint=hint) from error
@@ -27,17 +27,17 @@ def to_the_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
         verdict(last)
 
 
-def along(statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False) -> Standing | None:
-    """Show every status as it comes; the last one is how it ended."""
-    standings = _changes(Standing.of(status) for status in statuses)
+def follow(statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False) -> Standing | None:
+    """Show every change; how the run stood at last."""
+    standings = _changes(statuses)
     if as_json:
         return _json_lines(standings)
     return _live(standings, stream) if render.is_terminal(stream) else _lines(standings, stream)
 
 
-def _changes(standings: Iterator[Standing]) -> Iterator[Standing]:
+def _changes(statuses: Iterable[Status]) -> Iterator[Standing]:
     last = None
-    for standing in standings:
+    for standing in map(Standing.of, statuses):
         if standing != last:
             yield standing
         last = standing

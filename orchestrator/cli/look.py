@@ -1,9 +1,8 @@
-"""Look at runs, changing nothing: runs, status, watch, logs, cost."""
+"""Look at runs, changing nothing: runs, status, watch, logs."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,7 @@ from orchestrator.cli.session import Session, fresh
 from orchestrator.cli.standing import REGION_COLUMNS, Standing, region_lines
 
 if TYPE_CHECKING:
-    from orchestrator.api import CostRow, LogLine, RunRow
+    from orchestrator.api import LogLine, RunRow
 
 
 def runs(context: typer.Context, as_json: AsJson = False) -> None:
@@ -89,42 +88,3 @@ def _label(line: LogLine) -> str:
 
 
 TASK_COLOURS = ("cyan", "green", "magenta", "yellow", "blue")
-
-
-@dataclass(frozen=True)
-class Invoice:
-    run: str
-    usd: float
-    hours: float
-    rows: list[CostRow]
-
-
-def cost(context: typer.Context, run: RunName = None, no_sync: NoSync = False, as_json: AsJson = False) -> None:
-    """Show what a run has cost, by Region.
-
-    At the prices it was planned with: they never drift.
-
-    Example: sweep cost nightly
-    """
-    opened = fresh(context, run, no_sync=no_sync)
-    rows = opened.cost()
-    total = Invoice(opened.name, sum(row.usd for row in rows), sum(row.hours for row in rows), rows)
-    if as_json:
-        render.as_json(total)
-        return
-    show_cost(rows)
-    render.line(f"\n{opened.name}: {values.money(total.usd)} for {values.hours(total.hours)} of training")
-
-
-def show_cost(rows: list[CostRow]) -> None:
-    render.as_table(rows, COST_COLUMNS)
-
-
-COST_COLUMNS: tuple[Column[CostRow], ...] = (
-    Column("region", lambda row: row.region, title="Region"),
-    Column("instance_type", lambda row: row.instance_type),
-    Column("purchase", lambda row: row.purchase),
-    Column("tasks", lambda row: row.tasks, "{:,}".format, right=True),
-    Column("hours", lambda row: row.hours, values.hours, title="time", right=True),
-    Column("usd", lambda row: row.usd, values.money, title="cost", right=True),
-)

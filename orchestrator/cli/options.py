@@ -19,9 +19,11 @@ NoSync = Annotated[bool, typer.Option("--no-sync", help="Show what is known here
 
 
 def task_numbers(text: str | None) -> Ranges | None:
+    if text is None:
+        return None
     from orchestrator.api import Ranges
 
     try:
-        return None if text is None else Ranges.parse(text)
+        return Ranges.parse(text)
     except ValueError as error:
         raise UsageError(f"{text!r} names no tasks", where="--task", hint="write numbers and ranges: 3,7-9") from error

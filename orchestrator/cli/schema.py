@@ -13,6 +13,6 @@ def schema(as_json: AsJson = True) -> None:  # noqa: ARG001 - it is JSON always
 
     Example: sweep schema > sweep.schema.json
     """
-    from orchestrator import api
+    from orchestrator.api import schema as schema_of_sweeps
 
-    render.as_json(api.schema())
+    render.as_json(schema_of_sweeps())

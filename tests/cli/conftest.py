@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -62,6 +63,5 @@ def shell() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def _environment(fake: str) -> dict[str, str]:
-    import os
-
-    return {**os.environ, "FAKE": fake}
+    """Buffered, as on a user's machine, whatever holds for the tests."""
+    return {**{name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}, "FAKE": fake}

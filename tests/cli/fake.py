@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any
 
 from orchestrator.cli import app
@@ -130,9 +129,12 @@ def main() -> int:
         run.rows = [row(task, 0.5) for task in range(50_000)]
     if run.endless:
         run.statuses = [status(running=2)]
-    Session.orchestrator = SimpleNamespace(**{})  # type: ignore[assignment]
     Session.orchestrator = FakeOrchestrator(run)  # type: ignore[assignment]
-    return app.main()
+    try:
+        return app.main()
+    finally:
+        if "unwinding" in os.environ.get("FAKE", ""):
+            sys.stderr.write("stopped what was started\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""`sweep cost`: what a run has cost, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from orchestrator.cli import render, values
+from orchestrator.cli.options import AsJson, NoSync, RunName
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import fresh
+
+if TYPE_CHECKING:
+    from orchestrator.api import CostRow
+
+
+@dataclass(frozen=True)
+class Invoice:
+    run: str
+    usd: float
+    hours: float
+    rows: list[CostRow]
+
+    @classmethod
+    def of(cls, run: str, rows: list[CostRow]) -> Invoice:
+        return cls(run, sum(row.usd for row in rows), sum(row.hours for row in rows), rows)
+
+
+def cost(context: typer.Context, run: RunName = None, no_sync: NoSync = False, as_json: AsJson = False) -> None:
+    """Show what a run has cost, by Region.
+
+    At the prices it was planned with: they never drift.
+
+    Example: sweep cost nightly
+    """
+    opened = fresh(context, run, no_sync=no_sync)
+    invoice = Invoice.of(opened.name, opened.cost())
+    if as_json:
+        render.as_json(invoice)
+    else:
+        show(invoice)
+
+
+def show(invoice: Invoice) -> None:
+    render.as_table(invoice.rows, COLUMNS)
+    render.line(f"\n{invoice.run}: {values.money(invoice.usd)} for {values.hours(invoice.hours)} of machine time")
+
+
+COLUMNS: tuple[Column[CostRow], ...] = (
+    Column("region", lambda row: row.region, title="Region"),
+    Column("instance_type", lambda row: row.instance_type),
+    Column("purchase", lambda row: row.purchase),
+    Column("tasks", lambda row: row.tasks, "{:,}".format, right=True),
+    Column("hours", lambda row: row.hours, values.hours, title="time", right=True),
+    Column("usd", lambda row: row.usd, values.money, title="cost", right=True),
+)
