@@ -6,6 +6,7 @@ The rules in full, and why they make two arrays of one run harmless: docs/protoc
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound, Throttled
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+READERS = 16
 WRITERS = 20
-"""How many other writers of one result we are ready to lose to in a row: there are never more than a few."""
+"""How many other writers of one object we are ready to lose to in a row: there are never more than a few."""
 
 
 class Control:
@@ -35,8 +37,7 @@ class Control:
     def attempts(self, task: int) -> list[Attempt]:
         """All that were ever recorded for the task, oldest first."""
         keys = [item.key for item in self.s3.list(self.keys.attempts_of(task))]
-        attempts = [self._decode(key, self.s3.get(key), Attempt.from_json) for key in keys]
-        return sorted(attempts, key=lambda attempt: attempt.number)
+        return sorted(map(self._attempt, keys), key=lambda attempt: attempt.number)
 
     def record(self, attempt: Attempt) -> bool:
         """Claim the number. False: it is claimed already; what was recorded then is what counts."""
@@ -71,7 +72,8 @@ class Control:
         last: dict[str, str] = {}
         for item in self.s3.list(self.keys.attempts):
             last[item.key.rpartition("/")[0]] = item.key  # listed in the order of their numbers
-        return [self._decode(key, self.s3.get(key), Attempt.from_json) for key in last.values()]
+        with ThreadPoolExecutor(READERS) as pool:
+            return list(pool.map(self._attempt, last.values()))
 
     def cancelled(self, submission: int) -> bool:
         """Whether this submission is to stop. A retry after a cancel is a later one, and may run."""
@@ -91,6 +93,9 @@ class Control:
                 continue
             return
         raise Throttled("too many writers of one marker", where=self.s3.uri(self.keys.cancel))
+
+    def _attempt(self, key: str) -> Attempt:
+        return self._decode(key, self.s3.get(key), Attempt.from_json)
 
     def _marker(self) -> tuple[int, str] | None:
         """The last submission that is cancelled, and the marker's etag."""

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.platforms.sagemaker.images import images
+from orchestrator.errors import SpecError
+from orchestrator.platforms.sagemaker.images import located, of_framework
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Start, encode
 from orchestrator.wire.template import Template
 
@@ -40,7 +41,7 @@ def stage(sweep: Sweep, package: Package, region: str, run: str, site: Site, s3:
 def template(sweep: Sweep, package_digest: str, region: str, run: str, site: Site) -> Template:
     """What all tasks of the run share in a Region. Sends nothing, so a dry run shows what would be sent."""
     train, bucket = sweep.train, site.bucket_in(region)
-    by_type = images(sweep, region, site.role)
+    by_type = {kind: _image(train, region, kind, site.role) for kind in sweep.where.instance_types}
     image = Counter(by_type.values()).most_common(1)[0][0]
     return Template(
         platform="sagemaker",
@@ -58,6 +59,15 @@ def template(sweep: Sweep, package_digest: str, region: str, run: str, site: Sit
 
 def source_key(package_digest: str) -> str:
     return f"sources/{package_digest}/sourcedir.tar.gz"
+
+
+def _image(train: Train, region: str, instance_type: str, role: str) -> str:
+    if train.image is not None:
+        return located(train.image, region, role)
+    if train.framework is None:
+        raise SpecError("neither an image nor a framework", where="train", hint="set one of them")
+    framework = train.framework
+    return of_framework(framework.name, framework.version, framework.python, region, instance_type)
 
 
 def _request(train: Train, image: str, role: str) -> dict[str, Any]:
