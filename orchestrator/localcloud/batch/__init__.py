@@ -1,0 +1,1 @@
+"""AWS Batch: queues, definitions, and jobs that are processes of this machine."""

@@ -1,0 +1,119 @@
+"""Start a local cloud, find one, end one. Standard library only: nothing of moto is imported here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from orchestrator.localcloud import names
+from orchestrator.localcloud.errors import LocalCloudError
+from orchestrator.localcloud.home import Home, Serving
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+
+class LocalCloud:
+    """AWS on this machine, for as long as the `with` block runs.
+
+        with LocalCloud(home=folder) as cloud:
+            subprocess.run(["sweep", "submit", "sweep.yaml", "--yes"], env={**os.environ, **cloud.environment})
+
+    It ends with the block, with this process, and with whatever it started.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        regions: Sequence[str] = names.REGIONS,
+        port: int = 0,
+        vcpus: float | None = None,
+        trainings: int | None = None,
+    ) -> None:
+        self.home = Path(home)
+        self.regions = list(regions)
+        self._arguments = ["--port", str(port), "--with-parent"]
+        self._arguments += ["--vcpus", str(vcpus)] if vcpus is not None else []
+        self._arguments += ["--trainings", str(trainings)] if trainings is not None else []
+        self._server: subprocess.Popen[str] | None = None
+        self._serving: Serving | None = None
+
+    def __enter__(self) -> LocalCloud:
+        self._server, self._serving = _start(self.home, self.regions, self._arguments, detached=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server:
+            self._server.terminate()
+            self._server.communicate()
+            self._server = self._serving = None
+
+    @property
+    def endpoint(self) -> str:
+        if self._serving is None:
+            raise LocalCloudError("this local cloud does not run: use it in a `with` block")
+        return self._serving.endpoint
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Lead a process here with these variables."""
+        return names.environment(self.endpoint, self.regions)
+
+
+def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS) -> Serving:
+    """A local cloud in the background, until `down`."""
+    server, serving = _start(home, list(regions), ["--port", str(port)], detached=True)
+    for pipe in (server.stdout, server.stderr):
+        if pipe:
+            pipe.close()
+    return serving
+
+
+def down(home: Path) -> bool:
+    """End the cloud of this home, and all it started, even after a crash; False when none ran."""
+    return Home(home).end()
+
+
+def status(home: Path) -> Serving | None:
+    """The cloud that serves this home; None when none does."""
+    return Home(home).serving()
+
+
+def environment(serving: Serving) -> dict[str, str]:
+    """Lead a process to a running cloud with these variables."""
+    return names.environment(serving.endpoint, serving.regions)
+
+
+def _start(
+    home: Path, regions: list[str], arguments: list[str], *, detached: bool
+) -> tuple[subprocess.Popen[str], Serving]:
+    errors: int | IO[str] = subprocess.PIPE if detached else sys.stderr.fileno()
+    server = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "orchestrator.localcloud",
+            "--home",
+            str(home),
+            "--regions",
+            ",".join(regions),
+            *arguments,
+        ],
+        stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        start_new_session=detached,
+    )
+    line = server.stdout.readline() if server.stdout else ""
+    if not line:
+        _, message = server.communicate()
+        raise LocalCloudError((message or "").strip().rpartition("\n")[2] or "the local cloud did not start")
+    return server, Serving(**json.loads(line))

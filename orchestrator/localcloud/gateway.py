@@ -1,0 +1,148 @@
+"""Who answers a request: our own services, or moto. And nobody answers 500 for what is merely not there."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote
+
+from botocore import xform_name
+
+from orchestrator.localcloud import answers, shapes
+from orchestrator.localcloud.answers import Answer, AwsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from orchestrator.localcloud.logs import Logs
+
+log = logging.getLogger(__name__)
+
+_SCOPE = re.compile(r"Credential=[^/]+/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
+_ACTION = re.compile(rb"(?:^|&)Action=(\w+)")
+_TRAINING_ARN = ":training-job/"
+_AMZ_JSON = "application/x-amz-json-1.1"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request, as far as one can tell without answering it."""
+
+    service: str
+    region: str
+    operation: str
+    body: bytes
+    environ: dict[str, Any]
+
+    @classmethod
+    def of(cls, environ: dict[str, Any]) -> Call:
+        scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
+        service, region = (scope["service"], scope["region"]) if scope else ("s3", "us-east-1")
+        body = environ["wsgi.input"].getvalue()
+        return cls(service, region, _operation(service, environ, body), body, environ)
+
+    def document(self) -> dict[str, Any]:
+        """The parameters: of the body, the path and the query."""
+        try:
+            document = json.loads(self.body or b"{}")
+        except ValueError as error:
+            raise AwsError("SerializationException", f"the body is no JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise AwsError("SerializationException", "the body is no JSON object")
+        path = self.environ["PATH_INFO"]
+        if path.startswith("/v1/tags/"):
+            document["resourceArn"] = unquote(path.removeprefix("/v1/tags/"))
+            document.update(parse_qs(self.environ.get("QUERY_STRING", "")))
+        return document
+
+
+class Gateway:
+    def __init__(self, services: Mapping[str, Mapping[str, Any]], moto: Any, logs: Logs) -> None:
+        """`services`: ours, by name and Region; an operation is a method of the same name as boto3's."""
+        self._services = services
+        self._moto = moto
+        self._logs = logs
+
+    def __call__(self, environ: dict[str, Any]) -> Answer:
+        call = Call.of(environ)
+        try:
+            return self._answer(call)
+        except AwsError as problem:
+            return answers.error(call.service, problem)
+        except NotImplementedError:
+            return answers.error(call.service, _unsupported(call))
+        except Exception as error:
+            log.exception("%s %s broke", call.service, call.operation)
+            return answers.error(
+                call.service, AwsError("LocalCloudError", f"{call.service} {call.operation}: {error!r}")
+            )
+
+    def _answer(self, call: Call) -> Answer:
+        if call.service in self._services:
+            document = call.document()
+            method = self._method(call, document)
+            if method:
+                content_type = _AMZ_JSON if call.service == "sagemaker" else "application/json"
+                return answers.document(method(document), content_type)
+        if call.service == "logs":
+            self._logs.refresh()
+        return self._from_moto(call)
+
+    def _method(self, call: Call, document: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
+        """Our method for an operation; None when moto is to answer."""
+        regions = self._services[call.service]
+        if call.region not in regions:
+            known = ", ".join(regions)
+            raise AwsError("LocalCloudError", f"the local cloud has no Region {call.region}; it has {known}")
+        if call.operation in ("ListTags", "AddTags", "DeleteTags") and _TRAINING_ARN not in document.get(
+            "ResourceArn", ""
+        ):
+            return None
+        method: Callable[[dict[str, Any]], dict[str, Any] | None] | None = getattr(
+            regions[call.region], xform_name(call.operation), None
+        )
+        if method is None and call.service == "batch":
+            raise _unsupported(call)
+        return method
+
+    def _from_moto(self, call: Call) -> Answer:
+        head: list[Any] = []
+        parts = self._moto(call.environ, lambda status, headers, _=None: head.extend((status, headers)))
+        try:
+            body = b"".join(parts)
+        finally:
+            if hasattr(parts, "close"):
+                parts.close()
+        status, headers = int(head[0].split()[0]), dict(head[1])
+        if status == 404 and call.service != "s3" and headers.get("Content-Type", "").startswith("text/html"):
+            raise _unsupported(call)
+        return Answer(status, body, headers)
+
+
+def _unsupported(call: Call) -> AwsError:
+    return AwsError("UnsupportedOperation", f"the local cloud does not support {call.service} {call.operation}")
+
+
+def _operation(service: str, environ: dict[str, Any], body: bytes) -> str:
+    if target := environ.get("HTTP_X_AMZ_TARGET"):
+        return str(target.rpartition(".")[2])
+    method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+    if service == "batch":
+        return _batch_operations().get(
+            (method, "/v1/tags" if path.startswith("/v1/tags/") else path), f"{method} {path}"
+        )
+    if action := _ACTION.search(body):
+        return action[1].decode()
+    return f"{method} {path}"
+
+
+@lru_cache
+def _batch_operations() -> dict[tuple[str, str], str]:
+    """By method and path, from AWS's own description."""
+    model = shapes.service("batch")
+    https = {name: model.operation_model(name).http for name in model.operation_names}
+    return {(http["method"], http["requestUri"].partition("/{")[0]): name for name, http in https.items()}

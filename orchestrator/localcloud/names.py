@@ -1,0 +1,45 @@
+"""The names of what every local cloud has, and the environment variables that lead a program to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1")
+QUEUE = "sweep"
+TRAINING_ROLE = "sweep-training"
+LAUNCHER_ROLE = "sweep-launcher"
+TASK_ROLE = "sweep-execution"
+_ACCOUNT = "123456789012"
+
+
+def bucket(region: str = "") -> str:
+    """The control bucket, or a Region's."""
+    return f"sweep-local-{region}" if region else "sweep-local"
+
+
+def access(endpoint: str, region: str) -> dict[str, str]:
+    """What an AWS SDK needs."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
+    """The same, and the settings of `sweep`."""
+    roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
+    return {
+        **access(endpoint, regions[0]),
+        "SWEEP_REGION": regions[0],
+        "SWEEP_BUCKET": bucket(),
+        "SWEEP_REGION_BUCKET": bucket("{region}"),
+        "SWEEP_QUEUE": QUEUE,
+        **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},
+    }

@@ -1,0 +1,100 @@
+"""The server process: everything made once, in order, and put away in the opposite order."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.localcloud import backends, names
+from orchestrator.localcloud.batch.api import Batch
+from orchestrator.localcloud.clock import Clock
+from orchestrator.localcloud.errors import LocalCloudError
+from orchestrator.localcloud.gateway import Gateway
+from orchestrator.localcloud.home import Home, Serving
+from orchestrator.localcloud.logs import Logs
+from orchestrator.localcloud.processes import Processes
+from orchestrator.localcloud.provision import provision
+from orchestrator.localcloud.site import Site
+from orchestrator.localcloud.training.api import Trainings
+from orchestrator.localcloud.training.lifecycle import Lifecycle
+from orchestrator.localcloud.web import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+_PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+
+
+@dataclass(frozen=True)
+class Options:
+    home: Path
+    port: int
+    regions: list[str]
+    vcpus: float
+    """Of each Region's compute environment: how many launchers run at once."""
+    trainings: int
+    """How many run at once on this machine, in all Regions."""
+
+
+def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Event) -> None:
+    """Until someone sets `stop`."""
+    home = Home(options.home)
+    with home.hold():
+        shutil.rmtree(home.work, ignore_errors=True)
+        home.work.mkdir()
+        server = _listen(options.port, options.home)
+        processes = Processes(home.folder, lost=lambda: _lost(stop))
+        try:
+            serving = Serving(os.getpid(), f"http://127.0.0.1:{server.port}", options.regions)
+            server.app = _cloud(options, home, processes, serving.endpoint)
+            threading.Thread(target=server.serve_forever, args=(3600,), name="http", daemon=True).start()
+            home.announce(serving)
+            ready(serving)
+            stop.wait()
+        finally:
+            processes.close()
+            server.server_close()
+            shutil.rmtree(home.work, ignore_errors=True)
+
+
+def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) -> Gateway:
+    clock, objects, streams = Clock(), backends.Objects(), backends.Streams()
+    logs = Logs(streams, clock)
+    environment = _environment(endpoint, options.regions[0])
+    site = Site(backends.ACCOUNT, home.work, clock, processes, logs, objects, environment)
+    lifecycle = Lifecycle(site, options.trainings)
+    batch = {region: Batch(site, region) for region in options.regions}
+    trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
+    provision(batch, objects, streams, options.vcpus)
+    return Gateway({"batch": batch, "sagemaker": trainings}, backends.application(), logs)
+
+
+def _listen(port: int, home: Path) -> Server:
+    try:
+        return Server(port, lambda _: (_ for _ in ()).throw(LocalCloudError("not ready")))
+    except OSError as error:
+        reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be opened: {error.strerror}"
+        raise LocalCloudError(f"port {port} {reason}: choose another with --port, or 0 for any free one") from error
+
+
+def _environment(endpoint: str, region: str) -> dict[str, str]:
+    """Of every process: little of ours, so that a job sees what a container would."""
+    programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {**passed, "PATH": programs, **names.access(endpoint, region)}
+
+
+def _lost(stop: threading.Event) -> None:
+    log.error("the keeper of all processes is gone: the local cloud ends")
+    stop.set()
+    signal.raise_signal(signal.SIGTERM)

@@ -1,0 +1,31 @@
+"""What every service of ours stands on, made once by the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from orchestrator.localcloud.backends import Objects
+    from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.logs import Logs
+    from orchestrator.localcloud.processes import Processes
+
+
+@dataclass(frozen=True)
+class Site:
+    account: str
+    work: Path
+    """Where processes have their folders while they run."""
+    clock: Clock
+    processes: Processes
+    logs: Logs
+    objects: Objects
+    environment: Mapping[str, str]
+    """Of every process: its way to this cloud, and to programs."""
+
+    def arn(self, service: str, region: str, resource: str) -> str:
+        return f"arn:aws:{service}:{region}:{self.account}:{resource}"

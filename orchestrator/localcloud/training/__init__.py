@@ -1,0 +1,1 @@
+"""SageMaker training jobs, as real processes under the contract of SageMaker's training containers."""
