@@ -12,7 +12,7 @@ from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
 from orchestrator.errors import UsageError
-from orchestrator.planner.plan import Plan
+from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
 from orchestrator.planner.plan import write as write_plan
 from orchestrator.planner.solve import solve
@@ -33,6 +33,7 @@ from orchestrator.spec.schema import schema
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
+from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CostRow",
+    "Lane",
     "LogLine",
     "Orchestrator",
     "Plan",
@@ -49,6 +51,7 @@ __all__ = [
     "Run",
     "RunRow",
     "Settings",
+    "Share",
     "Status",
     "Sweep",
     "TaskRow",
