@@ -110,7 +110,7 @@ class Sweep(Model):
     train: Train
     space: dict[str, Axis] = Field(default={}, description="parameter → its values; every combination is a point")
     where: Where
-    objective: Objective | None = None
+    objective: Objective | None = Field(default=None, description="the metric that ranks the results")
     runtime: Annotated[float | str, BeforeValidator(_hours)] = Field(
         description="hours on one instance: a number, or an expression of parameters such as 0.4 * epochs"
     )

@@ -26,7 +26,7 @@ _SMDDP = {"pytorch": ((1, 6), (2, 2)), "tensorflow": ((2, 3), (2, 11))}
 class Framework(Model):
     """One of AWS's own images, looked up for each Region when the sweep is submitted."""
 
-    name: Literal["pytorch", "tensorflow"]
+    name: Literal["pytorch", "tensorflow"] = Field(description="whose images")
     version: str = Field(pattern=r"^\d+\.\d+(\.\d+)?$", description="such as 2.8.0; in quotes, for 2.10 is 2.1")
     python: str = Field(default="py3", pattern=r"^py3\d*$", description="such as py312; py3 is the image's newest")
 

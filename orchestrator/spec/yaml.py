@@ -66,7 +66,10 @@ def load(text: str, name: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{_at(mark)}" if mark else name
-        raise SpecError(f"not YAML: {error.problem or error.context}", where=where, hint=_tip(text, mark)) from error
+        said = error.problem or error.context or "it makes no sense"
+        if said.startswith("but "):
+            said = f"{error.context}, {said}"
+        raise SpecError(f"not YAML: {said}", where=where, hint=_tip(text, mark)) from error
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         where = f"{name}:{before.count(chr(10)) + 1}:{error.position - before.rfind(chr(10))}"

@@ -1,0 +1,34 @@
+"""Cohorts cover every task once, and hold what takes about equally long."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.planner.cohorts import BUCKET, cohorts
+
+
+@given(st.integers(1, 3), st.lists(st.floats(0.001, 1000), min_size=1, max_size=40), st.integers(1, 5))
+def test_cohorts_are_neighbouring_ranges_that_cover_every_task(
+    datasets: int, hours: list[float], points_per_size: int
+) -> None:
+    found = cohorts(datasets, np.array(hours), points_per_size)
+    edge = 0
+    for cohort in found:
+        assert cohort.first == edge
+        assert cohort.dataset == edge // (len(hours) * points_per_size)
+        edge += cohort.count
+    assert edge == datasets * len(hours) * points_per_size
+
+
+@given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=40))
+def test_a_cohort_s_runtimes_differ_by_less_than_a_bucket(hours: list[float]) -> None:
+    for cohort in cohorts(1, np.array(hours), 1):
+        these = hours[cohort.first : cohort.first + cohort.count]
+        assert max(these) <= min(these) * (1 + BUCKET) * (1 + 1e-9)
+        assert min(these) <= cohort.hours <= max(these) == cohort.longest == hours[cohort.longest_size]
+
+
+def test_a_thousand_close_sizes_are_few_cohorts() -> None:
+    assert len(cohorts(1, np.linspace(1.0, 2.0, 1000), 7)) <= 16

@@ -1,0 +1,200 @@
+"""Every task goes where it is cheapest, and nobody is sent where nothing can run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.errors import InfeasibleError
+from orchestrator.planner.solve import MAX_PLACES, solve
+from orchestrator.wire.names import canonical
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+
+if TYPE_CHECKING:
+    from orchestrator.planner.plan import Plan
+
+REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
+TYPES = ["ml.g5.xlarge", "ml.g5.2xlarge"]
+
+
+def places(plan: Plan) -> list[str]:
+    """Of the first share: region, type and purchase, best first."""
+    return [f"{p.lane.region} {p.lane.instance_type} {p.lane.purchase.value}" for p in plan.shares[0].places]
+
+
+@st.composite
+def surveys(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Some lanes for each of up to three datasets, few enough prices that ties happen."""
+    found = []
+    for dataset in ["alps@1", "bay@2", "city@1"][: draw(st.integers(1, 3))]:
+        lanes = st.tuples(st.sampled_from(REGIONS), st.sampled_from(TYPES), st.sampled_from(["spot", "on_demand"]))
+        for region, instance_type, purchase in draw(st.lists(lanes, min_size=1, unique=True)):
+            price = draw(st.sampled_from([0.5, 1.0, 1.25, 2.0]))
+            found.append(
+                candidate(
+                    dataset=dataset,
+                    region=region,
+                    instance_type=instance_type,
+                    purchase=purchase,
+                    usd_per_hour=price,
+                    slots=draw(st.sampled_from([None, 2.0, 8.0])),
+                )
+            )
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(surveys(), st.integers(1, 2), st.permutations(["lr", "epochs", "depth"]))
+def test_every_task_is_planned_once_at_its_cheapest_place(
+    candidates: list[dict[str, Any]], instances: int, order: list[str]
+) -> None:
+    space = {name: {"lr": [0.1, 0.2, 0.3], "epochs": [1, 2, 9], "depth": [1, 2]}[name] for name in order}
+    sweep = make_sweep(space=space, runtime="epochs * depth", train__instances=instances, where__instance_types=TYPES)
+    plan = solve(sweep, make_market(*candidates))
+    names = sorted({row["dataset"] for row in candidates})
+    assert plan.tasks == len(names) * 18
+    edge = 0
+    for share in plan.shares:
+        assert share.first == edge
+        edge += share.count
+        for number in (share.first, share.first + share.count - 1):
+            task = plan.task(number, code="")
+            assert task.dataset == names[number // 18]
+            alone = task.point["epochs"] * task.point["depth"]  # type: ignore[operator]
+            hours = alone / instances**0.9
+            cheapest = min(row["usd_per_hour"] for row in candidates if row["dataset"] == task.dataset)
+            assert share.hours == pytest.approx(hours)
+            assert share.usd == pytest.approx(hours * instances * cheapest)
+    assert edge == plan.tasks
+
+
+@settings(max_examples=40, deadline=None)
+@given(surveys(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing_but_the_market_s_hash(candidates: list[dict[str, Any]], random: Any) -> None:
+    sweep = make_sweep(where__instance_types=TYPES)
+    shuffled = random.sample(candidates, len(candidates))
+    one, other = solve(sweep, make_market(*candidates)), solve(sweep, make_market(*shuffled))
+    assert canonical(one.to_json()["shares"]) == canonical(other.to_json()["shares"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(surveys())
+def test_the_same_sweep_and_market_give_the_same_plan_byte_for_byte(candidates: list[dict[str, Any]]) -> None:
+    sweep = make_sweep(where__instance_types=TYPES)
+    one, other = solve(sweep, make_market(*candidates)), solve(sweep, make_market(*candidates))
+    assert canonical(one.to_json()) == canonical(other.to_json())
+    assert one.id == other.id
+
+
+def test_fallbacks_try_every_other_region_before_the_first_once_more() -> None:
+    rows = [
+        candidate(region=region, purchase=purchase, usd_per_hour=price)
+        for region, purchase, price in [
+            ("us-east-1", "spot", 0.3),
+            ("us-east-1", "on_demand", 0.9),
+            ("us-west-2", "spot", 0.5),
+            ("us-west-2", "on_demand", 1.0),
+            ("eu-west-1", "on_demand", 1.2),
+        ]
+    ]
+    plan = solve(make_sweep(), make_market(*rows))
+    assert places(plan) == [
+        "us-east-1 ml.g5.xlarge spot",
+        "us-west-2 ml.g5.xlarge spot",
+        "eu-west-1 ml.g5.xlarge on_demand",
+        "us-east-1 ml.g5.xlarge on_demand",
+    ]
+    assert len(plan.shares[0].places) == MAX_PLACES
+    assert plan.shares[0].why == "cheapest; then ml.g5.xlarge spot in us-west-2, 67% dearer"
+
+
+def test_equal_prices_go_by_region_type_and_then_what_is_not_interrupted() -> None:
+    rows = [candidate(region=r, purchase=p) for r in reversed(REGIONS) for p in ("spot", "on_demand")]
+    assert places(solve(make_sweep(), make_market(*rows)))[0] == "eu-west-1 ml.g5.xlarge on_demand"
+
+
+def test_a_spot_price_above_on_demand_is_no_bargain() -> None:
+    rows = [candidate(purchase="spot", usd_per_hour=1.5), candidate(purchase="on_demand", usd_per_hour=1.0)]
+    assert places(solve(make_sweep(), make_market(*rows)))[0] == "us-east-1 ml.g5.xlarge on_demand"
+
+
+def test_the_rate_of_a_spot_place_is_the_on_demand_price() -> None:
+    plan = solve(make_sweep(), make_market(candidate(purchase="spot", usd_per_hour=0.3)))
+    assert plan.shares[0].places[0].rate == 1.0
+
+
+def test_limits_come_from_the_sweep() -> None:
+    sweep = make_sweep(timeout="2h", patience="10m", retries=3)
+    on_demand = solve(sweep, make_market(candidate())).shares[0].limits
+    assert (on_demand.max_runtime_s, on_demand.max_wait_s, on_demand.patience_s, on_demand.retries) == (7200, 0, 600, 3)
+    spot = solve(sweep, make_market(candidate(purchase="spot"))).shares[0].limits
+    assert spot.max_wait_s == 7200 + 600
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "said"),
+    [
+        ([], {}, r"alps@1 has no replica \(or none of ml\.g5\.xlarge is for sale where it lies"),
+        ([], {"where__regions": ["eu-west-1"]}, r"alps@1 has no replica in an allowed Region \(eu-west-1\)"),
+        (
+            [{"usd_per_hour": None}],
+            {},
+            r"alps@1 cannot be trained anywhere: no price for ml\.g5\.xlarge on_demand in us",
+        ),
+        (
+            [{"on_demand_usd_per_hour": None, "purchase": "spot"}],
+            {},
+            r"no on-demand price for ml\.g5\.xlarge in us-east-1",
+        ),
+        ([{"slots": 0.0}], {}, r"a quota of 0 for ml\.g5\.xlarge on_demand in us-east-1, where a training needs 1"),
+        ([{"slots": 3.0}], {"train__instances": 4}, r"a quota of 3 for .*, where a training needs 4"),
+        ([{"from_region": "eu-west-1", "transfer_usd_per_gb": 0.02}], {}, r"no replica in us-east-1"),
+        (
+            [{"instance_type": "ml.trn1.2xlarge"}],
+            {"train__parallel": "mpi"},
+            r"trn1\.2xlarge starts no mpi, only torchrun",
+        ),
+        (
+            [{"instance_type": "ml.g5.xlarge"}],
+            {"train__parallel": "smddp"},
+            r"ml\.g5\.xlarge has no smddp, only ml\.p3",
+        ),
+        ([{"usd_per_hour": None}, {"region": "eu-west-1", "slots": 0.0}], {}, r"no price for .*, and 1 more reason"),
+        (
+            [{}],
+            {"timeout": "30m"},
+            r"a task of alps@1 for epochs=2 takes 1\.0 hours, longer than the timeout of 30m \(set",
+        ),
+    ],
+)
+def test_a_sweep_that_cannot_be_placed_is_refused_in_words(
+    rows: list[dict[str, Any]], changes: dict[str, Any], said: str
+) -> None:
+    market = make_market(*[candidate(**row) for row in rows], datasets=["alps@1"])
+    with pytest.raises(InfeasibleError, match=said) as caught:
+        solve(make_sweep(**changes), market)
+    assert "\n" not in str(caught.value)
+
+
+def test_data_that_selects_nothing_is_refused() -> None:
+    with pytest.raises(InfeasibleError, match="no dataset is what `data` asks for"):
+        solve(make_sweep(), make_market())
+
+
+def test_what_was_left_out_is_noted() -> None:
+    rows = [candidate(), candidate(region="eu-west-1", usd_per_hour=None)]
+    notes = solve(make_sweep(where__instance_types=["ml.g5.xlarge", "ml.p9"]), make_market(*rows)).notes
+    assert "left out: no price for ml.g5.xlarge on_demand in eu-west-1" in notes
+    assert "ml.p9 is not for sale where the data lies" in notes
+
+
+def test_a_million_tasks_are_a_few_shares() -> None:
+    space = {"epochs": {"range": [1, 4]}, "lr": {"linear": [0, 1], "num": 250_000}}
+    plan = solve(make_sweep(space=space), make_market(candidate()))
+    assert plan.tasks == 1_000_000
+    assert len(plan.shares) == 4
+    assert len(canonical(plan.to_json())) < 10_000
+    assert plan.task(999_999, code="").point == {"epochs": 4, "lr": 1.0}

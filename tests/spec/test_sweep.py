@@ -1,0 +1,107 @@
+"""What a sweep may say, and what it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from orchestrator.spec.sweep import Sweep
+from orchestrator.wire.task import Purchase
+from tests.fixtures.sweeps import make_sweep
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("horovod", "mpi"), ("ddp", "torchrun"), ("pytorchddp", "torchrun"), ("smddp", "smddp")]
+)
+def test_each_way_of_starting_processes_has_one_name(written: str, meant: str) -> None:
+    assert make_sweep(train__parallel=written).train.parallel == meant
+
+
+def test_a_sweep_is_the_same_after_being_stored() -> None:
+    sweep = make_sweep(
+        space={"a": {"zip": {"b": "bool", "c": {"linear": [0, 1], "num": 2}}}, "d": {"log": [1, 8], "num": 4}},
+        runtime="d",
+        data={"recorded_from": "2026-01-01", "tags": ["rain"]},
+    )
+    assert Sweep.model_validate(sweep.model_dump(mode="json")) == sweep
+
+
+def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> None:
+    assert make_sweep().where.purchases == [Purchase.SPOT, Purchase.ON_DEMAND]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"name": "Grid"}, "cannot name a sweep"),
+        ({"name": "a--b"}, "cannot name a sweep"),
+        ({"name": "x" * 41}, "cannot name a sweep"),
+        ({"train__image": None}, "no image"),
+        ({"train__framework": {"name": "pytorch", "version": "2.8.0"}}, "image and framework exclude each other"),
+        ({"train__source": "/abs"}, "not a folder relative to the sweep file"),
+        ({"train__entry_point": "../train.py"}, "not a path inside the source folder"),
+        ({"train__entry_point": "train.exe"}, "neither a .py nor a .sh file"),
+        ({"train__parallel": "mpi", "train__entry_point": "train.sh"}, "mpi starts Python scripts only"),
+        ({"train__processes_per_instance": 2}, "single is one process an instance"),
+        ({"train__mpi_options": "-x A"}, "single does not use mpirun"),
+        ({"train__environment": {"a-b": "1"}}, "cannot name an environment variable"),
+        ({"train__environment": {"A": "x" * 513}}, "513 characters are too many"),
+        ({"train__environment": {"A": "\0"}}, "a NUL character"),
+        ({"train__environment": {f"A{n}": "" for n in range(101)}}, "101 environment variables"),
+        ({"train__environment": {"A": 1}}, "valid string"),
+        ({"train__metrics": {f"m{n}": "(x)" for n in range(41)}}, "41 metrics"),
+        ({"train__metrics": {"": "(x)"}}, "1 to 255 characters"),
+        ({"train__metrics": {"m": "(x)" + "x" * 500}}, "a regex of 503 characters is too long"),
+        ({"train__metrics": {"m": "(x)(y)"}}, "the regex has 2 groups, not one"),
+        ({"train__hyperparameters": {"sagemaker_program": "x"}}, "is taken"),
+        ({"train__hyperparameters": {"a b": "x"}}, "cannot name a parameter"),
+        ({"train__hyperparameters": {"a" * 257: "x"}}, "cannot name a parameter"),
+        ({"train__hyperparameters": {"a": float("inf")}}, "inf is not a finite number"),
+        ({"train__hyperparameters": {"a": "x" * 2500}}, "2500 characters are too many"),
+        ({"train__hyperparameters": {f"h{n}": 1 for n in range(89)}}, "91 parameters and hyperparameters"),
+        ({"train__hyperparameters": {"lr": 1}}, "also in train.hyperparameters"),
+        ({"train__checkpoints": {"every": "0s"}}, "is not between 1s and 1d"),
+        ({"train__volume_gb": 0}, "greater than or equal to 1"),
+        ({"train__instances": 0}, "greater than or equal to 1"),
+        ({"space": {"a": {"zip": {"lr": [1]}}, "lr": [1]}, "runtime": 1}, "parameter 'lr' is in two axes"),
+        ({"space": {"sagemaker_x": [1]}, "runtime": 1}, "is taken"),
+        ({"space": {n: {"range": [1, 10**5]} for n in "abc"}, "runtime": 1}, "1.0e+15 points are too many"),
+        ({"runtime": "name * 2", "train__hyperparameters": {"name": "x"}}, "name is text, not a number"),
+        ({"runtime": True}, "expected hours or an expression, got true"),
+        ({"runtime": float("nan")}, "is not above 0"),
+        ({"where": {"instance_types": []}}, "at least 1 item"),
+        ({"where": {"instance_types": ["a", "a"]}}, "'a' is listed twice"),
+        ({"where__purchases": ["spot", "spot"]}, "'spot' is listed twice"),
+        ({"where__purchases": ["cheap"]}, "'spot', 'on_demand' or 'committed'"),
+        ({"objective": {}}, "either minimize or maximize"),
+        ({"objective": {"minimize": "loss", "maximize": "loss"}}, "either minimize or maximize"),
+        ({"objective": {"minimize": "loss"}}, "is not a metric of train.metrics"),
+        ({"data": {"recorded_from": "2026-02-01", "recorded_to": "2026-01-01"}}, "before recorded_from"),
+        ({"patience": "2d"}, "is not between 0s and 1d"),
+    ],
+)
+def test_a_sweep_that_cannot_work_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        make_sweep(**changes)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("parallel", "framework", "said"),
+    [
+        ("torchrun", {"name": "tensorflow", "version": "2.19.0"}, "torchrun needs PyTorch"),
+        ("smddp", {"name": "pytorch", "version": "2.8.0"}, "pytorch 2.8.0 images have no smddp"),
+        ("smddp", {"name": "tensorflow", "version": "2.12.0"}, "tensorflow 2.12.0 images have no smddp"),
+    ],
+)
+def test_what_no_image_of_aws_can_start_is_refused(parallel: str, framework: dict[str, str], said: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        make_sweep(train__parallel=parallel, train__framework=framework, train__image=None)
+    assert said in str(caught.value)
+
+
+def test_the_last_images_with_smddp_are_accepted() -> None:
+    framework = {"name": "pytorch", "version": "2.2.0"}
+    assert make_sweep(train__parallel="smddp", train__framework=framework, train__image=None).train.image is None
