@@ -1,0 +1,97 @@
+"""Results and attempts come back as they were, and a newer state replaces an older one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
+from orchestrator.wire.task import Lane, Purchase
+
+LANES = st.builds(
+    Lane,
+    st.just("sagemaker"),
+    st.sampled_from(["us-east-1", "eu-west-1"]),
+    st.just("ml.g5.xlarge"),
+    st.sampled_from(Purchase),
+)
+AMOUNTS = st.floats(0, 1e9)
+OUTCOMES = st.builds(
+    Outcome,
+    number=st.integers(1, 99),
+    lane=LANES,
+    training=st.text(),
+    state=st.sampled_from(TaskState),
+    cause=st.sampled_from(Cause),
+    reason=st.text(),
+    seconds=AMOUNTS,
+    billable_s=AMOUNTS,
+    usd=AMOUNTS,
+    started_at=st.none() | AMOUNTS,
+    ended_at=st.none() | AMOUNTS,
+    metrics=st.dictionaries(st.text(), AMOUNTS),
+    artifact=st.text(),
+)
+RESULTS = st.builds(
+    Result,
+    task=st.integers(0),
+    key=st.text(),
+    state=st.sampled_from(TaskState),
+    reason=st.text(),
+    outcomes=st.lists(OUTCOMES, max_size=3).map(tuple),
+)
+ATTEMPTS = st.builds(
+    Attempt,
+    task=st.integers(0),
+    number=st.integers(1),
+    place=st.integers(0, 3),
+    lane=LANES,
+    training=st.text(),
+    request_hash=st.text(),
+    max_runtime_s=st.integers(60),
+    recorded_at=AMOUNTS,
+)
+
+
+@given(RESULTS)
+def test_a_result_comes_back_as_it_was(result: Result) -> None:
+    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+@given(ATTEMPTS)
+def test_an_attempt_comes_back_as_it_was(attempt: Attempt) -> None:
+    assert Attempt.from_json(json.loads(json.dumps(attempt.to_json()))) == attempt
+
+
+@given(RESULTS, ATTEMPTS)
+def test_what_a_newer_writer_added_is_ignored(result: Result, attempt: Attempt) -> None:
+    body = result.to_json() | {"new": 1}
+    body["outcomes"] = [outcome | {"new": 1} for outcome in body["outcomes"]]
+    assert Result.from_json(body) == result
+    assert Attempt.from_json(attempt.to_json() | {"new": 1}) == attempt
+
+
+@given(RESULTS)
+def test_a_result_adds_up_its_attempts(result: Result) -> None:
+    assert result.usd == sum(outcome.usd for outcome in result.outcomes)
+    assert result.attempt == (result.outcomes[-1].number if result.outcomes else 0)
+
+
+@given(OUTCOMES, st.sampled_from(TaskState), st.sampled_from(TaskState))
+def test_a_later_attempt_outranks_every_state_of_an_earlier_one(
+    outcome: Outcome, one: TaskState, other: TaskState
+) -> None:
+    earlier = Result(0, "k", one, outcomes=(outcome,))
+    later = Result(0, "k", other, outcomes=(outcome, replace(outcome, number=outcome.number + 1)))
+    assert earlier.order < later.order
+
+
+def test_within_an_attempt_states_only_move_up_and_an_end_is_final() -> None:
+    ranks = [TaskState.PENDING.rank, TaskState.STARTING.rank, TaskState.RUNNING.rank, TaskState.DONE.rank]
+    assert ranks == sorted(set(ranks))
+    ends = [state for state in TaskState if state.terminal]
+    assert {state.rank for state in ends} == {TaskState.DONE.rank}
+    assert max(state.rank for state in TaskState if not state.terminal) < TaskState.DONE.rank

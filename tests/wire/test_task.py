@@ -1,0 +1,31 @@
+"""Lanes and templates come back as they were."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.template import Template
+
+PART = st.from_regex(r"\A[a-z0-9.-]+\Z")
+
+
+@given(st.builds(Lane, PART, PART, PART, st.sampled_from(Purchase)))
+def test_a_lane_is_read_as_it_is_printed(lane: Lane) -> None:
+    assert Lane.parse(str(lane)) == lane
+
+
+@pytest.mark.parametrize("text", ["", "a/b/c", "a/b/c/cheap", "a/b/c/spot/e"])
+def test_what_is_no_lane_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the text is all there is to say
+        Lane.parse(text)
+
+
+def test_a_template_comes_back_without_what_a_newer_writer_added() -> None:
+    template = Template("sagemaker", "eu-west-1", "run", "me", {"RoleArn": "arn"}, {"a": '"b"'}, "s3://out/", True, 5.0)
+    body = json.loads(json.dumps(template.to_json() | {"new": 1}))
+    assert Template.from_json(body) == template
