@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import fsum
@@ -166,12 +167,13 @@ def write(plan: Plan, path: Path) -> None:
     """Beside the plan's content, the file says its `id` and where the sweep's `folder` is, seen from the file."""
     folder = os.path.relpath(plan.sweep.folder.resolve(), path.resolve().parent)
     text = json.dumps({"id": plan.id, "folder": Path(folder).as_posix()} | plan.to_json(), indent=1) + "\n"
-    beside = path.with_name(f"{path.name}.new")
+    beside = path.parent / f"{path.name}.new"
     try:
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
