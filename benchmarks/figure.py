@@ -54,7 +54,11 @@ class Usage:
 def run(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> Usage:
     start = time.perf_counter()
     process = subprocess.Popen(
-        [str(word) for word in command], env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, text=True
+        [str(word) for word in command],
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     with process:
         output = process.stdout.read() if process.stdout else ""
