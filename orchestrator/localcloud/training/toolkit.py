@@ -1,8 +1,8 @@
 """What the sagemaker-training toolkit would run inside the container: environment, arguments, command line.
 
 Pure: from a host's facts to a Launch. One machine plays all hosts here, so three things differ from AWS: MPI's hosts
-are all `localhost` and may be oversubscribed, `torchrun` meets at a free port of this machine, and libraries keep to one
-thread each. Everything else is the toolkit's, word for word where a training could tell (version 5.1).
+are all `localhost`, may be oversubscribed and yield while they wait, `torchrun` meets at a free port of this machine,
+and libraries keep to one thread each. Everything else is the toolkit's, word for word where a training could tell (version 5.1).
 """
 
 from __future__ import annotations
@@ -191,12 +191,13 @@ def _script(host: Host, program: str, module: str = "") -> list[str]:
 
 
 def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str]) -> list[str]:
-    """The toolkit's line, but for the hosts (all on this machine), --oversubscribe, and the preloaded gethostname."""
+    """The toolkit's line, but for the hosts (all on this machine), sharing its cores, and the preloaded gethostname."""
     total = processes * len(host.hosts)
     mpirun = Path(sys.prefix) / "bin" / "mpirun"
     interface = host.resource_config["network_interface_name"]
     line = [str(mpirun) if mpirun.exists() else "mpirun", "--host", f"localhost:{total}", "-np", str(total)]
     line += ["--allow-run-as-root", "--oversubscribe", "--display-map", "--tag-output"]
+    line += ["-mca", "mpi_yield_when_idle", "1"]  # ranks that spin keep those they wait for from running
     line += ["-mca", "btl_tcp_if_include", interface, "-mca", "oob_tcp_if_include", interface]
     line += ["-mca", "plm_rsh_no_tree_spawn", "1", "-bind-to", "none", "-map-by", "slot"]
     line += ["-mca", "pml", "ob1", "-mca", "btl", "^openib", "-mca", "orte_abort_on_non_zero_status", "1"]
