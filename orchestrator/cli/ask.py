@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
-import typer
+from orchestrator.cli.render import is_terminal, say
+from orchestrator.errors import SweepError, UsageError
 
-from orchestrator.cli.render import is_terminal
-from orchestrator.errors import UsageError
+
+class Declined(SweepError):
+    """The person said no."""
 
 
 def confirm(question: str, *, yes: bool) -> None:
@@ -15,6 +17,13 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and is_terminal(sys.stderr)):
-        raise UsageError("this asks first, and there is no terminal to ask on", hint="say --yes to go ahead")
-    if not typer.confirm(question, err=True):
-        raise typer.Abort
+        raise UsageError("this asks first, and there is no terminal to ask on", hint="--yes goes ahead")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        say("")
+        raise
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Declined("nothing was done")

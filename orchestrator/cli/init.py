@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli import files, render
+from orchestrator.cli.catalog import KINDS
 from orchestrator.cli.options import AsJson
 from orchestrator.errors import UsageError
 
 STARTER = Path(__file__).parent / "starter"
-NAMES = ("sweep.yaml", "sweep.toml", "src/train.py")
+NAMES = ("sweep.yaml", "sweep.toml", "src/train.py", *(f"catalog/{kind}.csv" for kind in KINDS))
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ def init(
 ) -> None:
     """Write a sweep.yaml and what it needs, to start from.
 
-    A commented sweep.yaml, the settings in sweep.toml, and a small training in src/.
+    A commented sweep.yaml, the settings in sweep.toml, a small training in src/, and in catalog/ an example of
+    every kind of file that a catalog is made from, to be replaced by yours.
 
     Example: sweep init my-sweep
     """
@@ -46,4 +48,5 @@ def init(
         return
     for path in paths:
         render.line(str(path))
-    render.say(f"next: `sweep catalog load` your data and prices, then `sweep plan {paths[0]}`")
+    go = "" if folder == Path() else f"`cd {folder}`, "
+    render.say(f"next: {go}`sweep catalog load catalog`, `sweep plan sweep.yaml`")

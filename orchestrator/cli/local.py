@@ -1,7 +1,130 @@
-"""`sweep local`: AWS on this machine, for trying and for tests."""
+"""`sweep local`: an AWS on this machine, for trying and for tests."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
+from orchestrator.cli import render
+from orchestrator.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud import Serving
+
 app = typer.Typer(help="A local AWS on this machine.", no_args_is_help=True)
+
+
+def _home() -> Path:
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "sweep" / "local"
+
+
+Home = Annotated[
+    Path,
+    typer.Option(
+        metavar="FOLDER",
+        default_factory=_home,
+        show_default="~/.local/state/sweep/local",
+        help="Where it keeps its files; one cloud a folder.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A local cloud, and what leads a program to it."""
+
+    running: bool
+    endpoint: str = ""
+    pid: int | None = None
+    regions: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, serving: Serving | None) -> Cloud:
+        from orchestrator.localcloud import environment
+
+        if serving is None:
+            return cls(running=False)
+        return cls(True, serving.endpoint, serving.pid, tuple(serving.regions), environment(serving))
+
+    @property
+    def export(self) -> str:
+        """One line for a shell."""
+        return "export " + " ".join(f"{name}={shlex.quote(value)}" for name, value in self.environment.items())
+
+
+@app.command()
+def up(
+    home: Home,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="0 is any that is free.")] = 0,
+    regions: Annotated[str | None, typer.Option(metavar="R,R", help="Its Regions, with commas between.")] = None,
+    detached: Annotated[
+        bool, typer.Option("--detached", "-d", help="In the background, until `sweep local down`.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a local AWS, and print the line that leads a shell to it.
+
+    S3, Batch and SageMaker, whose jobs are processes of this machine. Serves until Ctrl-C, or in the background.
+
+    Example: eval "$(sweep local up -d)"
+    """
+    from orchestrator import localcloud
+
+    wanted = regions.split(",") if regions else localcloud.names.REGIONS
+    if detached:
+        _tell(localcloud.up(home, port=port, regions=wanted), as_json=as_json)
+        return
+    with localcloud.LocalCloud(home, port=port, regions=wanted):
+        _tell(localcloud.status(home), as_json=as_json)
+        render.say("serving until Ctrl-C")
+        while localcloud.status(home):
+            time.sleep(0.5)
+    raise localcloud.LocalCloudError("the local cloud has ended by itself")
+
+
+@app.command()
+def down(home: Home, as_json: AsJson = False) -> None:
+    """Stop the local AWS, and all that runs on it.
+
+    Example: sweep local down
+    """
+    from orchestrator import localcloud
+
+    ran = localcloud.down(home)
+    if as_json:
+        render.as_json(Cloud(running=False))
+    else:
+        render.say("stopped" if ran else "no local cloud ran")
+
+
+@app.command()
+def status(home: Home, as_json: AsJson = False) -> int:
+    """Print the line that leads a shell to the local AWS. Ends with 1 if none runs.
+
+    Example: sweep local status
+    """
+    from orchestrator import localcloud
+
+    serving = localcloud.status(home)
+    if serving is not None or as_json:
+        _tell(serving, as_json=as_json)
+    else:
+        render.say("no local cloud runs: `sweep local up` starts one")
+    return 0 if serving else 1
+
+
+def _tell(serving: Serving | None, *, as_json: bool) -> None:
+    cloud = Cloud.of(serving)
+    if as_json:
+        render.as_json(cloud)
+        return
+    render.line(cloud.export)
+    render.say(f"{cloud.endpoint} in {', '.join(cloud.regions)} (process {cloud.pid})")

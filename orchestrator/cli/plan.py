@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import fsum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -15,7 +18,9 @@ from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 
 if TYPE_CHECKING:
-    from orchestrator.api import Plan
+    from collections.abc import Callable, Sequence
+
+    from orchestrator.api import Lane, Plan, Share
 
 SweepFile = Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="What to run.")]
 Classic = Annotated[
@@ -25,16 +30,32 @@ Classic = Annotated[
 
 @dataclass(frozen=True)
 class Line:
-    """Tasks that go to one lane at one price."""
+    """The tasks that go to one lane. They may differ in size, so each has its least and its most."""
 
     region: str
     instance_type: str
     purchase: str
     tasks: int
-    hours_each: float
-    usd_each: float
+    hours_each: tuple[float, float]
+    usd_each: tuple[float, float]
     usd: float
     finished_h: float
+    """If all of them start now."""
+
+    @classmethod
+    def of(cls, lane: Lane, shares: Sequence[Share]) -> Line:
+        hours = [share.hours for share in shares]
+        usd = [share.usd for share in shares]
+        return cls(
+            region=lane.region,
+            instance_type=lane.instance_type,
+            purchase=lane.purchase.value,
+            tasks=sum(share.count for share in shares),
+            hours_each=(min(hours), max(hours)),
+            usd_each=(min(usd), max(usd)),
+            usd=fsum(share.usd * share.count for share in shares),
+            finished_h=max(hours),
+        )
 
 
 @dataclass(frozen=True)
@@ -79,24 +100,22 @@ def plan(
 
 
 def summary(made: Plan) -> Summary:
-    """The plan, a line for each lane and price."""
-    lines: dict[tuple[object, ...], Line] = {}
+    """A line for each lane, the dearest first."""
+    lanes: dict[Lane, list[Share]] = defaultdict(list)
     for share in made.shares:
-        lane = share.places[0].lane
-        key = (lane, share.hours, share.usd)
-        tasks = share.count + (lines[key].tasks if key in lines else 0)
-        lines[key] = Line(
-            region=lane.region,
-            instance_type=lane.instance_type,
-            purchase=lane.purchase.value,
-            tasks=tasks,
-            hours_each=share.hours,
-            usd_each=share.usd,
-            usd=share.usd * tasks,
-            finished_h=share.hours,
-        )
-    ordered = sorted(lines.values(), key=lambda line: (-line.usd, line.region, line.instance_type))
-    return Summary(made.id, made.sweep.name, made.tasks, made.hours, made.usd, tuple(ordered), made.notes)
+        lanes[share.places[0].lane].append(share)
+    lines = sorted((Line.of(lane, shares) for lane, shares in lanes.items()), key=lambda line: -line.usd)
+    return Summary(made.id, made.sweep.name, made.tasks, made.hours, made.usd, tuple(lines), made.notes)
+
+
+def _from_to(text: Callable[[float], str]) -> Callable[[tuple[float, float]], str]:
+    """`15m`, or `15m-2h` where tasks differ."""
+    return lambda ends: "-".join(dict.fromkeys(map(text, ends)))
+
+
+def _by_when(hours: float) -> str:
+    now = datetime.now()
+    return values.clock(now + timedelta(hours=hours), now)
 
 
 COLUMNS: tuple[Column[Line], ...] = (
@@ -104,12 +123,10 @@ COLUMNS: tuple[Column[Line], ...] = (
     Column("instance_type", lambda line: line.instance_type),
     Column("purchase", lambda line: line.purchase),
     Column("tasks", lambda line: line.tasks, "{:,}".format, right=True),
-    Column("hours_each", lambda line: line.hours_each, values.hours, title="each", right=True),
-    Column("usd_each", lambda line: line.usd_each, values.money, title="$ each", right=True),
+    Column("hours_each", lambda line: line.hours_each, _from_to(values.hours), title="each", right=True),
+    Column("usd_each", lambda line: line.usd_each, _from_to(values.money), title="$ each", right=True),
     Column("usd", lambda line: line.usd, values.money, title="$ total", right=True),
-    Column(
-        "finished_h", lambda line: line.finished_h, lambda value: f"+{values.hours(value)}", title="by when", right=True
-    ),
+    Column("finished_h", lambda line: line.finished_h, _by_when, title="by when", right=True),
 )
 
 

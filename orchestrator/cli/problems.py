@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 import traceback
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
 
+from orchestrator.cli.ask import Declined
 from orchestrator.cli.render import paint, say
 from orchestrator.errors import SweepError
-from orchestrator.localcloud.errors import LocalCloudError
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud import LocalCloudError
 
 # What typer's parser raises; the class itself lives in click, or in a private module of newer typers.
 ParserError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -34,20 +38,21 @@ def show(error: Exception, *, debug: bool) -> int:
     problem = _problem(error)
     if debug:
         traceback.print_exception(error)
-    say(f"{paint(problem.label + ':', 'red', sys.stderr)} {' '.join(problem.text.split())}")
+    label = paint(f"{problem.label}:", "red", sys.stderr) + " " if problem.label else ""
+    say(label + " ".join(problem.text.split()))
     return problem.exit_code
 
 
 def _problem(error: Exception) -> Problem:
     if isinstance(error, Interrupted):
         return Problem(str(error), error.exit_code, "interrupted")
+    if isinstance(error, Declined):
+        return Problem(str(error), error.exit_code, "")
     if isinstance(error, SweepError):
         return Problem(str(error), error.exit_code)
     if isinstance(error, ParserError):
         return Problem(_usage(error), 2)
-    if isinstance(error, typer.Abort):
-        return Problem("no answer, so nothing was done", 1)
-    if isinstance(error, LocalCloudError):
+    if isinstance(error, _local_cloud_error()):
         return Problem(str(error), error.exit_code)
     if isinstance(error, OSError):
         return Problem(": ".join(str(part) for part in (error.filename, error.strerror or error) if part), 1)
@@ -61,3 +66,10 @@ def _usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "sweep"
     return f"{message.rstrip('.')} (see `{command} --help`)"
+
+
+def _local_cloud_error() -> type[LocalCloudError]:
+    """Asked for only when something is wrong."""
+    from orchestrator.localcloud import LocalCloudError
+
+    return LocalCloudError

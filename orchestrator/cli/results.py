@@ -48,7 +48,7 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("dataset", lambda row: row.dataset),
         *(_point_column(name) for name in point),
         *(_metric_column(name) for name in metrics),
-        Column("state", lambda row: row.state),
+        Column("state", lambda row: row.state.value),
         Column("seconds", lambda row: row.seconds, values.duration, title="time", right=True),
         Column("usd", lambda row: row.usd, values.money, title="cost", right=True),
         Column("region", lambda row: row.region),

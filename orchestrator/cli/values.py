@@ -14,20 +14,21 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def money(usd: float) -> str:
-    """Cents, and four digits where cents would say nothing."""
+    """Cents, and four digits where cents would say little."""
     sign = "-" if usd < 0 else ""
     size = abs(usd)
-    return f"{sign}${size:.4f}" if 0 < size < 0.01 else f"{sign}${size:,.2f}"
+    return f"{sign}${size:.4f}" if 0 < size < 0.1 else f"{sign}${size:,.2f}"
 
 
 def duration(seconds: float | None) -> str:
-    """The two largest units: 45s, 12m30s, 3h12m, 2d04h."""
+    """The two largest units: 45s, 15m, 12m30s, 3h12m, 2d04h."""
     if seconds is None:
         return ""
     whole = round(seconds)
     for unit, name, smaller, smaller_name in ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s")):
         if whole >= unit:
-            return f"{whole // unit}{name}{whole % unit // smaller:02}{smaller_name}"
+            rest = whole % unit // smaller
+            return f"{whole // unit}{name}{rest:02}{smaller_name}" if rest else f"{whole // unit}{name}"
     return f"{seconds:.1f}s" if 0 < seconds < 10 else f"{whole}s"
 
 
@@ -52,6 +53,13 @@ def number(value: float | None) -> str:
 def moment(epoch: float) -> str:
     """In the reader's own time."""
     return datetime.fromtimestamp(epoch).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def clock(moment: datetime, now: datetime) -> str:
+    """A time to come, as one would say it: 14:35, Tue 14:35, 3 Dec 14:35."""
+    days = (moment.date() - now.date()).days
+    day = "" if days == 0 else f"{moment:%a} " if days < 7 else f"{moment.day} {moment:%b} "
+    return f"{day}{moment:%H:%M}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -1,28 +1,22 @@
-"""`sweep(...)` calls the command in this process, `shell(...)` as a program, both with the orchestrator of fake.py."""
+"""`sweep(...)` calls the command in this process, `shell(...)` as a program of its own with the fake orchestrator."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from orchestrator.cli.app import main
 from orchestrator.cli.session import Session
+from tests.cli.calls import Ended, Shell, Sweep
 from tests.cli.fake import FakeOrchestrator
 
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-Sweep = Callable[..., Ended]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture
@@ -33,8 +27,18 @@ def team(monkeypatch: pytest.MonkeyPatch) -> FakeOrchestrator:
 
 
 @pytest.fixture
-def sweep(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Sweep:
-    """Wherever it is called, nobody's settings are found."""
+def nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty folder, and neither a user's settings nor an AWS account."""
+    for name in os.environ:
+        if name.startswith(("AWS_", "SWEEP_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+
+
+@pytest.fixture
+def sweep(capsys: pytest.CaptureFixture[str], nobodys_settings: None) -> Sweep:  # noqa: ARG001
 
     def run(*arguments: object) -> Ended:
         code = main([str(argument) for argument in arguments])
@@ -45,7 +49,15 @@ def sweep(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def shell() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def project(sweep: Sweep) -> Path:
+    """The folder that `sweep init` makes, its catalog loaded."""
+    sweep("init")
+    assert sweep("catalog", "load", "catalog").code == 0
+    return Path.cwd()
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
     """Whatever a test leaves running is ended."""
     started: list[subprocess.Popen[str]] = []
 

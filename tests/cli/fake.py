@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli import app
 from orchestrator.cli.session import Session
@@ -15,6 +14,9 @@ from orchestrator.errors import UsageError
 from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PENDING, RUNNING, DONE = TaskState.PENDING, TaskState.RUNNING, TaskState.DONE
 FAILED, CANCELLED = TaskState.FAILED, TaskState.CANCELLED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +13,12 @@ from orchestrator import errors
 from orchestrator.cli.app import main
 from orchestrator.cli.session import Session
 from orchestrator.localcloud.errors import LocalCloudError
-from tests.cli.conftest import Sweep
 from tests.cli.fake import FakeOrchestrator
 
-Shell = Callable[..., "subprocess.Popen[str]"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.calls import Shell, Sweep
 
 
 @pytest.fixture
@@ -96,6 +98,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line_and_130(monkeypatch: p
     assert capsys.readouterr().err == "interrupted\n"
 
 
+@pytest.mark.usefixtures("team")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -109,7 +112,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line_and_130(monkeypatch: p
     ],
 )
 def test_a_misspelt_command_line_is_one_line_that_says_what_to_do(
-    sweep: Sweep, team: FakeOrchestrator, arguments: list[str], said: str
+    sweep: Sweep, arguments: list[str], said: str
 ) -> None:
     ended = sweep(*arguments)
     assert ended.code == 2

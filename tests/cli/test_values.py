@@ -3,20 +3,20 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.values import duration, jsonable, money, number, plural, size
+from orchestrator.cli.values import clock, duration, jsonable, money, number, plural, size
 from orchestrator.wire.result import TaskState
 
 
 @pytest.mark.parametrize(
     ("usd", "text"),
-    [(0, "$0.00"), (1.239, "$1.24"), (12345.6, "$12,345.60"), (0.0042, "$0.0042"), (-0.5, "-$0.50"), (0.01, "$0.01")],
+    [(0, "$0.00"), (1.239, "$1.24"), (12345.6, "$12,345.60"), (0.0042, "$0.0042"), (-0.5, "-$0.50"), (0.1, "$0.10")],
 )
 def test_money_reads_in_cents_and_small_money_in_four_digits(usd: float, text: str) -> None:
     assert money(usd) == text
@@ -29,8 +29,9 @@ def test_money_reads_in_cents_and_small_money_in_four_digits(usd: float, text: s
         (0, "0s"),
         (0.42, "0.4s"),
         (59, "59s"),
-        (59.7, "1m00s"),
+        (59.7, "1m"),
         (750, "12m30s"),
+        (900, "15m"),
         (3 * 3600 + 720, "3h12m"),
         (2 * 86400 + 4 * 3600, "2d04h"),
     ],
@@ -52,6 +53,18 @@ def test_a_number_keeps_the_digits_that_tell_results_apart() -> None:
 
 def test_one_thing_is_not_many() -> None:
     assert [plural(1, "task"), plural(1200, "task")] == ["1 task", "1,200 tasks"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (datetime(2026, 11, 20, 14, 35), "14:35"),
+        (datetime(2026, 11, 21, 1, 5), "Sat 01:05"),
+        (datetime(2026, 12, 3, 9, 0), "3 Dec 09:00"),
+    ],
+)
+def test_a_time_to_come_reads_as_one_would_say_it(moment: datetime, text: str) -> None:
+    assert clock(moment, now=datetime(2026, 11, 20, 12, 0)) == text
 
 
 @dataclass(frozen=True)

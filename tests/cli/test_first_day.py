@@ -1,0 +1,62 @@
+"""What a new user meets before there is anything: every answer says what to do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.calls import Sweep
+
+
+@pytest.mark.parametrize("command", ["status", "watch", "logs", "results", "cost", "retry", "sync"])
+def test_without_any_run_the_command_says_so(sweep: Sweep, command: str) -> None:
+    ended = sweep(command)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: there are no runs yet")
+
+
+def test_an_empty_catalog_says_how_to_fill_it(sweep: Sweep) -> None:
+    sweep("init")
+    ended = sweep("plan", "sweep.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert "sweep catalog load" in ended.err
+
+
+def test_submitting_without_settings_says_which_are_missing(sweep: Sweep, project: Path) -> None:  # noqa: ARG001
+    ended = sweep("submit", "sweep.yaml", "--yes")
+    assert ended.code == 2
+    assert "bucket" in ended.err.splitlines()[-1]
+
+
+def test_no_credentials_is_one_line_and_4(sweep: Sweep, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    settings = project / "sweep.toml"
+    settings.write_text('bucket = "b"\nregion_bucket = "b-{region}"\nrole = "arn:aws:iam::123456789012:role/r"\n')
+    ended = sweep("submit", "sweep.yaml", "--yes")
+    assert ended.code == 4
+    assert ended.err.splitlines()[-1].startswith("error: ")
+
+
+def test_an_endpoint_that_is_down_is_one_line_and_1(
+    sweep: Sweep, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "local")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    settings = project / "sweep.toml"
+    settings.write_text('bucket = "b"\nregion_bucket = "b-{region}"\nrole = "arn:aws:iam::123456789012:role/r"\n')
+    ended = sweep("submit", "sweep.yaml", "--yes")
+    assert ended.code == 1
+    assert "127.0.0.1:9" in ended.err.splitlines()[-1]
+
+
+def test_the_schema_describes_the_sweep_file(sweep: Sweep) -> None:
+    body = json.loads(sweep("schema").out)
+    assert {"train", "space", "where"} <= set(body["properties"])
+    assert body == json.loads(sweep("schema", "--json").out)

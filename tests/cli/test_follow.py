@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.cli.standing import Standing
+from tests.cli.fake import FakeOrchestrator, status
+
+if TYPE_CHECKING:
+    from orchestrator.runs.report import Status
+    from tests.cli.calls import Shell, Sweep
+
+
+def test_a_line_is_written_only_when_something_changed(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [status(running=2), status(running=2), status(done=1, running=1), status(done=2)]
+    assert sweep("watch").out.splitlines() == [
+        "nightly: 0/2 done, 2 running, $0.00",
+        "nightly: 1/2 done, 1 running, $1.00",
+        "nightly: 2/2 done, $2.00",
+    ]
+
+
+def test_watching_as_json_is_an_object_a_change(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [status(running=2), status(running=2), status(done=2)]
+    states = [json.loads(line)["state"] for line in sweep("watch", "--json").out.splitlines()]
+    assert states == ["running", "done"]
+
+
+@pytest.mark.parametrize(
+    ("last", "code", "said"),
+    [
+        (status(done=2), 0, ""),
+        (status(failed=2), 1, "nightly: 2 of 2 tasks failed"),
+        (status(done=1, failed=1), 5, "nightly: 1 of 2 tasks failed"),
+        (status(cancelled=2), 1, "nightly: was cancelled"),
+        (status(done=1, cancelled=1), 1, "nightly: was cancelled"),
+    ],
+)
+def test_how_a_run_ended_is_the_exit_code(
+    sweep: Sweep, team: FakeOrchestrator, last: Status, code: int, said: str
+) -> None:
+    team.opened.statuses = [last]
+    ended = sweep("watch")
+    assert ended.code == code
+    assert said in ended.err
+
+
+def test_ctrl_c_stops_the_watching_and_says_that_the_run_goes_on(shell: Shell) -> None:
+    process = shell("watch", fake="endless")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err.startswith("interrupted: nightly goes on (`sweep watch nightly`")
+    assert err.count("\n") == 1
+
+
+def test_large_numbers_are_readable() -> None:
+    assert str(Standing.of(status(done=9_000, pending=1_000))) == "nightly: 9,000/10,000 done, 1,000 pending, $9,000.00"

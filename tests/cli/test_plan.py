@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.calls import Sweep
+
+pytestmark = pytest.mark.usefixtures("project")
+
+
+def test_a_plan_shows_what_runs_where_for_how_much(sweep: Sweep) -> None:
+    header, *lines = sweep("plan", "sweep.yaml").out.splitlines()
+    assert header.split() == ["REGION", "INSTANCE_TYPE", "PURCHASE", "TASKS", "EACH", "$_EACH", "$_TOTAL", "BY_WHEN"]
+    assert lines[0].split()[:5] == ["eu-central-1", "ml.c5.xlarge", "spot", "6", "15m"]
+    assert "12 tasks" in lines[3]
+    assert lines[4].startswith("note: ")
+
+
+def test_a_plan_as_json_adds_up(sweep: Sweep) -> None:
+    body = json.loads(sweep("plan", "sweep.yaml", "--json").out)
+    assert (body["sweep"], body["tasks"]) == ("my-sweep", 12)
+    assert sum(line["tasks"] for line in body["lines"]) == 12
+    assert sum(line["usd"] for line in body["lines"]) == pytest.approx(body["usd"])
+
+
+def test_the_same_sweep_gives_the_same_file(sweep: Sweep) -> None:
+    sweep("plan", "sweep.yaml", "-o", "one.json")
+    sweep("plan", "sweep.yaml", "-o", "two.json")
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+
+
+def test_the_file_holds_the_plan_that_was_shown(sweep: Sweep) -> None:
+    body = json.loads(sweep("plan", "sweep.yaml", "-o", "plan.json", "--json").out)
+    assert json.loads(Path("plan.json").read_text())["id"] == body["id"]
+
+
+@pytest.mark.parametrize("output", ["missing/plan.json", "file/plan.json", "."])
+def test_a_file_that_cannot_be_written_is_one_clear_line(sweep: Sweep, output: str) -> None:
+    Path("file").write_text("")
+    before = sorted(Path().rglob("*"))
+    ended = sweep("plan", "sweep.yaml", "-o", output)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("space:", "spcae:", "error: sweep.yaml:25:1: unknown key 'spcae' (did you mean 'space'?)"),
+        ("[32, 64]", "[]", "error: sweep.yaml:27:15: the list is empty"),
+        ("[ml.m5.xlarge, ml.c5.xlarge]", "[ml.m5.xlrage]", "ml.m5.xlrage"),
+        ("# regions: [eu-west-1, eu-central-1]", "regions: [eu-west-1]", "eu-west-1"),
+    ],
+)
+def test_a_bad_sweep_is_one_line_that_says_where(sweep: Sweep, old: str, new: str, said: str) -> None:
+    text = Path("sweep.yaml").read_text()
+    assert old in text
+    Path("sweep.yaml").write_text(text.replace(old, new))
+    ended = sweep("plan", "sweep.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_a_missing_sweep_is_one_clear_line(sweep: Sweep) -> None:
+    ended = sweep("plan", "swep.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: swep.yaml: no such file (`sweep init` writes an example)\n"
+
+
+def test_a_classic_jobarray_says_where_the_data_lies(sweep: Sweep) -> None:
+    Path("jobs.csv").write_text("eu-central-1,s3://mine/a/\neu-north-1,s3://mine/b/\n")
+    body = json.loads(sweep("plan", "sweep.yaml", "--manifest", "jobs.csv", "--json").out)
+    assert {line["region"] for line in body["lines"]} == {"eu-central-1", "eu-north-1"}
+    assert body["tasks"] == 12
