@@ -2,7 +2,8 @@
 
 Pure: from a host's facts to a Launch. One machine plays all hosts here, so three things differ from AWS: MPI's hosts
 are all `localhost`, may be oversubscribed and yield while they wait, `torchrun` meets at a free port of this machine,
-and libraries keep to one thread each. Everything else is the toolkit's, word for word where a training could tell (version 5.1).
+and libraries keep to one thread each. Everything else is the toolkit's, word for word where a training could tell
+(version 5.1).
 """
 
 from __future__ import annotations
