@@ -48,8 +48,10 @@ def _on_one_instance(sweep: Sweep) -> Hours:
         )
     if (expression := sweep.runtime_expression) is None:
         return np.full(points.sizes, float(sweep.runtime))
-    sizes = [points.size(number) for number in range(points.sizes)]
-    columns = {name: np.array([float(size[name]) for size in sizes]) for name in points.size_parameters}
+    columns = {}
+    for name in points.size_parameters:
+        values, each = points.size_values(name)
+        columns[name] = np.resize(np.repeat(np.array(values, dtype=np.float64), each), points.sizes)
     found = np.broadcast_to(expression(sweep.train.hyperparameters | columns), points.sizes)
     wrong = np.flatnonzero(~(np.isfinite(found) & (found > 0)))
     if wrong.size:

@@ -70,6 +70,15 @@ class Space:
         found = _decode(self._slow, number)
         return {name: found[name] for name in self.size_parameters}
 
+    def size_values(self, name: str) -> tuple[list[Scalar], int]:
+        """A size parameter's values, and how many sizes in a row each holds for."""
+        each = self.sizes
+        for dial in self._slow:
+            each //= dial.count
+            if name in dial.columns:
+                return [dial.columns[name].at(turn) for turn in range(dial.count)], each
+        raise KeyError(name)
+
 
 def _decode(dials: list[_Dial], number: int) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {}

@@ -27,6 +27,13 @@ def test_zipped_sizes_are_taken_together() -> None:
     assert hours(sweep).tolist() == [10, 30, 40, 120]
 
 
+def test_hours_are_those_of_the_sizes_in_their_order() -> None:
+    space = {"a": [1, 2], "lr": [0.1, 0.2], "z": {"zip": {"b": [3, 5, 7], "c": ["x", "y", "w"]}}, "d": "bool"}
+    sweep = make_sweep(space=space, runtime="100 * a + 10 * b + d")
+    sizes = [sweep.points.size(number) for number in range(sweep.points.sizes)]
+    assert hours(sweep).tolist() == [100 * size["a"] + 10 * size["b"] + size["d"] for size in sizes]  # type: ignore[operator]
+
+
 def test_instances_help_but_not_in_full() -> None:
     four = hours(make_sweep(runtime=4, train__instances=4))[0]
     assert 1 < four < 1.2
