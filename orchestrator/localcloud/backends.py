@@ -7,10 +7,11 @@ WSGI application, the objects in its buckets, and its log streams.
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.iam.models import iam_backends
 from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
 
 ACCOUNT: str = DEFAULT_ACCOUNT_ID
 PARTITION = "aws"
-RequestHandler: type[Any] = MotoRequestHandler
+RequestHandler = MotoRequestHandler
 
 
 def application() -> Any:
     """moto's own WSGI application, for every service that is not ours."""
-    return DomainDispatcherApplication(create_backend_app)
+    return DomainDispatcherApplication(_application_of)
+
+
+def _application_of(service: Any) -> Any:
+    if service is None:
+        raise NotImplementedError("moto has no such service")
+    return create_backend_app(service)
 
 
 class Objects:
@@ -80,10 +87,10 @@ class Streams:
 
 def create_role(name: str, principal: str) -> str:
     """The ARN of a role that a service may assume."""
-    trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"%s"},"Action":"sts:AssumeRole"}]}'
+    may = {"Effect": "Allow", "Principal": {"Service": principal}, "Action": "sts:AssumeRole"}
     role = iam_backends[ACCOUNT][PARTITION].create_role(
         role_name=name,
-        assume_role_policy_document=trust % principal,
+        assume_role_policy_document=json.dumps({"Version": "2012-10-17", "Statement": [may]}),
         path="/",
         permissions_boundary=None,
         description="",

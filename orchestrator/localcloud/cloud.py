@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from orchestrator.localcloud import names
 from orchestrator.localcloud.errors import LocalCloudError
@@ -54,6 +54,22 @@ class LocalCloud:
             self._server.terminate()
             self._server.communicate()
             self._server = self._serving = None
+
+    def wait(self) -> None:
+        """Until the cloud ends by itself, or an interrupt ends the wait."""
+        if self._server:
+            self._server.wait()
+
+    def advance(self, seconds: float) -> None:
+        """Move the cloud's clock: what would have happened meanwhile (time-outs, schedules) happens now."""
+        self._post("clock", {"advance": seconds})
+
+    def _post(self, action: str, body: dict[str, Any]) -> Any:
+        from urllib.request import Request, urlopen
+
+        request = Request(f"{self.endpoint}/_local/{action}", data=json.dumps(body).encode(), method="POST")
+        with urlopen(request, timeout=10) as answer:
+            return json.load(answer)
 
     @property
     def endpoint(self) -> str:
@@ -110,7 +126,7 @@ def _start(
         stdout=subprocess.PIPE,
         stderr=errors,
         text=True,
-        start_new_session=detached,
+        start_new_session=True,
     )
     line = server.stdout.readline() if server.stdout else ""
     if not line:

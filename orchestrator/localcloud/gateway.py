@@ -12,12 +12,13 @@ from urllib.parse import parse_qs, unquote
 
 from botocore import xform_name
 
-from orchestrator.localcloud import answers, shapes
+from orchestrator.localcloud import answers, control, shapes
 from orchestrator.localcloud.answers import Answer, AwsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from orchestrator.localcloud.control import Control
     from orchestrator.localcloud.logs import Logs
 
 log = logging.getLogger(__name__)
@@ -61,8 +62,9 @@ class Call:
 
 
 class Gateway:
-    def __init__(self, services: Mapping[str, Mapping[str, Any]], moto: Any, logs: Logs) -> None:
+    def __init__(self, services: Mapping[str, Mapping[str, Any]], moto: Any, logs: Logs, steering: Control) -> None:
         """`services`: ours, by name and Region; an operation is a method of the same name as boto3's."""
+        self._control = steering
         self._services = services
         self._moto = moto
         self._logs = logs
@@ -70,6 +72,8 @@ class Gateway:
     def __call__(self, environ: dict[str, Any]) -> Answer:
         call = Call.of(environ)
         try:
+            if environ["PATH_INFO"].startswith(control.PREFIX):
+                return self._control.answer(environ)
             return self._answer(call)
         except AwsError as problem:
             return answers.error(call.service, problem)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from orchestrator.localcloud import backends, names
 from orchestrator.localcloud.batch.api import Batch
 from orchestrator.localcloud.clock import Clock
+from orchestrator.localcloud.control import Control
 from orchestrator.localcloud.errors import LocalCloudError
 from orchestrator.localcloud.gateway import Gateway
 from orchestrator.localcloud.home import Home, Serving
@@ -52,11 +53,11 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
     with home.hold():
         shutil.rmtree(home.work, ignore_errors=True)
         home.work.mkdir()
-        server = _listen(options.port, options.home)
+        server = _listen(options.port)
         processes = Processes(home.folder, lost=lambda: _lost(stop))
         try:
             serving = Serving(os.getpid(), f"http://127.0.0.1:{server.port}", options.regions)
-            server.app = _cloud(options, home, processes, serving.endpoint)
+            server.answer = _cloud(options, home, processes, serving.endpoint)
             threading.Thread(target=server.serve_forever, args=(3600,), name="http", daemon=True).start()
             home.announce(serving)
             ready(serving)
@@ -76,12 +77,12 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
     provision(batch, objects, streams, options.vcpus)
-    return Gateway({"batch": batch, "sagemaker": trainings}, backends.application(), logs)
+    return Gateway({"batch": batch, "sagemaker": trainings}, backends.application(), logs, Control(clock))
 
 
-def _listen(port: int, home: Path) -> Server:
+def _listen(port: int) -> Server:
     try:
-        return Server(port, lambda _: (_ for _ in ()).throw(LocalCloudError("not ready")))
+        return Server(port)
     except OSError as error:
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be opened: {error.strerror}"
         raise LocalCloudError(f"port {port} {reason}: choose another with --port, or 0 for any free one") from error

@@ -87,7 +87,8 @@ def _map(shape: MapShape, value: dict[str, Any], path: str) -> Iterator[str]:
     for word, member, items in (("keys", shape.key, value), ("value", shape.value, value.values())):
         if member.type_name == "string" and any(list(_constraints(member, item)) for item in items):
             rules = ", ".join(_rules(member))
-            yield f"Value {_shown(value)} at '{path}' failed to satisfy constraint: Map {word} must satisfy constraint: [{rules}]"
+            broken = f"Map {word} must satisfy constraint: [{rules}]"
+            yield f"Value {_shown(value)} at '{path}' failed to satisfy constraint: {broken}"
     if shape.value.type_name != "string":
         for key, item in value.items():
             yield from _problems(shape.value, item, f"{path}.{key}.member")

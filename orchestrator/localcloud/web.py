@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import logging
+import socket
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.serving import ThreadedWSGIServer
@@ -25,6 +26,7 @@ class Handler(RequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
+    server: Server
 
     def handle_expect_100(self) -> bool:
         self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -39,7 +41,7 @@ class Handler(RequestHandler):
             {"wsgi.input": io.BytesIO(body), "wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(body))}
         )
         environ.pop("HTTP_TRANSFER_ENCODING", None)
-        self._write(self.server.app(environ), head=environ["REQUEST_METHOD"] == "HEAD")
+        self._write(self.server.answer(environ), head=environ["REQUEST_METHOD"] == "HEAD")
 
     def _body(self, environ: dict[str, Any]) -> bytes:
         if "HTTP_TRANSFER_ENCODING" in environ:
@@ -63,10 +65,20 @@ class Handler(RequestHandler):
 
 
 class Server(ThreadedWSGIServer):
-    """A thread for each connection. `app` maps a WSGI environment to an Answer."""
+    """A thread for each connection."""
 
     daemon_threads = True
-    request_queue_size = 512
 
-    def __init__(self, port: int, app: Callable[[dict[str, Any]], Answer]) -> None:
-        super().__init__("127.0.0.1", port, app, handler=Handler)
+    answer: Callable[[dict[str, Any]], Answer]
+    """From a request, as WSGI describes it; set before the first is served."""
+
+    def __init__(self, port: int) -> None:
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", port))
+            listener.listen(512)
+            super().__init__("127.0.0.1", port, app=_no_wsgi, handler=Handler, fd=listener.fileno())
+
+
+def _no_wsgi(*_: Any) -> Any:
+    raise NotImplementedError("requests are answered by Server.answer")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def page(jobs: list[Job], body: dict[str, Any]) -> dict[str, Any]:
-    """At most 1,000 jobs, 100 with a filter. Without a status only those that run; with a filter the status is ignored."""
+    """At most 1,000 jobs, 100 with a filter. Without a status only those that run; a filter ignores the status."""
     fits = _filter(body) if body.get("filters") and "arrayJobId" not in body else _status(body)
     most = min(body.get("maxResults") or 1000, 100 if body.get("filters") else 1000)
     start = _position(body.get("nextToken"))

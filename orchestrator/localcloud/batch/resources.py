@@ -25,7 +25,7 @@ class ComputeEnvironment:
 
     @property
     def enabled(self) -> bool:
-        return self.body["state"] == "ENABLED"
+        return bool(self.body["state"] == "ENABLED")
 
     @property
     def max_vcpus(self) -> float:
@@ -49,7 +49,7 @@ class Queue:
 
     @property
     def enabled(self) -> bool:
-        return self.body["state"] == "ENABLED"
+        return bool(self.body["state"] == "ENABLED")
 
     def describe(self) -> dict[str, Any]:
         return {**self.body, "jobQueueArn": self.arn, "status": "VALID", "statusReason": "JobQueue Healthy"}

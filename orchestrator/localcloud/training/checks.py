@@ -20,9 +20,8 @@ def check(request: dict[str, Any], region: str, objects: Objects) -> None:
     for required in ("AlgorithmSpecification", "ResourceConfig", "StoppingCondition"):
         if required not in request:
             member = required[0].lower() + required[1:]
-            raise invalid(
-                f"1 validation error detected: Value null at '{member}' failed to satisfy constraint: Member must not be null"
-            )
+            problem = f"Value null at '{member}' failed to satisfy constraint: Member must not be null"
+            raise invalid(f"1 validation error detected: {problem}")
     _check_algorithm(request["AlgorithmSpecification"])
     _check_instances(request["ResourceConfig"])
     _check_times(request)
@@ -72,9 +71,9 @@ def _check_channel(channel: dict[str, Any], role: str, region: str, objects: Obj
     where = objects.region(uri.bucket)
     if where is None or where != region or not objects.keys(uri.bucket, uri.key):
         raise invalid(
-            f'No S3 objects found under S3 URL "{uri}" given in input data source. Please ensure that the bucket exists in '
-            f'the selected region ({region}), that objects exist under that S3 prefix, and that the role "{role}" has '
-            f'"s3:ListBucket" permissions on bucket "{uri.bucket}".' + _why(uri.bucket, where, region)
+            f'No S3 objects found under S3 URL "{uri}" given in input data source. Please ensure that the bucket '
+            f"exists in the selected region ({region}), that objects exist under that S3 prefix, and that the role "
+            f'"{role}" has "s3:ListBucket" permissions on bucket "{uri.bucket}".' + _why(uri.bucket, where, region)
         )
 
 

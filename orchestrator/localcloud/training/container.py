@@ -141,7 +141,7 @@ def _extract(tar: tarfile.TarFile, folder: Path) -> None:
     if hasattr(tarfile, "data_filter"):
         tar.extractall(folder, filter="data")
     else:
-        tar.extractall(folder)  # noqa: S202 - an old Python, and the user's own archive
+        tar.extractall(folder)
 
 
 def _channel_config(request: dict[str, Any], channel: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def metrics(lines: Iterable[str], definitions: list[dict[str, str]], now: float)
 
 
 def write_failure(output: Path, code: int, command: list[str], lines: list[str]) -> None:
-    """As the toolkit writes it: the error, from its first line on, each line once. What a training wrote itself stays."""
+    """As the toolkit writes it: the error, from its first line, each line once. What a training wrote itself stays."""
     file = output / "failure"
     if file.exists():
         return

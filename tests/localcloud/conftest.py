@@ -1,0 +1,168 @@
+"""What these tests do again and again: start a job or a training, wait for its end, read its log."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.localcloud import LocalCloud
+
+LONGEST_S = 60
+
+
+def eventually(look: Callable[[], Any]) -> Any:
+    """The first truthy thing that looking brings."""
+    deadline = time.monotonic() + LONGEST_S
+    while not (seen := look()):
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+    return seen
+
+
+class BatchDesk:
+    """A Region's Batch, with one definition that runs a shell command."""
+
+    def __init__(self, client: Any, name: str) -> None:
+        self.client = client
+        self.name = name
+        self.queue = "sweep"
+
+    def define(self, command: list[str], **more: Any) -> str:
+        container = {
+            "image": "launcher",
+            "command": command,
+            "resourceRequirements": [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}],
+            **more.pop("container", {}),
+        }
+        made = self.client.register_job_definition(
+            jobDefinitionName=self.name, type="container", containerProperties=container, **more
+        )
+        return str(made["jobDefinitionArn"])
+
+    def submit(self, command: list[str] | str, **more: Any) -> str:
+        """A shell script, or a command word by word."""
+        words = ["sh", "-c", command] if isinstance(command, str) else command
+        definition = more.pop("definition", None) or self.define(words)
+        job = self.client.submit_job(jobName=self.name, jobQueue=self.queue, jobDefinition=definition, **more)
+        return str(job["jobId"])
+
+    def job(self, job: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.describe_jobs(jobs=[job])["jobs"][0]
+        return found
+
+    def in_state(self, job: str, *states: str) -> dict[str, Any]:
+        def look() -> dict[str, Any] | None:
+            found = self.job(job)
+            return found if found["status"] in states else None
+
+        found: dict[str, Any] = eventually(look)
+        return found
+
+    def end(self, job: str) -> dict[str, Any]:
+        return self.in_state(job, "SUCCEEDED", "FAILED")
+
+
+class TrainingDesk:
+    """A Region's SageMaker, with code and data in that Region's bucket."""
+
+    def __init__(self, make: Callable[..., Any], cloud: LocalCloud, name: str, region: str = "us-east-1") -> None:
+        self.client = make("sagemaker", region)
+        self.s3 = make("s3", region)
+        self.logs = make("logs", region)
+        self.name = name
+        self.bucket = f"sweep-local-{region}"
+        self.role = cloud.environment["SWEEP_ROLE"]
+        self.s3.put_object(Bucket=self.bucket, Key=f"{name}/data/part/x.txt", Body=b"seven")
+
+    def request(self, script: str, **changes: Any) -> dict[str, Any]:
+        key = f"{self.name}/sourcedir.tar.gz"
+        self.s3.put_object(Bucket=self.bucket, Key=key, Body=package({"train.py": script}))
+        hyperparameters = {
+            "sagemaker_program": json.dumps("train.py"),
+            "sagemaker_submit_directory": json.dumps(f"s3://{self.bucket}/{key}"),
+            **changes.pop("hyperparameters", {}),
+        }
+        source = {"S3DataType": "S3Prefix", "S3Uri": f"s3://{self.bucket}/{self.name}/data/"}
+        return {
+            "TrainingJobName": self.name,
+            "RoleArn": self.role,
+            "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+            "HyperParameters": hyperparameters,
+            "InputDataConfig": [{"ChannelName": "training", "DataSource": {"S3DataSource": source}}],
+            "OutputDataConfig": {"S3OutputPath": f"s3://{self.bucket}/{self.name}/out"},
+            "ResourceConfig": {"InstanceType": "ml.c5.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 10},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600},
+            **changes,
+        }
+
+    def start(self, script: str, **changes: Any) -> str:
+        request = self.request(script, **changes)
+        self.client.create_training_job(**request)
+        return str(request["TrainingJobName"])
+
+    def training(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.describe_training_job(TrainingJobName=self.name)
+        return found
+
+    def end(self) -> dict[str, Any]:
+        def look() -> dict[str, Any] | None:
+            found = self.training()
+            return found if found["TrainingJobStatus"] not in ("InProgress", "Stopping") else None
+
+        found: dict[str, Any] = eventually(look)
+        return found
+
+    def run(self, script: str, **changes: Any) -> dict[str, Any]:
+        self.start(script, **changes)
+        return self.end()
+
+    def log(self, host: str = "algo-1") -> list[str]:
+        group = "/aws/sagemaker/TrainingJobs"
+        streams = self.logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{self.name}/{host}-")
+        stream = streams["logStreams"][0]["logStreamName"]
+        events = self.logs.get_log_events(logGroupName=group, logStreamName=stream, startFromHead=True)["events"]
+        return [event["message"] for event in events]
+
+    def says(self, text: str) -> bool:
+        """Whether it has printed a line with this text by now."""
+        try:
+            return any(text in line for line in self.log())
+        except (IndexError, self.logs.exceptions.ResourceNotFoundException):
+            return False
+
+    def stored(self, key: str) -> bytes:
+        body: bytes = self.s3.get_object(Bucket=self.bucket, Key=f"{self.name}/{key}")["Body"].read()
+        return body
+
+    def files_in(self, key: str) -> dict[str, bytes]:
+        with tarfile.open(fileobj=io.BytesIO(self.stored(key)), mode="r:gz") as tar:
+            files = {each.name: tar.extractfile(each) for each in tar.getmembers()}
+            return {name: file.read() for name, file in files.items() if file}
+
+
+def package(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text.encode())
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def batch(client: Callable[..., Any], name: str) -> BatchDesk:
+    return BatchDesk(client("batch"), name)
+
+
+@pytest.fixture
+def sagemaker(client: Callable[..., Any], cloud: LocalCloud, name: str) -> TrainingDesk:
+    return TrainingDesk(client, cloud, name)

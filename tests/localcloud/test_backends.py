@@ -1,0 +1,60 @@
+"""All that we rest on in moto. When a new version moves any of it, this fails first, and says what."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler
+from moto.s3.models import S3Backend
+
+from orchestrator.localcloud import backends
+from orchestrator.localcloud import names as shared
+
+PACKAGE = Path(backends.__file__).parent
+
+
+def test_moto_is_the_version_that_this_was_written_for() -> None:
+    assert importlib.metadata.version("moto") == "5.2.5"
+
+
+def test_moto_is_touched_in_one_file() -> None:
+    touching = {
+        file.name
+        for file in PACKAGE.rglob("*.py")
+        if "from moto" in file.read_text() or "import moto" in file.read_text()
+    }
+    assert touching == {"backends.py"}
+
+
+def test_the_account_is_the_one_that_our_arns_name() -> None:
+    assert f":{backends.ACCOUNT}:" in shared.environment("", ["us-east-1"])["SWEEP_ROLE"]
+
+
+def test_objects_are_written_listed_and_read() -> None:
+    objects = backends.Objects()
+    objects.create_bucket("contract-bucket", "eu-west-1")
+    objects.write("contract-bucket", "a/b", b"one")
+    objects.write("contract-bucket", "a/b", b"two")
+    assert objects.region("contract-bucket") == "eu-west-1"
+    assert objects.region("no-such-bucket") is None
+    assert objects.keys("contract-bucket", "a/") == ["a/b"]
+    assert objects.read("contract-bucket", "a/b") == b"two"
+    assert isinstance(objects._backend, S3Backend)
+
+
+def test_lines_are_put_into_a_stream() -> None:
+    streams = backends.Streams()
+    streams.create("eu-west-1", "/group", "stream")
+    streams.create("eu-west-1", "/group", "stream")
+    streams.put("eu-west-1", "/group", "stream", 1_900_000_000_000, [])
+    assert callable(backends.application())
+
+
+def test_a_role_has_an_arn() -> None:
+    assert backends.create_role("contract-role", "batch.amazonaws.com").endswith(":role/contract-role")
+
+
+def test_the_server_is_motos_own() -> None:
+    assert isinstance(backends.application(), DomainDispatcherApplication)
+    assert hasattr(MotoRequestHandler, "make_environ")
