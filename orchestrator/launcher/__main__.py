@@ -1,0 +1,59 @@
+"""`python -m orchestrator.launcher`: from the environment of a Batch child to an exit code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.control import Control
+from orchestrator.aws.s3 import S3
+from orchestrator.aws.session import Clients
+from orchestrator.errors import SweepError, Throttled, Unreachable, UsageError
+from orchestrator.launcher.child import child, read_task
+from orchestrator.launcher.drive import Driver
+from orchestrator.launcher.history import History
+from orchestrator.launcher.world import real
+from orchestrator.platforms.registry import platform
+from orchestrator.wire.exits import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+log = logging.getLogger("orchestrator.launcher")
+
+
+def main(environ: Mapping[str, str] = os.environ) -> Exit:
+    try:
+        return _launch(environ)
+    except SweepError as error:
+        log.error("%s", error)
+        return _meaning(error)
+    except Exception:
+        log.exception("a fault in the launcher; its training, if any, runs on")
+        return Exit.RESTART
+
+
+def _launch(environ: Mapping[str, str]) -> Exit:
+    me = child(environ)
+    world = real(me.siblings)
+    clients = Clients()
+    s3 = S3(clients, me.region, me.manifest.bucket)
+    task = read_task(me, s3)
+    log.info("task %d of run %s", task.number, me.run)
+    history = History(task, me.submission, Control(s3, me.run))
+    return Driver(history, partial(platform, clients=clients), world).drive()
+
+
+def _meaning(error: SweepError) -> Exit:
+    """The exit code of an error that left no result behind."""
+    if isinstance(error, (Throttled, Unreachable)):
+        return Exit.RESTART
+    return Exit.TASK_WRONG if isinstance(error, UsageError) else Exit.UNAVAILABLE
+
+
+if __name__ == "__main__":
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Which line of which manifest is mine: from the environment that Batch gives a child."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import NotFound, UsageError
+from orchestrator.wire.manifest import BadLine, ClassicLine, parse, read_line
+from orchestrator.wire.names import S3Uri, index_key, submission_of_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.aws.s3 import S3
+    from orchestrator.wire.task import Task
+
+MANIFEST = ("SWEEP_MANIFEST", "S3_ARRAY_FILE")
+"""Ours, and the classic recipe's."""
+
+
+@dataclass(frozen=True)
+class Child:
+    manifest: S3Uri
+    run: str
+    submission: int
+    index: int
+    """From 0. An ordinary job is an array of one."""
+    siblings: int
+    region: str
+    """Of the control bucket: where Batch runs us."""
+
+
+def child(environ: Mapping[str, str]) -> Child:
+    """Who we are; UsageError naming the variable when the environment does not say."""
+    name = next((name for name in MANIFEST if environ.get(name)), MANIFEST[0])
+    try:
+        manifest = S3Uri.parse(environ.get(name, ""))
+    except ValueError as error:
+        raise UsageError(
+            str(error), where=name, hint="s3://<bucket>/runs/<run>/submissions/<k>/<j>.manifest"
+        ) from error
+    known = submission_of_manifest(manifest.key)
+    if known is None:
+        raise UsageError(
+            f"{manifest} does not lie in a run, so there is nowhere to keep track of it",
+            where=name,
+            hint="`sweep submit --manifest` makes a run of a classic JOBARRAY",
+        )
+    return Child(
+        manifest,
+        run=known[0],
+        submission=known[1],
+        index=_number(environ, "AWS_BATCH_JOB_ARRAY_INDEX", 0),
+        siblings=_number(environ, "AWS_BATCH_JOB_ARRAY_SIZE", 1),
+        region=_region(environ),
+    )
+
+
+def read_task(child: Child, s3: S3) -> Task:
+    """Our line: by two ranged reads, or by reading all of a manifest that has no index."""
+    where = f"{child.manifest} line {child.index + 1}"
+    try:
+        line = parse(_line(child, s3))
+    except (BadLine, IndexError) as error:
+        raise UsageError(str(error), where=where) from error
+    if isinstance(line, ClassicLine):
+        raise UsageError(
+            "a Region and its data are not yet a task: the third column is missing",
+            where=where,
+            hint="`sweep submit --manifest` makes a run of a classic JOBARRAY",
+        )
+    return line
+
+
+def _line(child: Child, s3: S3) -> str:
+    key = child.manifest.key
+    try:
+        return read_line(
+            child.index,
+            read_index=lambda first, stop: s3.get_range(index_key(key), first, stop),
+            read_manifest=lambda first, stop: s3.get_range(key, first, stop),
+        )
+    except NotFound:
+        lines = s3.get(key).body.decode("utf-8", "replace").splitlines()
+        if child.index >= len(lines):
+            raise IndexError(f"the manifest has no line {child.index + 1}") from None
+        return lines[child.index]
+
+
+def _number(environ: Mapping[str, str], name: str, default: int) -> int:
+    text = environ.get(name, str(default))
+    if not text.isdecimal():
+        raise UsageError(f"not a number: {text!r}", where=name)
+    return int(text)
+
+
+def _region(environ: Mapping[str, str]) -> str:
+    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+    if not region:
+        raise UsageError("not set", where="AWS_DEFAULT_REGION", hint="the Region of the control bucket")
+    return region

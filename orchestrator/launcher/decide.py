@@ -1,0 +1,132 @@
+"""What comes next for a task, from what was tried so far. Pure: no clock of its own, no chance, no AWS.
+
+| how the last attempt ended     | what comes next                                                             |
+| ---                            | ---                                                                         |
+| done                           | the end                                                                     |
+| the task's own failure         | once more at the same place while it has retries left; then the end         |
+| out of time                    | the end: it would run out of it again                                       |
+| no capacity                    | the same place until its patience is over; then the next; after the last, the end |
+| interrupted, a service's fault | the same place                                                              |
+| stopped                        | the end                                                                     |
+
+A place is passed over when the dollars left do not pay for a minute of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from orchestrator.wire.exits import Exit
+from orchestrator.wire.result import Cause, Result, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.wire.task import Place, Task
+
+STARTUP_S = 180
+"""Kept back of what the envelope pays for: machines are billed from before the training's own clock starts."""
+SHORTEST_S = 60
+"""A training that may run for less is not worth starting."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An attempt of this submission, and how it ended."""
+
+    attempt: Attempt
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Start:
+    """Another attempt, at this place, for so long at the most."""
+
+    place: int
+    max_runtime_s: int
+    refusals: int = 0
+    """In a row, through no fault of the task: whoever starts it waits accordingly."""
+
+
+@dataclass(frozen=True)
+class End:
+    state: TaskState
+    exit: Exit
+    reason: str = ""
+
+
+def decide(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
+    """`spent` is in dollars and over the task's whole life, earlier submissions included."""
+    if not tried:
+        return _start(task, 0, spent, 0)
+    last = tried[-1].outcome
+    if last.state is TaskState.DONE:
+        return End(TaskState.DONE, Exit.DONE)
+    if last.cause is Cause.STOPPED:
+        return End(TaskState.CANCELLED, Exit.CANCELLED, last.reason)
+    if last.cause is Cause.CAPACITY:
+        return _after_capacity(task, tried, spent, now)
+    if last.cause is Cause.INTERRUPTED:
+        return _start(task, tried[-1].attempt.place, spent, len(_streak(tried)))
+    failures = sum(one.outcome.cause is Cause.TASK for one in tried)
+    if last.cause is Cause.TASK and failures <= task.limits.retries:
+        return _start(task, tried[-1].attempt.place, spent, 0)
+    return End(TaskState.FAILED, exit_of_failure(last.cause), last.reason)
+
+
+def exit_of(result: Result) -> Exit:
+    """The exit code of a launcher that finds its task ended."""
+    if result.state is TaskState.DONE:
+        return Exit.DONE
+    if result.state is TaskState.CANCELLED:
+        return Exit.CANCELLED
+    return exit_of_failure(result.outcomes[-1].cause if result.outcomes else Cause.NONE)
+
+
+def exit_of_failure(cause: Cause) -> Exit:
+    return Exit.TASK_WRONG if cause in {Cause.TASK, Cause.TIMEOUT} else Exit.UNAVAILABLE
+
+
+def _after_capacity(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
+    refused = _streak(tried)
+    first = refused[0]
+    since = first.outcome.ended_at or first.attempt.recorded_at
+    place = first.attempt.place
+    if now - since < task.limits.patience_s:
+        return _start(task, place, spent, len(refused))
+    if place + 1 < len(task.places):
+        return _start(task, place + 1, spent, 0)
+    places = "its only place" if len(task.places) == 1 else f"any of its {len(task.places)} places"
+    return End(TaskState.FAILED, Exit.UNAVAILABLE, f"no capacity at {places}: {tried[-1].outcome.reason}")
+
+
+def _streak(tried: Sequence[Tried]) -> list[Tried]:
+    """The last attempts that ended the same way at the same place."""
+    last = tried[-1]
+    alike = takewhile(
+        lambda one: (one.attempt.place, one.outcome.cause) == (last.attempt.place, last.outcome.cause), reversed(tried)
+    )
+    return list(alike)[::-1]
+
+
+def _start(task: Task, first: int, spent: float, refusals: int) -> Start | End:
+    """At this place, or at the next that the dollars left can pay for."""
+    for place in range(first, len(task.places)):
+        seconds = _affordable(task, task.places[place], spent)
+        if seconds is None:
+            return Start(place, task.limits.max_runtime_s, refusals)
+        if seconds >= SHORTEST_S:
+            return Start(place, min(task.limits.max_runtime_s, seconds), refusals)
+    reason = f"${spent:.2f} of its ${task.limits.envelope:.2f} are spent, and the rest pays for no further attempt"
+    return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
+
+
+def _affordable(task: Task, place: Place, spent: float) -> int | None:
+    """How long the rest of the envelope pays for this place; None when nothing bounds it."""
+    rate = place.rate * task.instances
+    if task.limits.envelope is None or rate <= 0:
+        return None
+    return int((task.limits.envelope - spent) / rate * 3600) - STARTUP_S

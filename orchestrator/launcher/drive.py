@@ -1,0 +1,276 @@
+"""Bring one task to its end: record an attempt, start or adopt its training, watch it, try again or elsewhere.
+
+What holds at every line, however many launchers drive the same task and wherever they are killed:
+
+- an attempt is recorded before its training is started, and each number is recorded once;
+- attempt n+1 is recorded only when the platform has said, in the Region of n, that n has ended;
+- a recorded attempt whose training is not found is started again: same name, same request. Never the next number.
+
+So at most one training of a task is alive. docs/protocol.md has the whole argument.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import (
+    AccessError,
+    AlreadyExists,
+    InvalidRequest,
+    NoCapacity,
+    QuotaExceeded,
+    SweepError,
+    Throttled,
+    Unreachable,
+)
+from orchestrator.launcher.decide import End, Start, decide, exit_of
+from orchestrator.platforms.base import Handle
+from orchestrator.wire.exits import Exit
+from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.aws.control import Control
+    from orchestrator.launcher.history import History
+    from orchestrator.launcher.world import World
+    from orchestrator.platforms.base import Platform, Request
+    from orchestrator.wire.task import Lane, Place, Task
+    from orchestrator.wire.template import Template
+
+log = logging.getLogger(__name__)
+
+PASSING = (Throttled, QuotaExceeded, Unreachable)
+"""Errors that say nothing about the task: waiting helps, and nothing else."""
+CANCELLED = End(TaskState.CANCELLED, Exit.CANCELLED, "cancelled")
+USUAL_POLL_S = 30.0
+"""Between two tries of anything, before a template says otherwise."""
+
+
+class Driver:
+    """One launcher at its task. All that matters lies in S3 and in the platform: it may die at any line."""
+
+    def __init__(self, history: History, platforms: Callable[[str], Platform], world: World) -> None:
+        self.task: Task = history.task
+        self.control: Control = history.control
+        self.history = history
+        self.platforms = platforms
+        self.world = world
+        self._templates: dict[tuple[str, str], Template] = {}
+        self._poll_s = USUAL_POLL_S
+        self._recorded = 0
+        """The attempt that we have just recorded: nobody can have started it before us."""
+        self._refused: set[int] = set()
+        """Attempts that we tried to start and could not, for now."""
+        self._rested = 0
+        """The attempt before which we have waited, as the refusals before it ask for."""
+
+    def drive(self) -> Exit:
+        """Until the task has ended, or this launcher may not go on."""
+        done, loaded, refusals = None, False, 0
+        while done is None:
+            try:
+                done = self._turn() if loaded else self._load()
+                loaded, refusals = True, 0
+            except PASSING as error:
+                refusals += 1
+                log.warning("task %d: %s", self.task.number, error)
+                self.world.sleep(self.world.back_off(self._poll_s, refusals))
+            except SweepError as error:
+                done = self._stuck(error)
+        return done
+
+    def _load(self) -> Exit | None:
+        """An exit code when the task has ended already: this is a restart, or a second array's launcher."""
+        result = self.history.load()
+        if result is None or result.submission < self.history.submission:
+            return None
+        if result.submission > self.history.submission:
+            log.info("task %d: submission %d has taken over", self.task.number, result.submission)
+            return Exit.CANCELLED
+        if not result.state.terminal:
+            return None
+        log.info("task %d: %s already", self.task.number, result.state.value)
+        return exit_of(result)
+
+    def _turn(self) -> Exit | None:
+        """One step. Each starts from what is known, so any of them may be the first after a restart."""
+        if self.world.terminated():
+            return self._terminated()
+        attempt = self.history.open()
+        if attempt is not None:
+            return self._follow(attempt)
+        step = decide(self.task, self.history.tried(), self.history.spent, self.world.clock())
+        if isinstance(step, End):
+            return self._end(step)
+        self._record(step)
+        return None
+
+    def _record(self, step: Start) -> None:
+        """Claim the next attempt. Whoever loses the race for its number follows what was recorded."""
+        number = self.history.newest + 1
+        if step.refusals and self._rested != number:
+            self._rested = number
+            self.world.sleep(self.world.back_off(self._poll_s, step.refusals))
+            return
+        request = self._request(self.task.places[step.place], number, step.max_runtime_s)
+        attempt = Attempt(
+            task=self.task.number,
+            number=number,
+            place=step.place,
+            lane=request.lane,
+            training=request.training,
+            request_hash=request.hash,
+            max_runtime_s=step.max_runtime_s,
+            recorded_at=self.world.clock(),
+        )
+        if self.control.record(attempt):
+            self.history.attempts.append(attempt)
+            self._recorded = number
+        else:
+            self.history.refresh()
+
+    def _follow(self, attempt: Attempt) -> Exit | None:
+        """Look at an attempt that has not ended, as far as we know; start it if it is not there."""
+        if attempt.number == self._recorded:
+            return self._start(attempt)
+        if attempt.number in self._refused:
+            # Asking for it again says more than looking for it again; but not if somebody has gone on meanwhile.
+            self.history.refresh()
+            if self.history.may_start(attempt):
+                return self._start(attempt)
+        self._template(attempt.lane)
+        outcome = self._platform(attempt.lane).poll(attempt.number, self._handle(attempt))
+        if outcome is not None:
+            self._seen(attempt, outcome)
+            return None
+        if self.history.may_start(attempt):
+            return self._start(attempt)
+        self.history.leave(attempt)
+        return None
+
+    def _seen(self, attempt: Attempt, outcome: Outcome) -> None:
+        self.history.outcomes[attempt.number] = outcome
+        if outcome.state.terminal:
+            self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())
+            return
+        self.history.publish(outcome.state)
+        if self._cancelled():
+            self._platform(attempt.lane).stop(self._handle(attempt))
+            self.world.sleep(self._poll_s)
+        else:
+            self.world.sleep(self.world.interval(self._poll_s))
+
+    def _start(self, attempt: Attempt) -> Exit | None:
+        """Start the recorded attempt, or adopt it. The cancel marker is looked at before, and again after."""
+        if self._cancelled():
+            return self._not_started(attempt)
+        self._recorded = 0
+        self._refused.add(attempt.number)
+        self._outcome(attempt, TaskState.STARTING)
+        try:
+            self._platform(attempt.lane).start(self._recorded_request(attempt))
+        except PASSING as error:
+            self.history.publish(TaskState.STARTING, error.message)
+            raise
+        except NoCapacity as error:
+            self._outcome(attempt, TaskState.FAILED, Cause.CAPACITY, str(error))
+            return None
+        except InvalidRequest as error:
+            self._outcome(attempt, TaskState.FAILED, Cause.TASK, str(error))
+            return self._end(End(TaskState.FAILED, Exit.TASK_WRONG, str(error)))
+        except (AccessError, AlreadyExists) as error:
+            self._outcome(attempt, TaskState.FAILED, Cause.NONE, str(error))
+            return self._end(End(TaskState.FAILED, Exit.UNAVAILABLE, str(error)))
+        self._refused.discard(attempt.number)
+        self._say(attempt, f"started as {attempt.lane}")
+        self._look_back(attempt)
+        self.history.publish(TaskState.STARTING)
+        self.world.sleep(self.world.interval(self._poll_s))
+        return None
+
+    def _not_started(self, attempt: Attempt) -> Exit | None:
+        """Cancelled: the end, unless a start whose answer was lost may have gone through after all."""
+        if attempt.number not in self._refused:
+            return self._end(CANCELLED)
+        self._refused.discard(attempt.number)
+        return None
+
+    def _look_back(self, attempt: Attempt) -> None:
+        """What may have come between our last look and the start: a cancel, or a launcher that gave this attempt up."""
+        self.history.refresh()
+        if self._cancelled() or not self.history.may_start(attempt):
+            self._say(attempt, "is not wanted any more: stopped")
+            self._platform(attempt.lane).stop(self._handle(attempt))
+
+    def _terminated(self) -> Exit:
+        """SIGTERM. With the cancel marker: stop. Without: leave the training to whoever comes next."""
+        if not self._cancelled():
+            log.info("task %d: asked to go; what runs goes on running", self.task.number)
+            return Exit.RESTART
+        attempt = self.history.open()
+        if attempt is not None:
+            self._platform(attempt.lane).stop(self._handle(attempt))
+            outcome = self._platform(attempt.lane).poll(attempt.number, self._handle(attempt))
+            if outcome is not None:
+                self.history.outcomes[attempt.number] = outcome
+        return self._end(CANCELLED)
+
+    def _end(self, end: End) -> Exit:
+        log.info("task %d: %s. %s", self.task.number, end.state.value, end.reason)
+        self.history.publish(end.state, end.reason)
+        return end.exit
+
+    def _stuck(self, error: SweepError) -> Exit:
+        """We may not look, or what we need is not there. A training that runs is left to run, and to be settled."""
+        log.error("task %d: %s", self.task.number, error)
+        attempt = self.history.open()
+        outcome = self.history.outcomes.get(attempt.number) if attempt else None
+        state = outcome.state if outcome else TaskState.STARTING if attempt else TaskState.FAILED
+        self.history.publish(state, str(error))
+        return Exit.UNAVAILABLE
+
+    def _outcome(self, attempt: Attempt, state: TaskState, cause: Cause = Cause.NONE, reason: str = "") -> None:
+        """How an attempt stands by our own knowledge, the platform having none of it."""
+        ended = self.world.clock() if state.terminal else None
+        self.history.outcomes[attempt.number] = Outcome(
+            attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended
+        )
+
+    def _recorded_request(self, attempt: Attempt) -> Request:
+        """The very request that was recorded, made again."""
+        places = [place for place in self.task.places if place.lane == attempt.lane]
+        requests = [self._request(place, attempt.number, attempt.max_runtime_s) for place in places]
+        for request in requests:
+            if request.hash == attempt.request_hash:
+                return request
+        raise AlreadyExists(
+            f"{attempt.training} was recorded with another request than this launcher would send",
+            hint="another version of the launcher recorded it: `sweep retry` makes a new attempt",
+        )
+
+    def _request(self, place: Place, number: int, max_runtime_s: int) -> Request:
+        template = self._template(place.lane)
+        return self._platform(place.lane).request(template, self.task, place, number, max_runtime_s)
+
+    def _template(self, lane: Lane) -> Template:
+        key = (lane.platform, lane.region)
+        if key not in self._templates:
+            self._templates[key] = self.control.template(*key)
+        self._poll_s = self._templates[key].poll_s
+        return self._templates[key]
+
+    def _handle(self, attempt: Attempt) -> Handle:
+        """Its rate is that of its lane; a lane that is none of our places (any more) costs what nobody tells us."""
+        rate = next((place.rate for place in self.task.places if place.lane == attempt.lane), 0.0)
+        return Handle(attempt.lane, attempt.training, rate, self.task.instances)
+
+    def _platform(self, lane: Lane) -> Platform:
+        return self.platforms(lane.platform)
+
+    def _cancelled(self) -> bool:
+        return self.control.cancelled(self.history.submission)
+
+    def _say(self, attempt: Attempt, what: str) -> None:
+        log.info("task %d attempt %d: %s %s", self.task.number, attempt.number, attempt.training, what)

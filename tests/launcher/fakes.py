@@ -1,0 +1,231 @@
+"""A control bucket in memory, a platform that does as it is told, and a world in which waiting takes no time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.aws.control import Control
+from orchestrator.aws.s3 import Listed, Stored
+from orchestrator.errors import AlreadyExists, NotFound, SweepError
+from orchestrator.launcher.drive import Driver
+from orchestrator.launcher.history import History
+from orchestrator.launcher.world import World
+from orchestrator.platforms.base import Handle, Request
+from orchestrator.wire.names import digest, training_name
+from orchestrator.wire.result import Cause, Outcome, Result, TaskState
+from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
+from orchestrator.wire.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from orchestrator.wire.exits import Exit
+
+RUN = "nightly"
+PLACES = tuple(
+    Place(Lane("fake", region, "ml.g5.xlarge", Purchase.SPOT), f"s3://data-{region}/", rate=3.6)
+    for region in ("us-west-2", "eu-west-1", "us-east-1")
+)
+
+
+def task(**changes: Any) -> Task:
+    body = {
+        "number": 7,
+        "key": "key",
+        "dataset": "paris@1",
+        "point": {"lr": 0.1},
+        "places": PLACES,
+        "limits": Limits(3600),
+    }
+    return Task(**body | changes)
+
+
+class Bucket:
+    """What `Control` needs of S3, in memory; `before` is called at every operation."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Stored] = {}
+        self.writes = 0
+        self.before: Callable[[str], None] = lambda _: None
+
+    def put_once(self, key: str, body: bytes) -> bool:
+        try:
+            self.put_if(key, body, None)
+        except AlreadyExists:
+            return False
+        return True
+
+    def put_if(self, key: str, body: bytes, etag: str | None) -> str:
+        self.before("put")
+        there = self.objects.get(key)
+        if (there.etag if there else None) != etag:
+            raise AlreadyExists("lost", where=key)
+        self.writes += 1
+        self.objects[key] = Stored(body, f'"{self.writes}"')
+        return self.objects[key].etag
+
+    def get(self, key: str) -> Stored:
+        self.before("get")
+        if key not in self.objects:
+            raise NotFound("no such key", where=key)
+        return self.objects[key]
+
+    def list(self, prefix: str) -> Iterator[Listed]:
+        self.before("list")
+        for key, stored in sorted(self.objects.items()):
+            if key.startswith(prefix):
+                yield Listed(key, stored.etag, len(stored.body))
+
+    def uri(self, key: str) -> str:
+        return f"s3://control/{key}"
+
+
+def control() -> Control:
+    made = Control(Bucket(), RUN)  # type: ignore[arg-type]
+    for place in PLACES:
+        template = Template("fake", place.lane.region, RUN, "ada", {}, {}, "s3://out", poll_s=30)
+        made.s3.put_once(made.keys.template("fake", place.lane.region), _json(template))
+    return made
+
+
+def _json(template: Template) -> bytes:
+    return json.dumps(template.to_json()).encode()
+
+
+@dataclass
+class Life:
+    """What happens to one attempt: refusals of its start, then what each look at it shows; the last one stays."""
+
+    refusals: list[SweepError] = field(default_factory=list)
+    looks: list[tuple[TaskState, Cause]] = field(default_factory=lambda: [DONE])
+
+
+DONE = (TaskState.DONE, Cause.NONE)
+RUNNING = (TaskState.RUNNING, Cause.NONE)
+STOPPED = (TaskState.CANCELLED, Cause.STOPPED)
+
+
+def failed(cause: Cause) -> tuple[TaskState, Cause]:
+    return TaskState.FAILED, cause
+
+
+@dataclass
+class Training:
+    request: Request
+    looks: list[tuple[TaskState, Cause]]
+    stopped: bool = False
+
+    @property
+    def alive(self) -> bool:
+        return not self.looks[0][0].terminal
+
+
+class FakePlatform:
+    """`lives[n-1]` is what happens to attempt n; an attempt beyond them is done at the first look."""
+
+    name = "fake"
+
+    def __init__(self, *lives: Life, hours: float = 0.5) -> None:
+        self.lives = list(lives)
+        self.hours = hours
+        self.trainings: dict[tuple[str, str], Training] = {}
+        self.created: list[str] = []
+        self.asked: list[str] = []
+        self.before: Callable[[str], None] = lambda _: None
+
+    def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
+        body = {"data": place.s3_uri, "point": task.point, "seconds": max_runtime_s, "attempt": attempt}
+        return Request(place.lane, training_name(template.run, task.number, attempt), body, digest(body))
+
+    def start(self, request: Request) -> None:
+        self.before("start")
+        self.asked.append(request.training)
+        life = self._life(request.body["attempt"])
+        there = self.trainings.get((request.lane.region, request.training))
+        if there:
+            if there.request.hash != request.hash:
+                raise AlreadyExists("the name belongs to another training")
+            return
+        if life.refusals:
+            raise life.refusals.pop(0)
+        self.trainings[request.lane.region, request.training] = Training(request, list(life.looks))
+        self.created.append(f"{request.training} in {request.lane.region}")
+
+    def poll(self, attempt: int, handle: Handle) -> Outcome | None:
+        self.before("poll")
+        training = self.trainings.get((handle.lane.region, handle.training))
+        if training is None:
+            return None
+        if len(training.looks) > 1:
+            training.looks.pop(0)
+        state, cause = training.looks[0]
+        hours = self.hours if state.terminal else 0
+        usd = hours * handle.rate * handle.instances
+        return Outcome(
+            attempt, handle.lane, handle.training, state, cause, cause.value, hours * 3600, hours * 3600, usd
+        )
+
+    def stop(self, handle: Handle) -> None:
+        self.before("stop")
+        training = self.trainings.get((handle.lane.region, handle.training))
+        if training and training.alive:
+            training.stopped = True
+            training.looks = [RUNNING, STOPPED]
+
+    def logs(self, handle: Handle, after: dict[str, str]) -> Iterator[tuple[str, str]]:
+        raise NotImplementedError(handle, after)
+
+    @property
+    def alive(self) -> list[str]:
+        return [training.request.training for training in self.trainings.values() if training.alive]
+
+    def _life(self, attempt: int) -> Life:
+        return self.lives[attempt - 1] if attempt <= len(self.lives) else Life()
+
+
+@dataclass
+class Time:
+    """A clock that sleeping moves."""
+
+    now: float = 1_000_000.0
+    slept: list[float] = field(default_factory=list)
+    on_sleep: Callable[[], None] = lambda: None
+    term: bool = False
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        self.on_sleep()
+
+    def world(self, siblings: int = 1, uniform: Callable[[float, float], float] = lambda _, high: high) -> World:
+        return World(lambda: self.now, self.sleep, lambda: self.term, uniform, siblings)
+
+
+class Bench:
+    """One task and all that a launcher of it meets. `launch` is one launcher's life."""
+
+    def __init__(self, *lives: Life, submission: int = 1, **changes: Any) -> None:
+        self.task = task(**changes)
+        self.control = control()
+        self.platform = FakePlatform(*lives)
+        self.time = Time()
+        self.submission = submission
+
+    def driver(self, world: World | None = None) -> Driver:
+        history = History(self.task, self.submission, self.control)
+        return Driver(history, lambda _: self.platform, world or self.time.world())
+
+    def launch(self) -> Exit:
+        return self.driver().drive()
+
+    @property
+    def result(self) -> Result:
+        found = self.control.result(self.task.number)
+        assert found
+        return found[0]
+
+    @property
+    def attempts(self) -> list[str]:
+        return [f"{one.number} in {one.lane.region}" for one in self.control.attempts(self.task.number)]

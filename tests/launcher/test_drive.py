@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.errors import (
+    AccessDenied,
+    AlreadyExists,
+    CloudError,
+    InvalidRequest,
+    NoCapacity,
+    QuotaExceeded,
+    SweepError,
+    Throttled,
+    Unreachable,
+)
+from orchestrator.launcher import drive
+from orchestrator.wire.exits import Exit
+from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
+from orchestrator.wire.task import Limits
+from tests.launcher.fakes import DONE, PLACES, RUNNING, Bench, Life, failed
+
+CAPACITY = Life(looks=[failed(Cause.CAPACITY)])
+ENDLESS = Life(looks=[RUNNING])
+
+
+def test_a_task_is_recorded_then_started_watched_and_done() -> None:
+    bench = Bench(Life(looks=[RUNNING, RUNNING, DONE]))
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2"]
+    assert bench.platform.created == ["nightly-7-1 in us-west-2"]
+    assert (bench.result.state, bench.result.attempt, bench.result.usd) == (TaskState.DONE, 1, 1.8)
+
+
+def test_the_attempt_is_recorded_before_the_training_is_started() -> None:
+    bench = Bench()
+    seen: list[list[str]] = []
+    bench.platform.before = lambda what: seen.append(bench.attempts) if what == "start" else None
+    bench.launch()
+    assert seen == [["1 in us-west-2"]]
+
+
+def test_a_restart_of_a_launcher_that_was_done_ends_at_once() -> None:
+    bench = Bench()
+    bench.launch()
+    bench.platform.before = lambda what: pytest.fail(what)
+    assert bench.launch() is Exit.DONE
+
+
+def test_a_restarted_launcher_adopts_the_training_that_runs() -> None:
+    bench = Bench(Life(looks=[RUNNING, RUNNING, RUNNING, DONE]))
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", True)
+    assert bench.launch() is Exit.RESTART
+    assert bench.platform.alive == ["nightly-7-1"]
+    bench.time.on_sleep, bench.time.term = lambda: None, False
+    assert bench.launch() is Exit.DONE
+    assert bench.platform.created == ["nightly-7-1 in us-west-2"]
+    assert bench.attempts == ["1 in us-west-2"]
+
+
+def test_an_attempt_recorded_but_never_started_is_started_with_the_same_name() -> None:
+    bench = Bench()
+
+    def killed(what: str) -> None:
+        if what == "start":
+            raise KeyboardInterrupt
+
+    bench.platform.before = killed
+    with pytest.raises(KeyboardInterrupt):
+        bench.launch()
+    bench.platform.before = lambda _: None
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2"]
+    assert bench.platform.asked == ["nightly-7-1"]
+
+
+def test_a_failure_of_the_task_is_tried_again_as_often_as_it_may() -> None:
+    failure = Life(looks=[failed(Cause.TASK)])
+    bench = Bench(failure, failure, failure, limits=Limits(3600, retries=1))
+    assert bench.launch() is Exit.TASK_WRONG
+    assert bench.attempts == ["1 in us-west-2", "2 in us-west-2"]
+    assert bench.result.state is TaskState.FAILED
+    assert [one.cause for one in bench.result.outcomes] == [Cause.TASK, Cause.TASK]
+
+
+def test_a_task_that_ran_out_of_time_is_not_tried_again() -> None:
+    bench = Bench(Life(looks=[failed(Cause.TIMEOUT)]), limits=Limits(3600, retries=5))
+    assert bench.launch() is Exit.TASK_WRONG
+    assert bench.attempts == ["1 in us-west-2"]
+
+
+def test_missing_capacity_is_waited_for_with_patience_and_then_the_next_place_is_tried() -> None:
+    bench = Bench(*[CAPACITY] * 5, limits=Limits(3600, patience_s=300))
+    assert bench.launch() is Exit.DONE
+    regions = [attempt.split()[-1] for attempt in bench.attempts]
+    assert regions[0] == "us-west-2"
+    assert regions == sorted(regions, key=[place.lane.region for place in PLACES].index)
+    assert "eu-west-1" in regions
+
+
+def test_without_capacity_anywhere_the_task_fails_and_says_so() -> None:
+    bench = Bench(*[CAPACITY] * 3, limits=Limits(3600, patience_s=0))
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert bench.attempts == ["1 in us-west-2", "2 in eu-west-1", "3 in us-east-1"]
+    assert bench.result.reason == "no capacity at any of its 3 places: capacity"
+
+
+def test_a_refusal_of_capacity_at_the_start_counts_like_one_after_it() -> None:
+    bench = Bench(Life(refusals=[NoCapacity("none")]), limits=Limits(3600, patience_s=0))
+    assert bench.launch() is Exit.DONE
+    assert bench.platform.created == ["nightly-7-2 in eu-west-1"]
+
+
+def test_patience_counts_from_the_first_refusal_also_after_a_restart() -> None:
+    bench = Bench(*[CAPACITY] * 50, limits=Limits(3600, patience_s=400))
+    first = bench.time.now
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", bench.time.now - first > 200)
+    assert bench.launch() is Exit.RESTART
+    bench.time.on_sleep, bench.time.term = lambda: None, False
+    bench.time.now = first + 400
+    bench.launch()
+    recorded = bench.control.attempts(7)
+    assert all(one.recorded_at <= first + 400 for one in recorded if one.place == 0)
+
+
+def test_an_interrupted_training_is_tried_again_at_the_same_place_without_costing_a_retry() -> None:
+    bench = Bench(Life(looks=[failed(Cause.INTERRUPTED)]), Life(looks=[failed(Cause.INTERRUPTED)]))
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2", "2 in us-west-2", "3 in us-west-2"]
+
+
+@pytest.mark.parametrize("error", [QuotaExceeded("0 of 0"), Throttled("Rate exceeded"), Unreachable("down")])
+def test_a_refusal_that_passes_is_waited_out_within_the_same_attempt(error: CloudError) -> None:
+    bench = Bench(Life(refusals=[error] * 4))
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2"]
+    assert bench.platform.asked == ["nightly-7-1"] * 5
+    assert bench.time.slept[:4] == [60, 120, 240, 480]
+
+
+def test_the_result_tells_what_the_task_waits_for() -> None:
+    bench = Bench(Life(refusals=[QuotaExceeded("limit is 0")]))
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", True)
+    assert bench.launch() is Exit.RESTART
+    assert (bench.result.state, bench.result.reason, bench.result.attempt) == (TaskState.STARTING, "limit is 0", 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"),
+    [
+        (AccessDenied("not authorized"), Exit.UNAVAILABLE),
+        (AlreadyExists("the name belongs to another training"), Exit.UNAVAILABLE),
+        (InvalidRequest("no such image"), Exit.TASK_WRONG),
+    ],
+)
+def test_a_refusal_that_will_not_pass_fails_the_task_with_its_reason(error: SweepError, exit_code: Exit) -> None:
+    bench = Bench(Life(refusals=[error]), limits=Limits(3600, retries=3))
+    assert bench.launch() is exit_code
+    assert (bench.result.state, bench.result.reason) == (TaskState.FAILED, str(error))
+    assert bench.attempts == ["1 in us-west-2"]
+    assert bench.launch() is exit_code
+
+
+def test_who_may_not_look_at_a_training_leaves_it_running_and_says_why() -> None:
+    bench = Bench(ENDLESS)
+
+    def denied(what: str) -> None:
+        if what == "poll":
+            raise AccessDenied("no sagemaker:DescribeTrainingJob")
+
+    bench.platform.before = denied
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert bench.platform.alive == ["nightly-7-1"]
+    assert not bench.result.state.terminal
+    assert "DescribeTrainingJob" in bench.result.reason
+
+
+def test_a_region_that_cannot_be_reached_is_no_proof_that_a_training_ended() -> None:
+    bench = Bench(Life(looks=[RUNNING, DONE]))
+    answers = iter([None, *[Unreachable("down")] * 20])
+
+    def down(what: str) -> None:
+        if what == "poll" and (error := next(answers, None)):
+            raise error
+
+    bench.platform.before = down
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2"]
+
+
+def test_a_cancelled_run_starts_nothing() -> None:
+    bench = Bench()
+    bench.control.cancel(through=1)
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.platform.asked == []
+    assert bench.result.state is TaskState.CANCELLED
+
+
+def test_a_cancel_that_comes_during_the_start_stops_the_training() -> None:
+    bench = Bench(ENDLESS)
+    bench.platform.before = lambda what: bench.control.cancel(through=1) if what == "start" else None
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.platform.created == ["nightly-7-1 in us-west-2"]
+    assert bench.platform.alive == []
+
+
+def test_a_cancel_is_seen_while_watching_even_without_a_signal() -> None:
+    bench = Bench(ENDLESS)
+    bench.time.on_sleep = lambda: bench.control.cancel(through=1) if len(bench.time.slept) == 3 else None
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.platform.alive == []
+    assert bench.result.outcomes[-1].cause is Cause.STOPPED
+
+
+def test_a_cancel_after_a_start_whose_answer_was_lost_stops_what_was_started() -> None:
+    bench = Bench(ENDLESS)
+    start = bench.platform.start
+
+    def lost(request: object) -> None:
+        start(request)  # type: ignore[arg-type]
+        bench.control.cancel(through=1)
+        raise Unreachable("read time-out")
+
+    bench.platform.start = lost  # type: ignore[method-assign]
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.platform.alive == []
+
+
+def test_sigterm_with_the_marker_stops_the_training_at_once() -> None:
+    bench = Bench(ENDLESS)
+
+    def terminate() -> None:
+        bench.control.cancel(through=1)
+        bench.time.term = True
+
+    bench.time.on_sleep = terminate
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.platform.trainings["us-west-2", "nightly-7-1"].stopped
+    assert bench.result.state is TaskState.CANCELLED
+
+
+def test_a_training_stopped_by_hand_is_not_started_again() -> None:
+    bench = Bench(ENDLESS)
+    bench.time.on_sleep = lambda: [bench.platform.stop(bench.driver()._handle(a)) for a in bench.control.attempts(7)]  # type: ignore[assignment,return-value]
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.attempts == ["1 in us-west-2"]
+
+
+def test_the_envelope_bounds_every_attempt_by_what_is_left() -> None:
+    # $3.60 an hour: $3.60 pay for an hour, of which 180 s are kept back; half of it is spent by the first attempt.
+    bench = Bench(Life(looks=[failed(Cause.TASK)]), limits=Limits(86_400, retries=1, envelope=3.6))
+    bench.launch()
+    assert [one.max_runtime_s for one in bench.control.attempts(7)] == [3600 - 180, 1800 - 180]
+
+
+def test_a_place_that_the_rest_cannot_pay_for_is_passed_over() -> None:
+    cheap = replace(PLACES[1], rate=0.36)
+    bench = Bench(limits=Limits(3600, envelope=0.2), places=(PLACES[0], cheap))
+    bench.launch()
+    assert bench.attempts == ["1 in eu-west-1"]
+
+
+def test_a_spent_envelope_ends_the_task() -> None:
+    bench = Bench(Life(looks=[failed(Cause.INTERRUPTED)]), limits=Limits(3600, envelope=1.9))
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert bench.result.reason.startswith("$1.80 of its $1.90 are spent")
+
+
+def _earlier(bench: Bench, state: TaskState, usd: float = 1.8) -> None:
+    """Attempt 1 of submission 1, which ended so."""
+    lane = PLACES[0].lane
+    bench.control.record(Attempt(7, 1, 0, lane, "nightly-7-1", "h", 3600, 1.0))
+    outcome = Outcome(1, lane, "nightly-7-1", state, Cause.TASK if state is TaskState.FAILED else Cause.NONE, usd=usd)
+    bench.control.write_result(Result(7, "key", state, "", (outcome,)))
+
+
+@pytest.mark.parametrize("state", [TaskState.DONE, TaskState.FAILED])
+def test_a_retry_counts_on_and_forgets_nothing_it_cost(state: TaskState) -> None:
+    bench = Bench(submission=2, after=1, limits=Limits(86_400, envelope=5.4))
+    _earlier(bench, state)
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2", "2 in us-west-2"]
+    assert bench.control.attempts(7)[1].max_runtime_s == 3600 - 180
+    assert [one.number for one in bench.result.outcomes] == [1, 2]
+
+
+def test_a_retry_waits_until_the_training_before_it_has_really_ended() -> None:
+    bench = Bench(Life(looks=[RUNNING] * 3 + [failed(Cause.TASK)]))
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", True)
+    bench.launch()
+    bench.time.on_sleep, bench.time.term = lambda: None, False
+    bench.submission, bench.task = 2, replace(bench.task, after=1)
+    alive: list[list[str]] = []
+    bench.platform.before = lambda what: alive.append(bench.platform.alive) if what == "start" else None
+    assert bench.launch() is Exit.DONE
+    assert alive == [[]]
+
+
+def test_a_launcher_of_an_earlier_submission_makes_way() -> None:
+    bench = Bench(submission=1)
+    bench.control.write_result(Result(7, "key", TaskState.RUNNING, submission=2))
+    assert bench.launch() is Exit.CANCELLED
+    assert bench.platform.asked == []
+
+
+def test_another_request_under_a_recorded_attempt_is_refused() -> None:
+    bench = Bench()
+    bench.control.record(Attempt(7, 1, 0, PLACES[0].lane, "nightly-7-1", "other", 3600, 1.0))
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert "another request than this launcher would send" in bench.result.reason
+    assert bench.platform.asked == []
+
+
+def test_a_missing_template_is_said_in_the_result() -> None:
+    bench = Bench()
+    bench.control.s3.objects.clear()  # type: ignore[attr-defined]
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert "templates/fake-us-west-2.json" in bench.result.reason
+
+
+def test_many_siblings_look_less_often() -> None:
+    bench = Bench(Life(looks=[RUNNING] * 3 + [DONE]))
+    bench.driver(bench.time.world(siblings=10_000)).drive()
+    assert set(bench.time.slept) == {10_000 / 5 * 1.25}
+
+
+def test_results_are_written_at_every_change_and_only_then() -> None:
+    bench = Bench(Life(looks=[RUNNING] * 10 + [DONE]))
+    bench.launch()
+    writes = bench.control.s3.writes  # type: ignore[attr-defined]
+    assert writes == len(PLACES) + 1 + 3  # templates; the attempt; starting, running, done
+
+
+def test_waiting_has_a_ceiling() -> None:
+    bench = Bench(Life(refusals=[Throttled("slow down")] * 40))
+    bench.launch()
+    assert max(bench.time.slept) == 30 * 20
+
+
+def test_the_log_has_one_line_an_event(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", drive.log.name)
+    Bench().launch()
+    assert [record.getMessage() for record in caplog.records] == [
+        "task 7 attempt 1: nightly-7-1 started as fake/us-west-2/ml.g5.xlarge/spot",
+        "task 7 attempt 1: nightly-7-1 done after 1800 s.",
+        "task 7: done. ",
+    ]

@@ -1,0 +1,184 @@
+"""Launchers of one task, interleaved at every call they make, killed anywhere, with answers that get lost.
+
+Each launcher runs in a thread of its own and stops before every call to S3, to the platform and to its clock; a
+schedule that Hypothesis draws says whose call comes next, who is killed and restarted, and whose answer is lost. What
+must hold in all of them: never two trainings alive, never two trainings of one number, and always an end.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orchestrator.aws.control import Control
+from orchestrator.errors import QuotaExceeded, Throttled, Unreachable
+from orchestrator.launcher.drive import Driver
+from orchestrator.launcher.history import History
+from orchestrator.launcher.world import World
+from orchestrator.wire.exits import Exit
+from orchestrator.wire.result import Cause
+from orchestrator.wire.task import Limits
+from tests.launcher.fakes import DONE, RUN, RUNNING, Bench, Life, failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.platforms.base import Request
+
+
+class Killed(BaseException):
+    """As SIGKILL would: nothing catches it."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Whose call comes next, and what befalls it."""
+
+    who: int
+    fate: str = "goes"
+
+
+FATES = ["goes"] * 12 + ["killed", "lost", "refused"]
+turns = st.builds(Turn, st.integers(0, 2), st.sampled_from(FATES))
+looks = st.lists(st.just(RUNNING), max_size=2)
+endings = st.sampled_from([DONE, failed(Cause.TASK), failed(Cause.CAPACITY), failed(Cause.INTERRUPTED)])
+refusals = st.lists(st.sampled_from([QuotaExceeded("quota"), Throttled("rate")]), max_size=1)
+lives = st.lists(st.builds(lambda r, running, end: Life(r, [*running, end]), refusals, looks, endings), max_size=5)
+
+
+@dataclass
+class Launcher:
+    """A thread that waits for its turn before every call."""
+
+    number: int
+    bench: Bench
+    go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    stopped: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    fate: str = "goes"
+    exit: Exit | None = None
+    thread: threading.Thread | None = None
+    fault: BaseException | None = None
+
+    def begin(self) -> None:
+        self.fate = "goes"
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+        self.stopped.acquire()
+
+    def step(self, fate: str) -> None:
+        """Let it make its next call, with this fate; back when it stands before the one after."""
+        self.fate = fate
+        self.go.release()
+        self.stopped.acquire()
+        if self.fate == "dead":
+            self.begin()
+
+    def _run(self) -> None:
+        world = World(lambda: self.bench.time.now, self._sleep, lambda: False, lambda _, high: high)
+        control = Control(Spied(self.bench.control.s3, self.call), RUN)  # type: ignore[arg-type]
+        history = History(self.bench.task, self.bench.submission, control)
+        try:
+            self.call(lambda: None)
+            self.exit = Driver(history, lambda _: Spied(self.bench.platform, self.call), world).drive()  # type: ignore[arg-type,return-value]
+        except Killed:
+            self.fate = "dead"
+        except BaseException as fault:  # noqa: BLE001  shown by the test's own thread
+            self.fault = fault
+        self.stopped.release()
+
+    def call(self, effect: Callable[[], Any]) -> Any:
+        self.stopped.release()
+        self.go.acquire()
+        if self.fate == "killed":
+            raise Killed
+        if self.fate == "refused":
+            raise Unreachable("the request got lost")
+        answer = effect()
+        if self.fate == "lost":
+            raise Unreachable("the answer got lost")
+        return answer
+
+    def _sleep(self, seconds: float) -> None:
+        self.call(lambda: None) if self.fate == "goes" else None
+        self.bench.time.now += seconds
+
+
+class Spied:
+    """Somebody's calls, each made through a launcher's turn."""
+
+    def __init__(self, real: Any, call: Callable[[Callable[[], Any]], Any]) -> None:
+        self._real = real
+        self._call = call
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._real, name)
+        if name in {"request", "uri", "name"}:
+            return attribute
+        if name == "list":
+            return lambda prefix: self._call(lambda: list(attribute(prefix)))
+        return lambda *arguments: self._call(lambda: attribute(*arguments))
+
+
+def run(bench: Bench, launchers: int, schedule: list[Turn]) -> list[Launcher]:
+    """Play the schedule; after it, everybody in turn, until all have ended."""
+    made = [Launcher(n, bench) for n in range(launchers)]
+    for launcher in made:
+        launcher.begin()
+    fair = (Turn(n) for _ in range(2_000) for n in range(launchers))
+    for turn in [*schedule, *fair]:
+        waiting = [one for one in made if one.exit is None and one.fault is None]
+        if not waiting:
+            break
+        waiting[turn.who % len(waiting)].step(turn.fate)
+        assert len(bench.platform.alive) <= 1, bench.platform.alive
+    for launcher in made:
+        assert launcher.fault is None, launcher.fault
+        assert launcher.exit is not None, "it never ended"
+    return made
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(1, 3), lives, st.lists(turns, max_size=80), st.integers(0, 2), st.sampled_from([0, 100, 10_000]))
+def test_launchers_racing_on_one_task_never_have_two_trainings_alive_and_always_end(
+    launchers: int, lives: list[Life], schedule: list[Turn], retries: int, patience: int
+) -> None:
+    bench = Bench(*lives, limits=Limits(3600, retries=retries, patience_s=patience))
+    exits = {launcher.exit for launcher in run(bench, launchers, schedule)}
+    names = [created.split()[0] for created in bench.platform.created]
+    assert len(names) == len(set(names)), "one number was started in two places"
+    assert bench.result.state.terminal
+    assert len(exits) == 1, exits
+    recorded = [one.number for one in bench.control.attempts(7)]
+    assert recorded == list(range(1, len(recorded) + 1))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(1, 3), st.lists(turns, max_size=60), st.integers(0, 60))
+def test_a_cancel_at_any_moment_leaves_nothing_alive(launchers: int, schedule: list[Turn], moment: int) -> None:
+    bench = Bench(Life(looks=[RUNNING]), Life(looks=[RUNNING]))
+    calls = iter(range(10_000))
+
+    def maybe_cancel(_: str) -> None:
+        if next(calls) == moment:
+            bench.platform.before = lambda _: None
+            bench.control.cancel(through=1)
+
+    bench.platform.before = maybe_cancel
+    made = [*schedule, *[Turn(n % 3) for n in range(400)]]
+    exits = {launcher.exit for launcher in run(bench, launchers, made)}
+    assert exits == {Exit.CANCELLED}
+    assert bench.platform.alive == []
+
+
+def test_the_schedule_really_interleaves() -> None:
+    bench = Bench()
+    starts: list[Request] = []
+    start = bench.platform.start
+    bench.platform.start = lambda request: (starts.append(request), start(request))[1]  # type: ignore[method-assign,func-returns-value]
+    run(bench, 2, [Turn(n % 2) for n in range(100)])
+    assert len(starts) == 2
+    assert len(bench.platform.created) == 1
