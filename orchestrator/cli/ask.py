@@ -18,12 +18,12 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     if not (sys.stdin.isatty() and is_terminal(sys.stderr)):
         raise UsageError("this asks first, and there is no terminal to ask on", hint="--yes goes ahead")
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
     try:
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
         answer = sys.stdin.readline()
     except KeyboardInterrupt:
-        say("")
+        say("")  # the question's line is over
         raise
     if answer.strip().lower() not in ("y", "yes"):
         raise Declined("nothing was done")

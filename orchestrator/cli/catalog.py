@@ -125,7 +125,7 @@ PROBLEM_COLUMNS: tuple[Column[Problem], ...] = (
 
 @dataclass(frozen=True)
 class Upgraded:
-    database: str
+    schema: str
 
 
 @app.command()
@@ -136,8 +136,7 @@ def upgrade(context: typer.Context, as_json: AsJson = False) -> None:
 
     Example: sweep --database postgresql://host/sweep catalog upgrade
     """
-    session = Session.of(context)
-    session.orchestrator.catalog.upgrade()
+    Session.of(context).orchestrator.catalog.upgrade()
     if as_json:
         render.as_json(Upgraded("current"))
     else:

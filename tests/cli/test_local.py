@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.calls import Sweep
+
+
+@pytest.fixture
+def home(tmp_path: Path, sweep: Sweep) -> Iterator[Path]:
+    """Whatever runs there is stopped."""
+    yield tmp_path / "cloud"
+    sweep("local", "down", "--home", tmp_path / "cloud")
+
+
+def test_a_cloud_in_the_background_can_be_found_and_stopped(sweep: Sweep, home: Path) -> None:
+    up = sweep("local", "up", "-d", "--home", home, "--regions", "eu-west-1,eu-north-1")
+    assert up.code == 0
+    assert up.out.startswith("export AWS_ENDPOINT_URL=http://127.0.0.1:")
+    assert up.out.count("\n") == 1
+    found = sweep("local", "status", "--home", home)
+    assert (found.code, found.out) == (0, up.out)
+    assert sweep("local", "down", "--home", home).err == "stopped\n"
+    gone = sweep("local", "status", "--home", home)
+    assert (gone.code, gone.out) == (1, "")
+
+
+def test_a_shell_takes_the_line_as_it_is(sweep: Sweep, home: Path) -> None:
+    line = sweep("local", "up", "-d", "--home", home).out
+    shell = subprocess.run(
+        ["sh", "-c", f'{line}echo "$AWS_ENDPOINT_URL $SWEEP_REGION_BUCKET"'], capture_output=True, text=True, check=True
+    )
+    told = json.loads(sweep("local", "status", "--home", home, "--json").out)
+    assert shell.stdout.split() == [told["endpoint"], "sweep-local-{region}"]
+    assert told["environment"]["AWS_ENDPOINT_URL"] == told["endpoint"]
+
+
+def test_none_that_runs_is_json_too(sweep: Sweep, home: Path) -> None:
+    ended = sweep("local", "status", "--home", home, "--json")
+    assert (ended.code, json.loads(ended.out)["running"]) == (1, False)
+    assert json.loads(sweep("local", "down", "--home", home, "--json").out)["running"] is False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_cloud_in_the_foreground_ends_with_its_command(home: Path, number: signal.Signals) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    command = [sys.executable, "-c", "import sys; from orchestrator.cli.app import main; sys.exit(main())"]
+    process = subprocess.Popen(
+        [*command, "local", "up", "--home", home, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    told = ""
+    while not told.endswith("}\n}\n"):
+        told += process.stdout.readline()
+    endpoint = json.loads(told)["endpoint"]
+    urllib.request.urlopen(endpoint, timeout=20).close()
+    os.killpg(process.pid, number)
+    assert process.wait(timeout=30) == 128 + number
+    with pytest.raises(OSError, match=r"refused"):
+        urllib.request.urlopen(endpoint, timeout=20)
+
+
+def test_a_port_in_use_is_one_clear_line(sweep: Sweep, home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = sweep("local", "up", "-d", "--home", home, "--port", port)
+    assert ended.code == 2
+    assert str(port) in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, home: Path) -> None:
+    sweep("local", "up", "-d", "--home", home)
+    ended = sweep("local", "up", "-d", "--home", home)
+    assert (ended.code, ended.out) == (2, "")
+    assert "already runs" in ended.err

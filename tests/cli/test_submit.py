@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.api import Orchestrator
+from orchestrator.cli.session import Session
+from tests.cli.fake import FakeOrchestrator, status
+
+if TYPE_CHECKING:
+    from tests.cli.calls import Sweep
+
+
+class PlansForReal(FakeOrchestrator):
+    """Plans with the catalog that is there, and submits to nowhere."""
+
+    def plan(self, sweep, classic=None):
+        self.calls.append(("plan", sweep.name, classic))
+        return Orchestrator().plan(sweep, classic)
+
+
+@pytest.fixture
+def team(project: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOrchestrator:  # noqa: ARG001
+    fake = PlansForReal()
+    monkeypatch.setattr(Session, "orchestrator", fake)
+    return fake
+
+
+@pytest.fixture
+def plan(sweep: Sweep, team: FakeOrchestrator) -> str:
+    """The id of the plan in plan.json."""
+    sweep("plan", "sweep.yaml", "-o", "plan.json")
+    team.calls.clear()
+    return json.loads(Path("plan.json").read_text())["id"]
+
+
+def test_a_plan_is_submitted_as_it_is(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
+    ended = sweep("submit", "plan.json", "--yes")
+    assert (ended.code, ended.out) == (0, "nightly\n")
+    assert team.calls == [("submit", plan, None, False)]
+
+
+def test_a_sweep_is_planned_and_submitted(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
+    assert sweep("submit", "sweep.yaml", "--yes", "--name", "weekly", "--again").code == 0
+    assert team.calls == [("plan", "my-sweep", None), ("submit", plan, "weekly", True)]
+
+
+@pytest.mark.usefixtures("plan")
+def test_the_plan_is_shown_before_it_is_submitted(sweep: Sweep) -> None:
+    assert "ml.c5.xlarge" in sweep("submit", "plan.json", "--yes").err
+
+
+def test_without_a_terminal_it_needs_yes(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:  # noqa: ARG001
+    ended = sweep("submit", "plan.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.endswith("error: this asks first, and there is no terminal to ask on (--yes goes ahead)\n")
+    assert team.calls == []
+
+
+def test_submitting_as_json_names_the_run(sweep: Sweep, plan: str) -> None:
+    body = json.loads(sweep("submit", "plan.json", "--yes", "--json").out)
+    assert body == {"run": "nightly", "plan": plan, "tasks": 12, "usd": pytest.approx(0.24)}
+
+
+def test_a_dry_run_prints_the_requests_and_sends_none(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
+    ended = sweep("submit", "plan.json", "--dry-run")
+    assert json.loads(ended.out) == {"run": plan, "requests": [{"operation": "SubmitJob"}]}
+    assert team.calls == []
+
+
+@pytest.mark.usefixtures("plan")
+def test_submit_and_watch_ends_as_the_run_did(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [status(running=2), status(done=1, failed=1)]
+    ended = sweep("submit", "plan.json", "--yes", "--watch")
+    assert (ended.code, ended.out) == (5, "nightly\n")
+    assert "nightly: 0/2 done, 2 running, $0.00\nnightly: 1/2 done, 1 failed" in ended.err
+
+
+@pytest.mark.usefixtures("plan")
+def test_an_interrupted_submit_says_how_to_complete_it(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.interrupted = True
+    ended = sweep("submit", "plan.json", "--yes")
+    assert (ended.code, ended.out) == (130, "")
+    assert "the same command again completes it" in ended.err.splitlines()[-1]
+
+
+def test_a_classic_jobarray_goes_with_a_sweep(sweep: Sweep, team: FakeOrchestrator) -> None:
+    Path("jobs.csv").write_text("eu-central-1,s3://mine/a/\n")
+    assert sweep("submit", "sweep.yaml", "--manifest", "jobs.csv", "--yes").code == 0
+    assert team.calls[0] == ("plan", "my-sweep", Path("jobs.csv"))
+
+
+@pytest.mark.usefixtures("plan")
+def test_a_classic_jobarray_does_not_go_with_a_plan(sweep: Sweep) -> None:
+    ended = sweep("submit", "plan.json", "--manifest", "jobs.csv", "--yes")
+    assert ended.code == 2
+    assert "a plan already says which tasks there are" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "error: plan.json: cannot be read: No such file or directory"),
+        ("{", "error: plan.json: not a plan"),
+        ("[]", "error: plan.json: not a plan"),
+    ],
+)
+@pytest.mark.usefixtures("team")
+def test_a_file_that_is_no_plan_is_one_clear_line(sweep: Sweep, content: str | None, said: str) -> None:
+    if content is not None:
+        Path("plan.json").write_text(content)
+    ended = sweep("submit", "plan.json", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(said)
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("plan")
+def test_a_plan_changed_by_hand_is_refused(sweep: Sweep, team: FakeOrchestrator) -> None:
+    text = Path("plan.json").read_text()
+    Path("plan.json").write_text(text.replace('"usd": 0.02275', '"usd": 0.0'))
+    ended = sweep("submit", "plan.json", "--yes")
+    assert ended.code == 2
+    assert "changed by hand" in ended.err
+    assert team.calls == []
