@@ -27,7 +27,9 @@ class Parallel(str, Enum):
 
 
 def demo(
-    parallel: Annotated[Parallel, typer.Option(help="How the processes of a training start.")] = Parallel.MPI,
+    parallel: Annotated[
+        Parallel, typer.Option(metavar="mpi|torchrun", help="How the processes of a training start.")
+    ] = Parallel.MPI,
     as_json: AsJson = False,
 ) -> None:
     """Run a whole sweep on this machine.
