@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,7 @@ def _start(
             ",".join(regions),
             *arguments,
         ],
+        env={name: value for name, value in os.environ.items() if not name.startswith("AWS_")},  # no profile of theirs
         stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
