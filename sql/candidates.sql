@@ -1,43 +1,34 @@
--- Every dataset × lane that can train it: wanted replicas × lanes × their newest prices and quotas, and what a copy
--- would cost where the data does not lie. Runs on SQLite and PostgreSQL alike. `wanted` is a temporary table of the
--- replicas that a sweep asks for (dataset, region, s3_uri, bytes). Rows come in no order: databases collate differently.
+-- Every dataset × lane that can train it: wanted replicas × lanes with their newest prices and quotas × the price of a
+-- copy, where the data does not lie. Runs on SQLite and PostgreSQL alike. `wanted` is a temporary table of the replicas
+-- that a sweep asks for (dataset, region, s3_uri, bytes). Rows come in no order: databases collate differently.
 WITH
-newest_price AS (
-    SELECT platform, region, instance_type, purchase, MAX(observed_at) AS observed_at
-    FROM prices
-    WHERE instance_type IN :instance_types AND (:any_region = 1 OR region IN :regions)
-    GROUP BY platform, region, instance_type, purchase
-),
-price AS (
-    SELECT platform, region, instance_type, purchase, usd_per_hour
-    FROM newest_price JOIN prices USING (platform, region, instance_type, purchase, observed_at)
-),
-newest_quota AS (
-    SELECT platform, region, instance_type, purchase, MAX(observed_at) AS observed_at
-    FROM quotas
-    WHERE instance_type IN :instance_types
-    GROUP BY platform, region, instance_type, purchase
-),
-quota AS (
-    SELECT platform, region, instance_type, purchase, slots
-    FROM newest_quota JOIN quotas USING (platform, region, instance_type, purchase, observed_at)
-),
+-- Grouped, so that each lane's facts are looked up once, by primary key, whatever a planner knows about the tables.
 lane AS (
     SELECT
-        price.platform, price.region, price.instance_type, price.purchase, price.usd_per_hour, quota.slots,
-        on_demand.usd_per_hour AS on_demand_usd_per_hour
-    FROM price
-    LEFT JOIN price AS on_demand
-        ON on_demand.platform = price.platform
-        AND on_demand.region = price.region
-        AND on_demand.instance_type = price.instance_type
-        AND on_demand.purchase = 'on_demand'
-    LEFT JOIN quota
-        ON quota.platform = price.platform
-        AND quota.region = price.region
-        AND quota.instance_type = price.instance_type
-        AND quota.purchase = price.purchase
-    WHERE price.purchase IN :purchases
+        seen.platform, seen.region, seen.instance_type, seen.purchase,
+        (
+            SELECT usd_per_hour FROM prices
+            WHERE prices.instance_type = seen.instance_type AND prices.region = seen.region
+                AND prices.purchase = seen.purchase AND prices.platform = seen.platform
+            ORDER BY observed_at DESC LIMIT 1
+        ) AS usd_per_hour,
+        (
+            SELECT usd_per_hour FROM prices
+            WHERE prices.instance_type = seen.instance_type AND prices.region = seen.region
+                AND prices.purchase = 'on_demand' AND prices.platform = seen.platform
+            ORDER BY observed_at DESC LIMIT 1
+        ) AS on_demand_usd_per_hour,
+        (
+            SELECT slots FROM quotas
+            WHERE quotas.instance_type = seen.instance_type AND quotas.region = seen.region
+                AND quotas.purchase = seen.purchase AND quotas.platform = seen.platform
+            ORDER BY observed_at DESC LIMIT 1
+        ) AS slots
+    FROM prices AS seen
+    WHERE seen.instance_type IN :instance_types
+        AND seen.purchase IN :purchases
+        AND (:any_region = 1 OR seen.region IN :regions)
+    GROUP BY seen.platform, seen.region, seen.instance_type, seen.purchase
 ),
 -- The tier of transfer prices that a dataset of this size reaches.
 tier AS (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, Integer, MetaData, Table, and_, exists, func, insert, or_, select, true
+from sqlalchemy import Column, Integer, MetaData, Table, and_, case, exists, func, insert, literal, or_, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ class Stage:
         facts = [name for name in given if name not in self._keys]
         same_key = and_(*(self._target.c[name] == self._table.c[name] for name in self._keys))
         differs = or_(*(self._target.c[name].is_distinct_from(self._table.c[name]) for name in facts))
-        matched = select(func.count()).select_from(self._table.join(self._target, same_key))
-        total = self._connection.scalar(select(func.count()).select_from(self._table)) or 0
-        known = self._connection.scalar(matched) or 0
-        updated = self._connection.scalar(matched.where(differs)) or 0 if facts else 0
+        changed = func.sum(case((differs, 1), else_=0)) if facts else literal(0)
+        matched = select(func.count(), func.coalesce(changed, 0))
+        known, updated = self._connection.execute(matched.select_from(self._table.join(self._target, same_key))).one()
+        total = self._connection.scalars(select(func.count()).select_from(self._table)).one()
         if known < total or updated:
             self._write(facts)
         return Counts(inserted=total - known, updated=updated, unchanged=known - updated)

@@ -16,10 +16,10 @@ from orchestrator.db.tables import datasets, replicas, transfer_prices
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
-    from sqlalchemy import Connection, Engine, Row
+    from sqlalchemy import Connection, Engine
 
     from orchestrator.spec.sweep import Sweep, Where
     from orchestrator.wire.manifest import ClassicLine
@@ -45,24 +45,29 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
         WANTED.create(connection)
         chosen = _want_lines(connection, classic) if classic is not None else _want(connection, sweep)
         check_instance_types(connection, sweep.where)
-        found = candidates(connection, sweep.where)
-        placed = {row.dataset for row in found}
+        lanes = candidates(connection, sweep.where)
+        placed = set(lanes["dataset"])
         nowhere = [row.dataset for row in chosen if row.dataset not in placed]
         if nowhere:
             raise no_place(connection, nowhere, sweep.where, WANTED)
-        return _market(chosen, found, _transfers(connection, found))
+        return Market(
+            datasets=_table(chosen, DATASETS),
+            candidates=_in_order(lanes, [row.dataset for row in chosen]),
+            transfers=_transfers(connection, lanes),
+        )
 
 
-def candidates(connection: Connection, where: Where, *, may_move: bool = False) -> Sequence[Row[Any]]:
+def candidates(connection: Connection, where: Where, *, may_move: bool = False) -> pd.DataFrame:
     """What sql/candidates.sql finds for the wanted replicas. A sweep cannot ask for copies yet."""
     lists = {
         "instance_types": where.instance_types,
         "regions": where.regions,
         "purchases": [purchase.value for purchase in where.purchases],
     }
-    statement = text(resources.text("sql/candidates.sql"))
-    statement = statement.bindparams(*(bindparam(name, values, expanding=True) for name, values in lists.items()))
-    return connection.execute(statement, {"any_region": int(not where.regions), "may_move": int(may_move)}).fetchall()
+    bound = [bindparam(name, values, Text, expanding=True) for name, values in lists.items()]
+    statement = text(resources.text("sql/candidates.sql")).bindparams(*bound)
+    flags = {"any_region": int(not where.regions), "may_move": int(may_move)}
+    return _table(connection.execute(statement, flags), CANDIDATES)
 
 
 def _want(connection: Connection, sweep: Sweep) -> list[Chosen]:
@@ -86,29 +91,22 @@ def _want_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Ch
     return [Chosen(uri, campaign="", version="", bytes=0) for uri in dict.fromkeys(uri for uri, _ in wanted)]
 
 
-def _transfers(connection: Connection, found: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
-    """Every tier of the copies that the candidates would need."""
-    pairs = {(row.from_region, row.region) for row in found if row.from_region is not None}
-    if not pairs:
-        return []
-    rows = connection.execute(sql(*(transfer_prices.c[name] for name in TRANSFERS)))
-    return sorted(row for row in rows if (row.from_region, row.to_region) in pairs)
-
-
-def _market(chosen: list[Chosen], found: Sequence[Row[Any]], transfers: Sequence[Row[Any]]) -> Market:
-    import pandas as pd
-
-    order = {row.dataset: number for number, row in enumerate(chosen)}
-    lanes = pd.DataFrame.from_records(found, columns=CANDIDATES)
+def _in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Of the datasets, then of the lanes; and of sources that cost the same, the first."""
+    lane = ["dataset", "platform", "region", "instance_type", "purchase"]
+    order = {name: number for number, name in enumerate(names)}
     lanes = lanes.sort_values(
-        ["dataset", "platform", "region", "instance_type", "purchase", "from_region"],
-        key=lambda column: column.map(order) if column.name == "dataset" else column,
-    ).drop_duplicates(["dataset", "platform", "region", "instance_type", "purchase"])
-    return Market(
-        datasets=_typed(pd.DataFrame.from_records(chosen, columns=DATASETS)),
-        candidates=_typed(lanes.reset_index(drop=True)),
-        transfers=_typed(pd.DataFrame.from_records(transfers, columns=TRANSFERS)),
+        [*lane, "from_region"], key=lambda column: column.map(order) if column.name == "dataset" else column
     )
+    return lanes.drop_duplicates(lane).reset_index(drop=True)
+
+
+def _transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
+    """Every tier of the copies that the candidates would need."""
+    copies = lanes.dropna(subset="from_region")
+    pairs = set(zip(copies["from_region"], copies["region"], strict=True))
+    rows = connection.execute(sql(*(transfer_prices.c[name] for name in TRANSFERS))) if pairs else ()
+    return _table(sorted(tuple(row) for row in rows if tuple(row[:2]) in pairs), TRANSFERS)
 
 
 _NUMBERS = {
@@ -118,6 +116,9 @@ _NUMBERS = {
 }
 
 
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
+def _table(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
     """Numbers are numbers, also in a table that happens to have none."""
+    import pandas as pd
+
+    table = pd.DataFrame([tuple(row) for row in rows], columns=list(columns))
     return table.astype({name: kind for name, kind in _NUMBERS.items() if name in table})
