@@ -27,8 +27,6 @@ from tests.launcher.fakes import DONE, RUN, RUNNING, Bench, Life, failed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.platforms.base import Request
-
 
 class Killed(BaseException):
     """As SIGKILL would: nothing catches it."""
@@ -82,7 +80,7 @@ class Launcher:
         control = Control(Spied(self.bench.control.s3, self.call), RUN)  # type: ignore[arg-type]
         history = History(self.bench.task, self.bench.submission, control)
         try:
-            self.call(lambda: None)
+            self._wait()
             self.exit = Driver(history, lambda _: Spied(self.bench.platform, self.call), world).drive()  # type: ignore[arg-type,return-value]
         except Killed:
             self.fate = "dead"
@@ -91,10 +89,7 @@ class Launcher:
         self.stopped.release()
 
     def call(self, effect: Callable[[], Any]) -> Any:
-        self.stopped.release()
-        self.go.acquire()
-        if self.fate == "killed":
-            raise Killed
+        self._wait()
         if self.fate == "refused":
             raise Unreachable("the request got lost")
         answer = effect()
@@ -102,8 +97,14 @@ class Launcher:
             raise Unreachable("the answer got lost")
         return answer
 
+    def _wait(self) -> None:
+        self.stopped.release()
+        self.go.acquire()
+        if self.fate == "killed":
+            raise Killed
+
     def _sleep(self, seconds: float) -> None:
-        self.call(lambda: None) if self.fate == "goes" else None
+        self._wait()
         self.bench.time.now += seconds
 
 
@@ -174,11 +175,9 @@ def test_a_cancel_at_any_moment_leaves_nothing_alive(launchers: int, schedule: l
     assert bench.platform.alive == []
 
 
-def test_the_schedule_really_interleaves() -> None:
-    bench = Bench()
-    starts: list[Request] = []
-    start = bench.platform.start
-    bench.platform.start = lambda request: (starts.append(request), start(request))[1]  # type: ignore[method-assign,func-returns-value]
-    run(bench, 2, [Turn(n % 2) for n in range(100)])
-    assert len(starts) == 2
-    assert len(bench.platform.created) == 1
+def test_schedules_do_make_two_launchers_start_the_same_training() -> None:
+    benches = [Bench() for _ in range(10)]
+    for head_start, bench in enumerate(benches):
+        run(bench, 2, [Turn(0)] * head_start + [Turn(1)] * 20)
+    assert any(bench.platform.asked == ["nightly-7-1"] * 2 for bench in benches)
+    assert all(bench.platform.created == ["nightly-7-1 in us-west-2"] for bench in benches)
