@@ -3,6 +3,7 @@
 server.lock   held, as a file lock, by the server while it lives
 server.json   its process and its endpoint; stale when the lock is free
 work/         the folders of running processes
+scratch       a link to their /tmp, whose own name must be short
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
+import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -22,6 +25,9 @@ from orchestrator.localcloud.processes import HOME_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_GLANCE_S = 0.2
+"""Longer than anyone who only looks holds the lock."""
 
 
 @dataclass(frozen=True)
@@ -37,33 +43,44 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.work = self.folder / "work"
+        self._lock = self.folder / "server.lock"
         self._record = self.folder / "server.json"
+        self._scratch = self.folder / "scratch"
+
+    # The server's side
 
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Be the server of this home, or say who is."""
         try:
-            self.work.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.folder / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise LocalCloudError(f"cannot write to {self.folder}: {error.strerror}") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(lock, patience_s=_GLANCE_S):
             serving = self.serving()
             where = f" at {serving.endpoint} (process {serving.pid})" if serving else ""
-            raise LocalCloudError(f"a local cloud already runs in {self.folder}{where}") from None
+            raise LocalCloudError(f"a local cloud already runs in {self.folder}{where}")
         try:
-            self.kill_leftovers()
+            self._clean()
+            self.work.mkdir()
             yield
         finally:
-            self._record.unlink(missing_ok=True)
+            self._clean()
             os.close(lock)
+
+    def scratch(self) -> Path:
+        """Made new; the link leads the next server to it should this one crash."""
+        folder = Path(tempfile.mkdtemp(prefix="lc-"))
+        self._scratch.symlink_to(folder)
+        return folder
 
     def announce(self, serving: Serving) -> None:
         draft = self._record.with_suffix(".new")
         draft.write_text(json.dumps(asdict(serving)))
         draft.replace(self._record)
+
+    # Everyone's side
 
     def serving(self) -> Serving | None:
         """Who serves this home; None when nobody does, whatever the record says."""
@@ -79,33 +96,60 @@ class Home:
         serving = self.serving()
         if serving:
             os.kill(serving.pid, signal.SIGTERM)
-            deadline = time.monotonic() + patience_s
-            while self._held() and time.monotonic() < deadline:
-                time.sleep(0.02)
+            self._await_end(patience_s)
             if self._held():
                 os.kill(serving.pid, signal.SIGKILL)
-        self.kill_leftovers()
+                self._await_end(patience_s)
+        if not self._held():
+            self._clean()
         return serving is not None
 
-    def kill_leftovers(self) -> None:
-        """Processes that a crashed server of this home started, found by the marker in their environment."""
-        marker = f"{HOME_VARIABLE}={self.folder}".encode()
-        for entry in Path("/proc").glob("[0-9]*/environ"):
-            try:
-                if marker in entry.read_bytes().split(b"\0"):
-                    os.kill(int(entry.parent.name), signal.SIGKILL)
-            except (OSError, ProcessLookupError):  # another user's, or just gone
-                continue
+    def _await_end(self, patience_s: float) -> None:
+        deadline = time.monotonic() + patience_s
+        while self._held() and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def _held(self) -> bool:
         try:
-            lock = os.open(self.folder / "server.lock", os.O_RDWR)
+            lock = os.open(self._lock, os.O_RDWR)
         except OSError:
             return False
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            return not _taken(lock, patience_s=0)
         finally:
             os.close(lock)
-        return False
+
+    # What is left
+
+    def _clean(self) -> None:
+        """All that a server of this home made; after a crash, all that it left."""
+        self._kill_leftovers()
+        self._record.unlink(missing_ok=True)
+        if self._scratch.is_symlink():
+            shutil.rmtree(self._scratch.readlink(), ignore_errors=True)
+            self._scratch.unlink()
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def _kill_leftovers(self) -> None:
+        """Processes that a crashed server started, found by the mark in their environment."""
+        mark = f"{HOME_VARIABLE}={self.folder}".encode()
+        for entry in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if mark in entry.read_bytes().split(b"\0"):
+                    os.kill(int(entry.parent.name), signal.SIGKILL)
+            except OSError:  # another user's, or just gone
+                continue
+
+
+def _taken(lock: int, patience_s: float) -> bool:
+    """Whether the file lock could be had."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True

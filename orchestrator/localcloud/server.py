@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -51,8 +50,6 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
     """Until someone sets `stop`."""
     home = Home(options.home)
     with home.hold():
-        shutil.rmtree(home.work, ignore_errors=True)
-        home.work.mkdir()
         server = _listen(options.port)
         processes = Processes(home.folder, lost=lambda: _lost(stop))
         try:
@@ -65,14 +62,13 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
         finally:
             processes.close()
             server.server_close()
-            shutil.rmtree(home.work, ignore_errors=True)
 
 
 def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) -> Gateway:
     clock, objects, streams = Clock(), backends.Objects(), backends.Streams()
     logs = Logs(streams, clock)
     environment = _environment(endpoint, options.regions[0])
-    site = Site(backends.ACCOUNT, home.work, clock, processes, logs, objects, environment)
+    site = Site(backends.ACCOUNT, home.work, home.scratch(), clock, processes, logs, objects, environment)
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}

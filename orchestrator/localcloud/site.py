@@ -20,6 +20,8 @@ class Site:
     account: str
     work: Path
     """Where processes have their folders while they run."""
+    scratch: Path
+    """The same, with a short name: a socket's path has at most 107 bytes."""
     clock: Clock
     processes: Processes
     logs: Logs

@@ -37,7 +37,7 @@ class Trainings:
                     f"and a training job with this name already exists ({arn})",
                 )
             checks.check(body, self._region, self._site.objects)
-            training = Training(name, arn, self._region, body, self._site.clock.now())
+            training = Training(name, arn, self._region, body, self._site.clock.now(), next(self._lifecycle.numbers))
             training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}
             self.jobs[name] = training
             self._lifecycle.start(training)

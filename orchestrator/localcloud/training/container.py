@@ -38,7 +38,7 @@ class Uri:
         return f"s3://{self.bucket}/{self.key}"
 
 
-def hosts(request: dict[str, Any], folder: Path) -> list[Host]:
+def hosts(request: dict[str, Any], folder: Path, scratch: Path) -> list[Host]:
     """The containers of a training, not yet filled."""
     config = request["ResourceConfig"]
     names = [f"algo-{number}" for number in range(1, config["InstanceCount"] + 1)]
@@ -50,6 +50,7 @@ def hosts(request: dict[str, Any], folder: Path) -> list[Host]:
     return [
         Host(
             base=folder / name,
+            scratch=scratch / name,
             resource_config={
                 "current_host": name,
                 "current_instance_type": config["InstanceType"],
@@ -68,6 +69,7 @@ def hosts(request: dict[str, Any], folder: Path) -> list[Host]:
 
 def fill(host: Host, request: dict[str, Any], objects: Objects) -> None:
     """Configuration, channels, code and the last checkpoint, as they lie before the container starts."""
+    host.scratch.mkdir(parents=True)
     for folder in ("input/config", "input/data", "model", "output/data", "code", "checkpoints"):
         (host.base / folder).mkdir(parents=True, exist_ok=True)
     config = host.base / "input" / "config"

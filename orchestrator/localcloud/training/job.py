@@ -35,6 +35,8 @@ class Training:
     region: str
     request: dict[str, Any]
     created: float
+    number: int
+    """Of all trainings of this cloud."""
     status: str = "InProgress"
     secondary: str = "Starting"
     transitions: list[dict[str, Any]] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import signal
@@ -34,6 +35,7 @@ class Lifecycle:
     def __init__(self, site: Site, at_once: int) -> None:
         self.lock = threading.RLock()
         self._site = site
+        self.numbers = itertools.count(1)
         self._room = at_once
         self._waiting: deque[Training] = deque()
         self._hosts: dict[Training, list[toolkit.Host]] = {}
@@ -77,7 +79,7 @@ class Lifecycle:
 
     def _prepare(self, training: Training) -> None:
         """On a worker: copies may be large."""
-        hosts = container.hosts(training.request, self._folder(training))
+        hosts = container.hosts(training.request, self._folder(training), self._scratch(training))
         self._hosts[training] = hosts
         for host in hosts:
             container.fill(host, training.request, self._site.objects)
@@ -177,6 +179,7 @@ class Lifecycle:
             self._hosts.pop(training, None)
             self._commands.pop(training, None)
             container.remove(self._folder(training))
+            container.remove(self._scratch(training))
             self._room += 1
             self._next()
 
@@ -224,6 +227,9 @@ class Lifecycle:
 
     def _folder(self, training: Training) -> Path:
         return self._site.work / "training" / training.region / training.name
+
+    def _scratch(self, training: Training) -> Path:
+        return self._site.scratch / str(training.number)
 
     def _now(self) -> float:
         return self._site.clock.now()

@@ -1,9 +1,9 @@
 """What the sagemaker-training toolkit would run inside the container: environment, arguments, command line.
 
-Pure: from a host's facts to a Launch. One machine plays all hosts here, so three things differ from AWS: MPI's hosts
-are all `localhost`, may be oversubscribed and yield while they wait, `torchrun` meets at a free port of this machine,
-and libraries keep to one thread each. Everything else is the toolkit's, word for word where a training could tell
-(version 5.1).
+Pure: from a host's facts to a Launch. One machine plays all hosts here, so a few things differ from AWS: MPI's hosts
+are all `localhost` and may be oversubscribed, its shared memory lies where we clean up, `torchrun` meets at a free port
+of this machine, and libraries keep to one thread each. The rest is the toolkit's (version 5.1), as far as a training
+can tell.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class Host:
     """One container of a training: where its /opt/ml is, and what it knows of the others."""
 
     base: Path
+    scratch: Path
+    """Its /tmp."""
     resource_config: dict[str, Any]
     channels: dict[str, dict[str, Any]]
     hyperparameters: dict[str, str]
@@ -164,6 +166,7 @@ def variables(host: Host) -> dict[str, str]:
         "SAGEMAKER_JOB_NAME": _text(decoded.get("sagemaker_job_name", "")),
         "SAGEMAKER_REGION": _text(decoded.get("sagemaker_region", "")),
         "CURRENT_HOST": host.name,
+        "TMPDIR": str(host.scratch),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
@@ -202,7 +205,15 @@ def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str
     line += ["-mca", "btl_tcp_if_include", interface, "-mca", "oob_tcp_if_include", interface]
     line += ["-mca", "plm_rsh_no_tree_spawn", "1", "-bind-to", "none", "-map-by", "slot"]
     line += ["-mca", "pml", "ob1", "-mca", "btl", "^openib", "-mca", "orte_abort_on_non_zero_status", "1"]
-    line += ["-mca", "btl_vader_single_copy_mechanism", "none", "-x", "NCCL_MIN_NRINGS=4"]
+    line += [
+        "-mca",
+        "btl_vader_single_copy_mechanism",
+        "none",
+        "-mca",
+        "btl_vader_backing_directory",
+        str(host.scratch),
+    ]
+    line += ["-x", "NCCL_MIN_NRINGS=4"]
     line += ["-x", f"NCCL_SOCKET_IFNAME={interface}", "-x", "NCCL_DEBUG=WARN", "-x", "PATH"]
     line += shlex.split(options)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *environment):
