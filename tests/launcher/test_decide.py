@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.launcher.decide import SHORTEST_S, STARTUP_S, End, Start, Tried, decide, exit_of
+from orchestrator.wire.exits import Exit
+from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
+from orchestrator.wire.task import Limits
+from tests.launcher.fakes import PLACES, task
+
+
+def tried(number: int, cause: Cause, place: int = 0, at: float = 0.0) -> Tried:
+    lane = PLACES[place].lane
+    state = {Cause.NONE: TaskState.DONE, Cause.STOPPED: TaskState.CANCELLED}.get(cause, TaskState.FAILED)
+    attempt = Attempt(7, number, place, lane, f"t-{number}", "hash", 3600, at)
+    return Tried(attempt, Outcome(number, lane, f"t-{number}", state, cause, "so it was", ended_at=at))
+
+
+def after(*attempts: Tried, now: float = 0.0, spent: float = 0.0, **changes: Any) -> Start | End:
+    return decide(task(**changes), attempts, spent, now)
+
+
+def test_the_first_attempt_goes_to_the_first_place() -> None:
+    assert after() == Start(0, 3600)
+
+
+@pytest.mark.parametrize(
+    ("cause", "end"),
+    [
+        (Cause.NONE, End(TaskState.DONE, Exit.DONE)),
+        (Cause.TASK, End(TaskState.FAILED, Exit.TASK_WRONG, "so it was")),
+        (Cause.TIMEOUT, End(TaskState.FAILED, Exit.TASK_WRONG, "so it was")),
+        (Cause.STOPPED, End(TaskState.CANCELLED, Exit.CANCELLED, "so it was")),
+    ],
+)
+def test_an_attempt_that_settles_the_task_ends_it(cause: Cause, end: End) -> None:
+    assert after(tried(1, cause)) == end
+
+
+def test_only_the_tasks_own_failures_count_against_its_retries() -> None:
+    limits = Limits(3600, retries=2)
+    history = [tried(1, Cause.TASK), tried(2, Cause.INTERRUPTED), tried(3, Cause.CAPACITY), tried(4, Cause.TASK)]
+    assert after(*history, limits=limits) == Start(0, 3600)
+    assert isinstance(after(*history, tried(5, Cause.TASK), limits=limits), End)
+
+
+def test_capacity_is_waited_for_at_one_place_until_its_patience_is_over() -> None:
+    limits = Limits(3600, patience_s=100)
+    refused = [tried(1, Cause.CAPACITY, at=1000), tried(2, Cause.CAPACITY, at=1050)]
+    assert after(*refused, now=1099, limits=limits) == Start(0, 3600, refusals=2)
+    assert after(*refused, now=1100, limits=limits) == Start(1, 3600)
+
+
+def test_patience_begins_anew_at_every_place() -> None:
+    limits = Limits(3600, patience_s=100)
+    refused = [tried(1, Cause.CAPACITY, at=1000), tried(2, Cause.CAPACITY, place=1, at=1200)]
+    assert after(*refused, now=1250, limits=limits) == Start(1, 3600, refusals=1)
+
+
+def test_an_interruption_between_two_refusals_begins_patience_anew() -> None:
+    limits = Limits(3600, patience_s=100)
+    history = [tried(1, Cause.CAPACITY, at=0), tried(2, Cause.INTERRUPTED, at=50), tried(3, Cause.CAPACITY, at=90)]
+    assert after(*history, now=120, limits=limits) == Start(0, 3600, refusals=1)
+
+
+def test_no_place_left_ends_the_task_as_unavailable() -> None:
+    end = after(tried(1, Cause.CAPACITY), now=1, places=PLACES[:1], limits=Limits(3600, patience_s=0))
+    assert end == End(TaskState.FAILED, Exit.UNAVAILABLE, "no capacity at its only place: so it was")
+
+
+@given(st.floats(0, 100), st.floats(0, 100), st.integers(60, 10**6), st.integers(1, 8))
+def test_no_attempt_may_run_for_longer_than_the_dollars_left(
+    envelope: float, spent: float, longest: int, instances: int
+) -> None:
+    step = after(spent=spent, instances=instances, limits=Limits(longest, envelope=envelope))
+    if isinstance(step, Start):
+        rate = PLACES[step.place].rate * instances
+        assert SHORTEST_S <= step.max_runtime_s <= longest
+        assert spent + (step.max_runtime_s + STARTUP_S) / 3600 * rate <= envelope + 1e-6
+    else:
+        assert step.exit is Exit.UNAVAILABLE
+
+
+causes = st.sampled_from([cause for cause in Cause if cause is not Cause.NONE])
+
+
+@given(st.lists(st.tuples(causes, st.integers(0, 2)), min_size=1, max_size=12), st.floats(0, 10_000))
+def test_whatever_happened_there_is_a_next_step_at_a_place_there_is(
+    history: list[tuple[Cause, int]], now: float
+) -> None:
+    step = after(*[tried(n, cause, place) for n, (cause, place) in enumerate(history, 1)], now=now)
+    assert isinstance(step, End) or 0 <= step.place < len(PLACES)
+
+
+@pytest.mark.parametrize(
+    ("state", "cause", "code"),
+    [
+        (TaskState.DONE, Cause.NONE, Exit.DONE),
+        (TaskState.CANCELLED, Cause.STOPPED, Exit.CANCELLED),
+        (TaskState.FAILED, Cause.TASK, Exit.TASK_WRONG),
+        (TaskState.FAILED, Cause.TIMEOUT, Exit.TASK_WRONG),
+        (TaskState.FAILED, Cause.CAPACITY, Exit.UNAVAILABLE),
+    ],
+)
+def test_a_result_tells_the_exit_code_again(state: TaskState, cause: Cause, code: Exit) -> None:
+    outcome = Outcome(1, PLACES[0].lane, "t-1", state, cause)
+    assert exit_of(Result(7, "key", state, outcomes=(outcome,))) is code
+
+
+def test_a_task_that_failed_without_an_attempt_was_unavailable() -> None:
+    assert exit_of(Result(7, "key", TaskState.FAILED)) is Exit.UNAVAILABLE

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from orchestrator.errors import AccessDenied, NotFound, SweepError, Throttled, Unreachable, UsageError
+from orchestrator.launcher import __main__ as launcher
+from orchestrator.wire.exits import Exit
+
+ALLOWED = {
+    "orchestrator", "boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six", "urllib3", "certifi", "idna",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("no such line"), Exit.TASK_WRONG),
+        (AccessDenied("no s3:GetObject"), Exit.UNAVAILABLE),
+        (NotFound("no such bucket"), Exit.UNAVAILABLE),
+        (Throttled("slow down"), Exit.RESTART),
+        (Unreachable("down"), Exit.RESTART),
+        (RuntimeError("a bug"), Exit.RESTART),
+    ],
+)
+def test_what_goes_wrong_before_a_result_decides_whether_batch_restarts(
+    error: Exception, code: Exit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: object) -> Exit:
+        raise error
+
+    monkeypatch.setattr(launcher, "_launch", fails)
+    assert launcher.main({}) is code
+
+
+def test_a_fault_of_ours_leaves_its_traceback_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(launcher, "_launch", lambda _: 1 / 0)
+    launcher.main({})
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_an_error_of_the_surroundings_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    assert launcher.main({}) is Exit.TASK_WRONG
+    assert [record.getMessage().split(":")[0] for record in caplog.records] == ["SWEEP_MANIFEST"]
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def test_the_module_exits_with_the_launchers_code() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "orchestrator.launcher"], env={"PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == Exit.TASK_WRONG
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_child_side_needs_only_boto3_and_the_standard_library() -> None:
+    script = textwrap.dedent("""
+        import json, pkgutil, sys
+        from importlib import import_module
+        import orchestrator.launcher.__main__, orchestrator.wire, orchestrator.aws, orchestrator.platforms
+
+        submit_side = ("stage", "images")
+        for room in (orchestrator.wire, orchestrator.aws, orchestrator.platforms, orchestrator.launcher):
+            for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."):
+                if module.name.rpartition(".")[2] not in submit_side:
+                    import_module(module.name)
+        from orchestrator.aws.session import Clients
+        Clients().client("s3", "us-east-1"), Clients().client("sagemaker", "us-east-1")
+        named = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names)
+        print(json.dumps(sorted(name for name in named if not name.startswith("_"))))
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert set(json.loads(done.stdout)) <= ALLOWED
+
+
+def test_every_error_of_ours_has_a_meaning() -> None:
+    def below(kind: type[SweepError]) -> list[type[SweepError]]:
+        return [kind, *(deeper for child in kind.__subclasses__() for deeper in below(child))]
+
+    assert {launcher._meaning(kind("x")) for kind in below(SweepError)} == {
+        Exit.TASK_WRONG, Exit.UNAVAILABLE, Exit.RESTART,
+    }  # fmt: skip
