@@ -15,7 +15,6 @@ from orchestrator.errors import UsageError
 from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
 from orchestrator.planner.plan import write as write_plan
-from orchestrator.planner.solve import solve
 from orchestrator.platforms.source import pack
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor
@@ -85,13 +84,18 @@ class Orchestrator:
 
         A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
         """
+        from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
+
         return solve(sweep, self.catalog.survey(sweep, read_classic(classic) if classic else None))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
         """Make exactly this plan so, once: submitting it again finds, or completes, the same run."""
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
-        anchor = anchors.claim(self.cloud.s3, wanted, again=again)
+        control = self.cloud.s3
+        anchor = anchors.claim(control, wanted, again=again) if package else anchors.resume(control, wanted)
+        if anchor is None:
+            raise _no_source(plan)
         submit(anchor, package, self.ledger, self.cloud)
         return self._run(anchor)
 
@@ -139,7 +143,7 @@ def _packed(plan: Plan) -> Package | None:
 
 def _no_source(plan: Plan) -> UsageError:
     folder = plan.sweep.folder / plan.sweep.train.source
-    return UsageError("the source folder is not here", where=str(folder), hint="train.source in the sweep names it")
+    return UsageError("there is no such source folder", where=str(folder), hint="`train.source` names it")
 
 
 def _account(settings: Settings) -> Account:

@@ -114,13 +114,26 @@ def claim(control: S3, wanted: Anchor, *, again: bool) -> Anchor:
         name = f"{wanted.name}-{count}"
 
 
-def read(control: S3, name: str) -> Anchor:
+def resume(control: S3, wanted: Anchor) -> Anchor | None:
+    """This run if it is there already: without its sources nobody can make it, but anybody can go on with it."""
+    there = find(control, _checked(wanted.name))
+    return _same(there, wanted) if there else None
+
+
+def find(control: S3, name: str) -> Anchor | None:
     """The run of this name, from the control bucket."""
     try:
-        body = control.get(RunKeys(name).anchor).body
-    except NotFound as error:
-        raise UsageError(f"no run {name!r}", where=f"s3://{control.bucket}", hint="`sweep runs` lists them") from error
-    return Anchor.from_json(json.loads(body))
+        return Anchor.from_json(json.loads(control.get(RunKeys(name).anchor).body))
+    except NotFound:
+        return None
+
+
+def read(control: S3, name: str) -> Anchor:
+    """The run of this name; UsageError when there is none."""
+    found = find(control, name)
+    if found is None:
+        raise UsageError(f"no run {name!r}", where=f"s3://{control.bucket}", hint="`sweep runs` lists them")
+    return found
 
 
 def submissions(control: S3, run: str) -> Iterator[Submission]:

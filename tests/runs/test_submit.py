@@ -1,0 +1,209 @@
+"""Exactly once, whoever submits, from wherever, and however often it is killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator import read
+from orchestrator.aws.batch import Batch
+from orchestrator.aws.s3 import S3
+from orchestrator.errors import SettingsError, UsageError
+from orchestrator.planner.plan import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.fixtures.team import Team
+
+pytestmark = pytest.mark.usefixtures("cloud_environment")
+
+
+def arrays_of(client: Callable[..., Any], run: str) -> list[str]:
+    filters = [{"name": "JOB_NAME", "values": [f"{run}-*"]}]
+    return [job["jobName"] for job in client("batch").list_jobs(jobQueue="sweep", filters=filters)["jobSummaryList"]]
+
+
+def trainings_of(client: Callable[..., Any], run: str) -> list[str]:
+    return sorted(
+        training["TrainingJobName"]
+        for region in ("us-east-1", "eu-west-1")
+        for training in client("sagemaker", region).list_training_jobs(NameContains=run)["TrainingJobSummaries"]
+    )
+
+
+def test_a_plan_becomes_finished_trainings_in_their_own_regions(team: Team, name: str) -> None:
+    run = team.orchestrator().submit(team.plan(), name=name)
+    *_, last = run.watch(every_s=0.3)
+    assert last.state == "done"
+    rows = run.results()
+    assert [(row.point["x"], row.metrics["loss"]) for row in rows] == [(2, 1.0), (2, 1.0), (1, 2.0), (1, 2.0)]
+    assert {row.dataset: row.region for row in rows} == {"alps@1": "us-east-1", "coast@1": "eu-west-1"}
+    assert last.usd == pytest.approx(sum(row.usd for row in run.cost()))
+    assert {line.text for line in run.logs()} >= {"read 8 bytes", "loss=1.000", "loss=2.000"}
+
+
+def test_one_task_is_an_ordinary_job_and_nobody_has_to_know(team: Team, name: str) -> None:
+    plan = team.plan("[2]", data="{campaigns: [alps]}")
+    run = team.orchestrator().submit(plan, name=name)
+    *_, last = run.watch(every_s=0.3)
+    assert (last.tasks, last.state) == (1, "done")
+
+
+def test_a_plan_submitted_twice_from_two_empty_databases_is_one_run(
+    team: Team, name: str, client: Callable[..., Any]
+) -> None:
+    plan = team.plan()
+    here = team.orchestrator("here.db").submit(plan, name=name)
+    there = team.orchestrator("there.db").submit(plan, name=name)
+    assert here.name == there.name
+    list(there.watch(every_s=0.3))
+    here.sync()
+    assert here.status() == there.status()
+    assert arrays_of(client, name) == [f"{name}-s1-a1"]
+    assert trainings_of(client, name) == sorted(f"{name}-{task}-1" for task in range(4))
+
+
+class Killed(BaseException):
+    """As SIGKILL would: nothing after it runs."""
+
+
+STEPS = 10
+"""Writes and submissions of a plan for two Regions: more than there are, so the last kill never comes."""
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_submit_killed_at_any_step_is_completed_by_the_next(
+    team: Team, name: str, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    plan = team.plan("[2]")
+    with monkeypatch.context() as patch:
+        kill_after(patch, step)
+        with pytest.raises(Killed) if step < STEPS - 1 else nullcontext():
+            team.orchestrator("killed.db").submit(plan, name=name)
+    run = team.orchestrator("next.db").submit(plan, name=name)
+    assert arrays_of(client, name) == [f"{name}-s1-a1"]
+    assert run.status().tasks == 2
+    run.cancel()
+
+
+def kill_after(patch: pytest.MonkeyPatch, step: int) -> None:
+    """Die when this many writes to S3 and submissions to Batch are done, at the next one."""
+    count = 0
+
+    def deadly(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count > step:
+                raise Killed
+            return original(*arguments)
+
+        return call
+
+    patch.setattr(S3, "put_once", deadly(S3.put_once))
+    patch.setattr(Batch, "submit", deadly(Batch.submit))
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("delay", [1.0, 2.0])
+def test_a_sigkilled_process_that_submits_is_completed_by_the_next(
+    team: Team, name: str, client: Callable[..., Any], delay: float
+) -> None:
+    plan = team.plan("[2]")
+    write(plan, team.folder / "plan.json")
+    command = [Path(sys.executable).with_name("sweep"), "submit", "plan.json", "--yes", "--name", name]
+    process = subprocess.Popen(command, cwd=team.folder, env={**os.environ, "SWEEP_DATABASE": team.settings.database})
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    run = team.orchestrator().submit(plan, name=name)
+    assert arrays_of(client, name) == [f"{name}-s1-a1"]
+    run.cancel()
+
+
+def test_again_makes_a_second_run(team: Team, name: str) -> None:
+    plan = team.plan("[2]")
+    first = team.orchestrator().submit(plan, name=name)
+    second = team.orchestrator().submit(plan, name=name, again=True)
+    assert (first.name, second.name) == (name, f"{name}-2")
+    assert {row.name for row in team.orchestrator().runs()} == {name, f"{name}-2"}
+    first.cancel()
+    second.cancel()
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+class TestRefused:
+    def test_a_name_stands_for_one_plan(self, team: Team, name: str) -> None:
+        team.orchestrator().submit(team.plan("[2]"), name=name).cancel()
+        with pytest.raises(UsageError, match=f"run '{name}' exists with another plan"):
+            team.orchestrator().submit(team.plan("[3]"), name=name)
+
+    def test_a_run_never_mixes_two_versions_of_the_sources(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        team.orchestrator().submit(plan, name=name).cancel()
+        (team.folder / "training" / "more.py").write_text("")
+        with pytest.raises(UsageError, match="begun with other sources"):
+            team.orchestrator().submit(plan, name=name)
+
+    def test_a_name_that_fits_no_training_is_refused_before_anything_is_written(self, team: Team) -> None:
+        with pytest.raises(UsageError, match="cannot name a run"):
+            team.orchestrator().submit(team.plan("[2]"), name="Nightly Run")
+
+    def test_a_source_folder_that_is_gone_is_missed_at_once(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        (team.folder / "training").rename(team.folder / "elsewhere")
+        with pytest.raises(UsageError, match="there is no such source folder"):
+            team.orchestrator().submit(plan, name=name)
+        with pytest.raises(UsageError, match=f"no run '{name}'"):
+            team.orchestrator("other.db").run(name)
+
+    def test_settings_that_are_missing_are_named(self, team: Team) -> None:
+        orchestrator = team.orchestrator()
+        orchestrator.settings = orchestrator.settings.model_copy(update={"bucket": None})
+        with pytest.raises(SettingsError, match="bucket is not set"):
+            orchestrator.submit(team.plan("[2]"))
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_staged_run_is_completed_from_a_machine_without_its_sources(team: Team, name: str) -> None:
+    plan = team.plan("[2]")
+    team.orchestrator().submit(plan, name=name)
+    (team.folder / "training").rename(team.folder / "elsewhere")
+    run = team.orchestrator("other.db").submit(plan, name=name)
+    assert run.name == name
+    run.cancel()
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_dry_run_is_what_is_then_sent(team: Team, name: str, client: Callable[..., Any]) -> None:
+    plan = team.plan("[2]")
+    requests = team.orchestrator().requests(plan, name=name)
+    assert json.loads(json.dumps(requests)) == requests
+    assert [one["jobName"] for one in requests["batch"]["SubmitJob"]] == [f"{name}-s1-a1"]
+    list(team.orchestrator().submit(plan, name=name).watch(every_s=0.3))
+    for one in requests["sagemaker"]:
+        body = one["CreateTrainingJob"]
+        sent = client("sagemaker", one["region"]).describe_training_job(TrainingJobName=body["TrainingJobName"])
+        assert {key: sent[key] for key in ("HyperParameters", "StoppingCondition")} == {
+            key: body[key] for key in ("HyperParameters", "StoppingCondition")
+        }
+
+
+def test_the_same_inputs_give_the_same_plan_byte_for_byte(team: Team) -> None:
+    plans = []
+    for file in ("a.json", "b.json"):
+        write(team.plan(), team.folder / file)
+        plans.append((team.folder / file).read_bytes())
+    assert plans[0] == plans[1]
+    assert read(team.folder / "sweep.yaml").name == "small"
