@@ -1,7 +1,8 @@
 """The space: every assignment of the parameters, addressed by a number.
 
 Numbers run like an odometer: the first axis turns slowest. Size parameters, those that the runtime depends on, are put
-first whatever their order in the file, so points that take equally long have neighbouring numbers.
+first, so points that take equally long have neighbouring numbers. Among equals, axes go by their names: a number means
+the same whatever the order in the file, which a plan kept as JSON does not remember.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ class Space:
 
     def __init__(self, axes: Mapping[str, Axis], runtime_names: Iterable[str] = ()) -> None:
         """`runtime_names` are the names that the runtime depends on; those that are no axes are none of ours."""
-        dials = [_Dial(columns(name, axis)) for name, axis in axes.items()]
+        dials = [_Dial(columns(name, axes[name])) for name in sorted(axes)]
         wanted = set(runtime_names)
         slow = [dial for dial in dials if wanted & dial.columns.keys()]
         fast = [dial for dial in dials if not wanted & dial.columns.keys()]
         self._slow, self._fast = slow, fast
-        self.parameters: tuple[str, ...] = tuple(name for dial in dials for name in dial.columns)
+        self.parameters: tuple[str, ...] = tuple(name for axis in axes for name in columns(axis, axes[axis]))
         """In the file's order."""
         self.size_parameters: tuple[str, ...] = tuple(name for name in self.parameters if name in wanted)
 

@@ -24,7 +24,7 @@ def test_fixed_hyperparameters_may_be_in_it() -> None:
 
 def test_zipped_sizes_are_taken_together() -> None:
     sweep = make_sweep(space={"z": {"zip": {"a": [1, 2], "b": [10, 20]}}, "c": [1, 3]}, runtime="a * b * c")
-    assert hours(sweep).tolist() == [10, 30, 40, 120]
+    assert hours(sweep).tolist() == [10, 40, 30, 120]
 
 
 def test_hours_are_those_of_the_sizes_in_their_order() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from orchestrator.spec.axes import Axis, columns
 from orchestrator.spec.space import Space
 from tests.fixtures.sweeps import make_sweep
+
+if TYPE_CHECKING:
+    from random import Random
 
 AXIS: TypeAdapter[Any] = TypeAdapter(Axis)
 
@@ -140,7 +143,18 @@ def test_size_parameters_turn_slowest_whatever_their_order_in_the_file() -> None
     sweep = make_sweep(space={"lr": [0.1, 0.2], "epochs": [1, 2], "depth": [5, 6]}, runtime="epochs * depth")
     assert sweep.points.size_parameters == ("epochs", "depth")
     assert sweep.points.point(1) == {"lr": 0.2, "epochs": 1, "depth": 5}
-    assert sweep.points.point(2) == {"lr": 0.1, "epochs": 1, "depth": 6}
+    assert sweep.points.point(2) == {"lr": 0.1, "epochs": 2, "depth": 5}
+
+
+@given(spaces(), st.randoms())
+def test_a_number_means_the_same_whatever_the_order_in_the_file(
+    drawn: tuple[dict[str, Any], set[str]], random: Random
+) -> None:
+    axes, sizes = drawn
+    shuffled = random.sample(sorted(axes.items()), len(axes))
+    one = Space({name: AXIS.validate_python(form) for name, form in axes.items()}, sizes)
+    other = Space({name: AXIS.validate_python(form) for name, form in shuffled}, sizes)
+    assert all(spelt(one.point(number)) == spelt(other.point(number)) for number in range(len(one)))
 
 
 def test_a_space_without_axes_is_one_point() -> None:
