@@ -17,7 +17,7 @@ from orchestrator.errors import CatalogError
 if TYPE_CHECKING:
     from orchestrator.api import Problem
 
-app = typer.Typer(help="What data, machines and prices there are.", no_args_is_help=True)
+app = typer.Typer(help="What data, machines and prices there are.")
 
 KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
 

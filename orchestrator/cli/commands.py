@@ -33,7 +33,6 @@ app = typer.Typer(
     name="sweep",
     cls=InOrder,
     rich_markup_mode=None,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -93,9 +92,9 @@ def sweep(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code of these arguments."""
+    """The exit code of these arguments; none at all ask for help."""
     command = typer.main.get_command(app)
-    code = command.main(args=hoist(arguments), prog_name="sweep", standalone_mode=False)
+    code = command.main(args=hoist(arguments) or ["--help"], prog_name="sweep", standalone_mode=False)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0

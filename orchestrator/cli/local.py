@@ -17,7 +17,7 @@ from orchestrator.cli.options import AsJson
 if TYPE_CHECKING:
     from orchestrator.localcloud import Serving
 
-app = typer.Typer(help="A local AWS on this machine.", no_args_is_help=True)
+app = typer.Typer(help="A local AWS on this machine.")
 
 
 def _home() -> Path:

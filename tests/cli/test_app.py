@@ -105,6 +105,8 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line_and_130(monkeypatch: p
         (["plam"], "No such command 'plam'"),
         (["runs", "--jsn"], "No such option: --jsn"),
         (["submit"], "Missing argument 'FILE'"),
+        (["catalog"], "Missing command (see `sweep catalog --help`)"),
+        (["--verbose"], "Missing command"),
         (["results", "--limit", "many"], "--limit"),
         (["results", "--limit", "0"], "--limit"),
         (["logs", "--task", "3,x"], "--task: '3,x' names no tasks"),
@@ -133,6 +135,18 @@ def test_help_needs_none_of_the_heavy_libraries() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "Commands:" in done.stdout
     assert done.stderr == "[]\n"
+
+
+def test_nothing_at_all_asks_for_help(sweep: Sweep) -> None:
+    assert sweep() == sweep("--help")
+
+
+def test_a_shell_completes_commands(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for name, value in {"_SWEEP_COMPLETE": "complete_bash", "COMP_WORDS": "sweep ca", "COMP_CWORD": "1"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main([])
+    assert capsys.readouterr().out.split() == ["catalog", "cancel"]
 
 
 @pytest.mark.parametrize("command", ["", "catalog", "local", "plan", "submit", "demo"])
