@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcome:
         usd=billable / 3600 * handle.rate * handle.instances,
         started_at=_epoch(job.get("TrainingStartTime")),
         ended_at=_epoch(job.get("TrainingEndTime") or (job.get("LastModifiedTime") if end.state.terminal else None)),
-        metrics={metric["MetricName"]: float(metric["Value"]) for metric in job.get("FinalMetricDataList") or []},
+        metrics=_metrics(job),
         artifact=(job.get("ModelArtifacts") or {}).get("S3ModelArtifacts", ""),
     )
 
@@ -79,6 +80,12 @@ def _stopped(job: Mapping[str, Any], secondary: str, reason: str) -> _End:
     if not job.get("TrainingStartTime") and "pending" in f"{reason} {last}".lower():
         return _End(TaskState.FAILED, Cause.CAPACITY, reason or last)
     return _End(TaskState.CANCELLED, Cause.STOPPED, reason or "it was stopped")
+
+
+def _metrics(job: Mapping[str, Any]) -> dict[str, float]:
+    """The last value of each. JSON knows neither nan nor infinity, and no ranking does."""
+    values = {metric["MetricName"]: float(metric["Value"]) for metric in job.get("FinalMetricDataList") or []}
+    return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def _between(job: Mapping[str, Any]) -> float:

@@ -1,0 +1,184 @@
+"""Request bodies, literally: what CreateTrainingJob gets is what is written here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.validate import ParamValidator
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.platforms.sagemaker.request import HASH_TAG, request
+from orchestrator.platforms.sagemaker.stage import template
+from orchestrator.wire.names import canonical
+from orchestrator.wire.task import Limits
+from tests.platforms.sweeps import ON_DEMAND, ROLE, SITE, SPOT, TASK, sweep
+
+DIGEST = "0123abcd"
+SOURCE = f'"s3://team-eu-west-1/sources/{DIGEST}/sourcedir.tar.gz"'
+COMMON = {
+    "sagemaker_program": '"train.py"',
+    "sagemaker_submit_directory": SOURCE,
+    "sagemaker_container_log_level": "20",
+    "sagemaker_region": '"eu-west-1"',
+    "sagemaker_job_name": '"nightly-912-3"',
+    "lr": "0.1",
+    "batch_size": "64",
+    "augment": "true",
+    "optimizer": '"adam"',
+}
+
+
+def body(train: dict[str, Any] | None = None, place: Any = SPOT, **changes: Any) -> dict[str, Any]:
+    shared = template(sweep(train), DIGEST, "eu-west-1", "nightly", SITE)
+    return request(shared, replace(TASK, **changes), place, 3, 3000).body
+
+
+def test_a_spot_training_as_it_is_sent() -> None:
+    made = request(template(sweep(), DIGEST, "eu-west-1", "nightly", SITE), TASK, SPOT, 3, 3000)
+    assert (made.training, made.lane) == ("nightly-912-3", SPOT.lane)
+    assert made.body == {
+        "TrainingJobName": "nightly-912-3",
+        "RoleArn": ROLE,
+        "AlgorithmSpecification": {"TrainingImage": "me/train:1", "TrainingInputMode": "File"},
+        "HyperParameters": COMMON,
+        "InputDataConfig": [
+            {
+                "ChannelName": "training",
+                "DataSource": {
+                    "S3DataSource": {
+                        "S3DataType": "S3Prefix",
+                        "S3Uri": "s3://team-eu-west-1/paris/v1/",
+                        "S3DataDistributionType": "FullyReplicated",
+                    }
+                },
+            }
+        ],
+        "OutputDataConfig": {"S3OutputPath": "s3://team-eu-west-1/runs/nightly/trainings"},
+        "ResourceConfig": {"VolumeSizeInGB": 30, "InstanceType": "ml.g5.xlarge", "InstanceCount": 1},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 3000, "MaxWaitTimeInSeconds": 7200},
+        "EnableManagedSpotTraining": True,
+        "Tags": [
+            {"Key": "sweep:run", "Value": "nightly"},
+            {"Key": "sweep:task", "Value": "912"},
+            {"Key": "sweep:attempt", "Value": "3"},
+            {"Key": "sweep:owner", "Value": "ada"},
+            {"Key": "sweep:request-hash", "Value": made.hash},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("train", "adds"),
+    [
+        ({}, {}),
+        (
+            {"parallel": "mpi", "processes_per_instance": 4, "mpi_options": "-x NCCL_DEBUG=INFO"},
+            {
+                "sagemaker_mpi_enabled": "true",
+                "sagemaker_mpi_num_of_processes_per_host": "4",
+                "sagemaker_mpi_custom_mpi_options": '"-x NCCL_DEBUG=INFO"',
+            },
+        ),
+        (
+            {"parallel": "horovod"},
+            {
+                "sagemaker_mpi_enabled": "true",
+                "sagemaker_mpi_num_of_processes_per_host": "1",
+                "sagemaker_mpi_custom_mpi_options": '""',
+            },
+        ),
+        (
+            {"parallel": "ddp", "processes_per_instance": 8},
+            {
+                "sagemaker_torch_distributed_enabled": "true",
+                "sagemaker_mpi_num_of_processes_per_host": "8",
+                "sagemaker_instance_type": '"ml.g5.xlarge"',
+            },
+        ),
+        (
+            {"parallel": "smddp"},
+            {
+                "sagemaker_distributed_dataparallel_enabled": "true",
+                "sagemaker_distributed_dataparallel_custom_mpi_options": '""',
+                "sagemaker_instance_type": '"ml.g5.xlarge"',
+            },
+        ),
+    ],
+)
+def test_each_way_of_starting_processes_adds_what_the_sdks_estimators_send(
+    train: dict[str, Any], adds: dict[str, str]
+) -> None:
+    assert body(train)["HyperParameters"] == COMMON | adds
+
+
+def test_everything_a_sweep_may_ask_for_has_its_field() -> None:
+    asked = {
+        "environment": {"MODE": "fast"},
+        "metrics": {"loss": "loss=([0-9.]+)"},
+        "checkpoints": {"every": "5m"},
+        "volume_gb": 100,
+        "hyperparameters": {"epochs": 3},
+    }
+    made = body(asked, instances=2)
+    assert made["Environment"] == {"MODE": "fast"}
+    assert made["AlgorithmSpecification"]["MetricDefinitions"] == [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
+    assert made["AlgorithmSpecification"]["EnableSageMakerMetricsTimeSeries"] is True
+    assert made["CheckpointConfig"] == {"S3Uri": "s3://team-eu-west-1/runs/nightly/checkpoints/912"}
+    assert made["ResourceConfig"] == {"VolumeSizeInGB": 100, "InstanceType": "ml.g5.xlarge", "InstanceCount": 2}
+    assert made["HyperParameters"]["epochs"] == "3"
+
+
+def test_on_demand_says_how_long_to_wait_for_a_machine_within_sagemakers_bounds() -> None:
+    made = body(place=ON_DEMAND)
+    assert "EnableManagedSpotTraining" not in made
+    assert made["StoppingCondition"] == {"MaxRuntimeInSeconds": 3000, "MaxPendingTimeInSeconds": 1800}
+    cpu = replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, instance_type="ml.c5.xlarge"))
+    assert body(place=cpu)["StoppingCondition"] == {"MaxRuntimeInSeconds": 3000}
+
+
+def test_spot_waits_at_least_as_long_as_it_may_run() -> None:
+    assert body(limits=Limits(3600, max_wait_s=0))["StoppingCondition"]["MaxWaitTimeInSeconds"] == 3000
+
+
+def test_checkpoints_belong_to_the_task_so_that_the_next_attempt_goes_on() -> None:
+    shared = template(sweep({"checkpoints": {}}), DIGEST, "eu-west-1", "nightly", SITE)
+    first, second = (request(shared, TASK, SPOT, attempt, 3000).body for attempt in (1, 2))
+    assert first["CheckpointConfig"] == second["CheckpointConfig"]
+    assert first["TrainingJobName"] != second["TrainingJobName"]
+
+
+points = st.dictionaries(
+    st.from_regex(r"[a-z_][a-z0-9_]{0,20}", fullmatch=True),
+    st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans() | st.text(max_size=40),
+    max_size=8,
+)
+
+
+@given(points, st.integers(0, 10**6), st.integers(1, 99))
+def test_the_same_arguments_make_the_same_bytes_and_the_hash_covers_them(
+    point: dict[str, Any], number: int, attempt: int
+) -> None:
+    shared = template(sweep(), DIGEST, "eu-west-1", "nightly", SITE)
+    task = replace(TASK, point=point, number=number)
+    one, two = (request(shared, task, SPOT, attempt, 3000) for _ in range(2))
+    assert canonical(one.body) == canonical(two.body)
+    assert one.hash == two.hash == {tag["Key"]: tag["Value"] for tag in one.body["Tags"]}[HASH_TAG]
+    others = [
+        request(shared, task, SPOT, attempt + 1, 3000),
+        request(shared, task, SPOT, attempt, 2999),
+        request(shared, task, ON_DEMAND, attempt, 3000),
+        request(shared, replace(task, point=point | {"new": 1}), SPOT, attempt, 3000),
+    ]
+    assert one.hash not in {other.hash for other in others}
+
+
+@pytest.mark.parametrize("place", [SPOT, ON_DEMAND])
+def test_botocores_own_description_of_the_api_accepts_the_request(place: Any) -> None:
+    asked = {"metrics": {"loss": "loss=([0-9.]+)"}, "checkpoints": {}, "environment": {"A": "b"}, "parallel": "ddp"}
+    shape = botocore.session.Session().get_service_model("sagemaker").operation_model("CreateTrainingJob").input_shape
+    report = ParamValidator().validate(body(asked, place), shape)
+    assert not report.has_errors(), report.generate_report()

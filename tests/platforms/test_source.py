@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.errors import SpecError
+from orchestrator.platforms.source import Package, pack
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    write(folder / "train.py", "print('hello')")
+    write(folder / "models" / "net.py", "")
+    return folder
+
+
+def write(path: Path, text: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def contents(package: Package) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(package.body)) as archive:
+        return {entry.name: archive.extractfile(entry).read() for entry in archive if entry.isfile()}  # type: ignore[union-attr]
+
+
+def test_every_file_is_packed_under_its_own_name(code: Path) -> None:
+    package = pack(code)
+    assert package.files == ("models/net.py", "train.py")
+    assert contents(package) == {"models/net.py": b"", "train.py": b"print('hello')"}
+
+
+names = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=8)
+
+
+@given(st.dictionaries(names, st.binary(max_size=200), min_size=1, max_size=8))
+def test_same_content_makes_same_bytes_whenever_and_in_whatever_order_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]
+) -> None:
+    packages = []
+    for order in (list(files), list(reversed(files))):
+        folder = tmp_path_factory.mktemp("code")
+        for n, name in enumerate(order):
+            (folder / f"{name}.py").write_bytes(files[name])
+            os.utime(folder / f"{name}.py", (n, n))
+            (folder / f"{name}.py").chmod(0o600 if n % 2 else 0o664)
+        packages.append(pack(folder))
+    assert packages[0] == packages[1]
+
+
+def test_other_content_another_name_or_the_right_to_run_make_another_digest(code: Path) -> None:
+    digests = {pack(code).digest}
+    (code / "train.py").chmod(0o755)
+    digests.add(pack(code).digest)
+    write(code / "train.py", "print('bye')")
+    digests.add(pack(code).digest)
+    (code / "models" / "net.py").rename(code / "models" / "web.py")
+    digests.add(pack(code).digest)
+    assert len(digests) == 4
+
+
+def test_the_archive_tells_nothing_of_the_machine_it_was_made_on(code: Path) -> None:
+    package = pack(code)
+    assert package.body[4:8] == b"\0\0\0\0"
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(package.body))) as archive:
+        assert {(e.mtime, e.uid, e.gid, e.uname, e.gname) for e in archive} == {(0, 0, 0, "", "")}
+
+
+def test_what_is_no_code_is_left_out(code: Path) -> None:
+    for path in (".git/config", "__pycache__/x.pyc", "models/__pycache__/y.pyc", ".venv/bin/python", "a.egg-info/top"):
+        write(code / path)
+    assert pack(code).files == ("models/net.py", "train.py")
+
+
+def test_the_ignore_file_keeps_files_out(code: Path) -> None:
+    write(code / ".sweepignore", "# notes\n\n*.ckpt\ndata/\nnotes/*.md\n/top.txt\n")
+    for path in ("a.ckpt", "models/b.ckpt", "data/x", "models/data/x", "notes/a.md", "top.txt", "notes/keep.txt"):
+        write(code / path)
+    write(code / "models" / "top.txt")
+    write(code / "deep" / "data")
+    assert pack(code).files == ("deep/data", "models/net.py", "models/top.txt", "notes/keep.txt", "train.py")
+
+
+@pytest.mark.parametrize(
+    "secret", [".env", "models/.env.production", "aws.pem", ".aws/config", "id_rsa", "credentials.json", "Secrets.yaml"]
+)
+def test_a_file_that_looks_like_a_secret_is_refused_by_name(code: Path, secret: str) -> None:
+    write(code / secret)
+    with pytest.raises(SpecError, match=r"looks like a secret .*\.sweepignore"):
+        pack(code)
+    write(code / ".sweepignore", secret.split("/")[0])
+    pack(code)
+
+
+def test_code_about_secrets_is_no_secret(code: Path) -> None:
+    write(code / "secrets.py")
+    write(code / "credentials" / "vault.py")
+    with pytest.raises(SpecError, match="credentials looks like a secret"):
+        pack(code)
+    (code / "credentials" / "vault.py").rename(code / "vault.py")
+    (code / "credentials").rmdir()
+    assert "secrets.py" in pack(code).files
+
+
+def test_a_link_within_the_folder_stays_a_link(code: Path) -> None:
+    (code / "models" / "main.py").symlink_to(code / "train.py")
+    (code / "nets").symlink_to("models")
+    with tarfile.open(fileobj=io.BytesIO(pack(code).body)) as archive:
+        links = {entry.name: entry.linkname for entry in archive if entry.issym()}
+    assert links == {"models/main.py": "../train.py", "nets": "models"}
+
+
+@pytest.mark.parametrize(
+    ("target", "fault"), [("/etc/hostname", "leads out of the source folder"), ("nowhere.py", "leads nowhere")]
+)
+def test_a_link_that_leads_astray_is_refused(code: Path, target: str, fault: str) -> None:
+    Path("/etc/hostname").exists() or pytest.skip("no file to point at")
+    (code / "link.py").symlink_to(target)
+    with pytest.raises(SpecError, match=f"the link link.py {fault}"):
+        pack(code)
+
+
+def test_a_missing_folder_or_entry_point_is_one_clear_line(code: Path) -> None:
+    with pytest.raises(SpecError, match=r"nowhere: there is no such source folder"):
+        pack(code / "nowhere")
+    with pytest.raises(SpecError, match=r"entry point trian.py is not in the source folder \(did you mean 'train.py'"):
+        pack(code, "trian.py")
+
+
+def test_what_cannot_be_packed_is_one_clear_line(code: Path) -> None:
+    os.mkfifo(code / "pipe")
+    with pytest.raises(SpecError, match="pipe: neither a file nor a folder"):
+        pack(code)
+
+
+def test_a_file_that_cannot_be_read_is_one_clear_line(code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(SpecError, match=r"net\.py: cannot be read: Permission denied \(check its permissions\)"):
+        pack(code)
+
+
+def test_a_pattern_that_would_take_one_back_is_refused(code: Path) -> None:
+    write(code / ".sweepignore", "*.ckpt\n!best.ckpt\n")
+    with pytest.raises(SpecError, match=r"\.sweepignore:2: patterns cannot be taken back"):
+        pack(code)
