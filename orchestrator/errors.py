@@ -1,25 +1,25 @@
 """Every error a user can meet, one line each: what is wrong, where, and what to do.
 
-    SweepError                     exit 1
-    ├── UsageError                 exit 2   a bad file, option or name
-    │   ├── SpecError                       sweep.yaml, at file:line:column
-    │   ├── SettingsError                   a setting missing or unreadable
-    │   ├── CatalogError                    rows that cannot be loaded, a schema behind or ahead
-    │   └── InfeasibleError                 no place can run a task, and why
-    ├── AccessError                exit 4   credentials or permission
-    │   ├── NoCredentials
-    │   └── AccessDenied
-    ├── CloudError                 exit 1   AWS said no, or nothing
-    │   ├── NotFound
-    │   ├── AlreadyExists                   a conditional write lost, a name in use
-    │   ├── InvalidRequest                  AWS calls the request wrong: never retried
-    │   ├── Throttled                       slow down, then again
-    │   ├── QuotaExceeded                   our quota: waits
-    │   ├── NoCapacity                      AWS has none now: another place may
-    │   └── Unreachable                     endpoint down, Region down, time-out
-    ├── RunFailed                  exit 1   every task of the run failed
-    ├── PartlyFailed               exit 5   some did
-    └── Refused                    exit 6   by budget, quota or a stale plan
+SweepError                     exit 1
+├── UsageError                 exit 2   a bad file, option or name
+│   ├── SpecError                       sweep.yaml, at file:line:column
+│   ├── SettingsError                   a setting missing or unreadable
+│   ├── CatalogError                    rows that cannot be loaded, a schema behind or ahead
+│   └── InfeasibleError                 no place can run a task, and why
+├── AccessError                exit 4   credentials or permission
+│   ├── NoCredentials
+│   └── AccessDenied
+├── CloudError                 exit 1   AWS said no, or nothing
+│   ├── NotFound
+│   ├── AlreadyExists                   a conditional write lost, a name in use
+│   ├── InvalidRequest                  AWS calls the request wrong: never retried
+│   ├── Throttled                       slow down, then again
+│   ├── QuotaExceeded                   our quota: waits
+│   ├── NoCapacity                      AWS has none now: another place may
+│   └── Unreachable                     endpoint down, Region down, time-out
+├── RunFailed                  exit 1   every task of the run failed
+├── PartlyFailed               exit 5   some did
+└── Refused                    exit 6   by budget, quota or a stale plan
 """
 
 from __future__ import annotations
@@ -119,11 +119,15 @@ class Refused(SweepError):
     exit_code = 6
 
 
+_SHOWN = 30
+
+
 def did_you_mean(word: str, choices: list[str]) -> str:
-    """A hint naming the nearest choice, or all of them when none is near."""
+    """A hint naming the nearest choice, or the first of them when none is near: a catalog may know thousands."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, choices, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"choose from: {', '.join(choices)}" if choices else ""
+    more = f" and {len(choices) - _SHOWN:,} more" if len(choices) > _SHOWN else ""
+    return f"choose from: {', '.join(choices[:_SHOWN])}{more}" if choices else ""

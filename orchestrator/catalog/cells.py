@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from datetime import date, datetime, time, timezone
+from decimal import Decimal
 from typing import Any
 
 from orchestrator.errors import did_you_mean
@@ -14,13 +16,12 @@ from orchestrator.wire.task import Purchase
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 _LOCAL_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d-[a-z]+-\d+")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_LARGEST = 2**63 - 1
 
 
 def text(cell: Any) -> str:
     value = str(cell).strip()
-    if not value.isprintable():
-        raise ValueError(f"{value!r} contains characters that cannot be printed")
+    if not value.isprintable() and any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
+        raise ValueError(f"{value!r} contains control characters")
     return value
 
 
@@ -47,7 +48,7 @@ def tags(cell: Any) -> tuple[str, ...]:
 def region(cell: Any) -> str:
     value = text(cell)
     if _LOCAL_ZONE.fullmatch(value):
-        raise ValueError(f"{value!r} is a local zone; only Regions can train")
+        raise ValueError(f"{value!r} is a local zone, not a Region")
     if not _REGION.fullmatch(value):
         raise ValueError(f"{value!r} is not a Region; write one like us-east-1")
     return value
@@ -57,7 +58,7 @@ def purchase(cell: Any) -> str:
     value = text(cell)
     choices = [known.value for known in Purchase]
     if value not in choices:
-        raise ValueError(f"{value!r} is no way to buy: {did_you_mean(value, choices)}")
+        raise ValueError(f"{value!r} is no way to buy; {did_you_mean(value, choices)}")
     return value
 
 
@@ -72,22 +73,24 @@ def s3_uri(cell: Any) -> str:
     return value
 
 
-def number(cell: Any) -> int:
-    """How many: slots, bytes. Numbers that a spreadsheet wrote as 12.0 are meant as 12."""
+def number(cell: Any, largest: int = 2**63 - 1) -> int:
+    """How many. A spreadsheet's 12.0 and 1.2e1 are 12."""
     try:
-        value = int(cell) if isinstance(cell, (str, int)) and "." not in str(cell) else _integral(cell)
-    except (ValueError, OverflowError) as error:
+        value = Decimal(str(cell).strip())
+        whole = value == value.to_integral_value()
+    except ArithmeticError as error:
         raise ValueError(f"{str(cell)!r} is not a whole number") from error
-    if not 0 <= value <= _LARGEST:
-        raise ValueError(f"{value} is negative" if value < 0 else f"{value} is too large")
-    return value
+    if not whole:
+        raise ValueError(f"{str(cell)!r} is not a whole number")
+    if value < 0:
+        raise ValueError(f"{value} is negative")
+    if value > largest:
+        raise ValueError(f"{str(cell)!r} is too large")
+    return int(value)
 
 
 def slots(cell: Any) -> int:
-    value = number(cell)
-    if value >= 2**31:
-        raise ValueError(f"{value} is too large")
-    return value
+    return number(cell, 2**31 - 1)
 
 
 def amount(cell: Any) -> float:
@@ -124,10 +127,3 @@ def moment(cell: Any) -> datetime:
         return value.replace(tzinfo=timezone.utc) if value.tzinfo is None else value.astimezone(timezone.utc)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{str(cell)!r} is not a time; write 2026-11-20T18:30:00Z") from error
-
-
-def _integral(cell: Any) -> int:
-    value = float(cell)
-    if not value.is_integer():
-        raise ValueError(cell)
-    return int(value)

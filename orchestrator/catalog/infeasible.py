@@ -29,34 +29,33 @@ def check_instance_types(connection: Connection, where: Where) -> None:
 
 
 def no_place(connection: Connection, nowhere: list[str], where: Where, wanted: Table) -> InfeasibleError:
-    """Of the first dataset that has no candidate, and how many more there are."""
+    """Why the first of these datasets has no candidate, and how many more there are."""
     dataset = nowhere[0]
-    others = f"; nor can {len(nowhere) - 1:,} more datasets" if len(nowhere) > 1 else ""
     regions = sorted(connection.scalars(select(wanted.c.region).where(wanted.c.dataset == dataset)))
-    if not regions:
-        return InfeasibleError(
-            f"dataset {dataset} has no replica in any Region{others}", hint="sweep catalog load replicas.csv"
-        )
     allowed = [region for region in regions if not where.regions or region in where.regions]
-    if not allowed:
-        return InfeasibleError(
-            f"dataset {dataset} has no replica in an allowed Region ({few(where.regions)}){others}",
-            hint=f"it lies in {few(regions)}: allow one of these, or put a replica there",
-        )
+    if not regions:
+        problem, hint = "has no replica in any Region", "sweep catalog load replicas.csv"
+    elif not allowed:
+        problem = f"has no replica in an allowed Region ({few(where.regions)})"
+        hint = f"it lies in {few(regions)}: allow one of these, or put a replica there"
+    else:
+        problem, hint = _no_price(connection, allowed, where)
+    more = len(nowhere) - 1
+    others = f"; nor can {more:,} more dataset{'s' if more > 1 else ''} be trained" if more else ""
+    return InfeasibleError(f"dataset {dataset} {problem}{others}", hint=hint)
+
+
+def _no_price(connection: Connection, allowed: list[str], where: Where) -> tuple[str, str]:
+    it, has = ("it", "has") if len(where.instance_types) == 1 else ("they", "have")
     purchases = [purchase.value for purchase in where.purchases]
-    priced = connection.execute(
+    problem = f"lies in {few(allowed)}, where {few(where.instance_types)} {has} no {' or '.join(purchases)} price"
+    known = connection.execute(
         select(prices.c.region, prices.c.purchase).where(prices.c.instance_type.in_(where.instance_types)).distinct()
     ).fetchall()
-    other_purchases = sorted({row.purchase for row in priced if row.region in allowed})
-    other_regions = sorted({row.region for row in priced if row.purchase in purchases} - set(allowed))
-    if other_purchases:
-        hint = f"there are {' and '.join(other_purchases)} prices: add them to purchases"
-    elif other_regions:
-        hint = f"they have prices in {few(other_regions)}, where the dataset has no replica that may be used"
-    else:
-        hint = "sweep catalog load prices.csv"
-    return InfeasibleError(
-        f"dataset {dataset} lies in {few(allowed)}, where {few(where.instance_types)} "
-        f"{'has' if len(where.instance_types) == 1 else 'have'} no {' or '.join(purchases)} price{others}",
-        hint=hint,
-    )
+    here = sorted({row.purchase for row in known if row.region in allowed})
+    elsewhere = sorted({row.region for row in known if row.purchase in purchases})
+    if here:
+        return problem, f"{it} {has} {' and '.join(here)} prices there: add these to purchases"
+    if elsewhere:
+        return problem, f"{it} {has} prices in {few(elsewhere)}"
+    return problem, "sweep catalog load prices.csv"

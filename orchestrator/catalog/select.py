@@ -11,7 +11,7 @@ from orchestrator.db.tables import campaign_tags, campaigns, datasets
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sized
 
     from sqlalchemy import Connection, Row
 
@@ -68,8 +68,8 @@ def _tagged(connection: Connection, names: set[str], tags: list[str]) -> set[str
         known = sorted(set().union(*its.values()))
         unknown = next((tag for tag in tags if tag not in known), None)
         if unknown is not None:
-            raise CatalogError(f"none of {_number(names)} has the tag {unknown!r}", hint=did_you_mean(unknown, known))
-        raise CatalogError(f"none of {_number(names)} has all of the tags {', '.join(tags)}")
+            raise CatalogError(f"{_none_of(names, 'has')} the tag {unknown!r}", hint=did_you_mean(unknown, known))
+        raise CatalogError(f"{_none_of(names, 'has')} all of the tags {', '.join(tags)}")
     return left
 
 
@@ -84,12 +84,21 @@ def _recorded(rows: list[Row[Any]], data: Data) -> set[str]:
         and (data.recorded_to is None or first <= data.recorded_to)
     }
     if not left:
-        days = [day for row in rows for day in (row.recorded_from, row.recorded_to) if day is not None]
-        span = f"they were recorded {min(days)} to {max(days)}" if days else "their days are not in the catalog"
-        ends = [f"from {data.recorded_from}" if data.recorded_from else "", f"to {data.recorded_to or ''}"]
-        asked = " ".join(end for end in ends if end not in ("", "to "))
-        raise CatalogError(f"none of {_number(rows)} was recorded {asked}", hint=span)
+        raise _not_recorded(rows, data)
     return left
+
+
+def _not_recorded(rows: list[Row[Any]], data: Data) -> CatalogError:
+    first = f" from {data.recorded_from}" if data.recorded_from else ""
+    last = f" to {data.recorded_to}" if data.recorded_to else ""
+    days = [day for row in rows for day in (row.recorded_from, row.recorded_to) if day is not None]
+    one = len(rows) == 1
+    hint = (
+        f"{'it was' if one else 'they were'} recorded {min(days)} to {max(days)}"
+        if days
+        else f"{'its' if one else 'their'} days are not in the catalog"
+    )
+    return CatalogError(f"{_none_of(rows, 'was')} recorded{first}{last}", hint=hint)
 
 
 def _version(rows: list[Row[Any]], version: str) -> Row[Any] | None:
@@ -114,5 +123,7 @@ def few(names: Iterable[str], limit: int = 5) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
-def _number(rows: Any) -> str:
-    return f"the {len(rows):,} campaigns asked for" if len(rows) != 1 else "the one campaign asked for"
+def _none_of(campaigns: Sized, verb: str) -> str:
+    if len(campaigns) == 1:
+        return f"the one campaign asked for {verb} not"
+    return f"none of the {len(campaigns):,} campaigns asked for {verb}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, Integer, MetaData, Table, and_, case, exists, func, insert, literal, or_, select, true
+from sqlalchemy import Column, Integer, MetaData, Table, and_, case, exists, false, func, insert, or_, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 
 if TYPE_CHECKING:
@@ -91,9 +91,8 @@ class Stage:
         """Insert what is new, and update the given columns where they differ."""
         facts = [name for name in given if name not in self._keys]
         same_key = and_(*(self._target.c[name] == self._table.c[name] for name in self._keys))
-        differs = or_(*(self._target.c[name].is_distinct_from(self._table.c[name]) for name in facts))
-        changed = func.sum(case((differs, 1), else_=0)) if facts else literal(0)
-        matched = select(func.count(), func.coalesce(changed, 0))
+        differs = or_(false(), *(self._target.c[name].is_distinct_from(self._table.c[name]) for name in facts))
+        matched = select(func.count(), func.coalesce(func.sum(case((differs, 1), else_=0)), 0))
         known, updated = self._connection.execute(matched.select_from(self._table.join(self._target, same_key))).one()
         total = self._connection.scalars(select(func.count()).select_from(self._table)).one()
         if known < total or updated:
@@ -113,6 +112,6 @@ class Stage:
             statement.on_conflict_do_update(
                 index_elements=self._keys,
                 set_={name: new[name] for name in facts},
-                where=or_(*(self._target.c[name].is_distinct_from(new[name]) for name in facts)),
+                where=or_(false(), *(self._target.c[name].is_distinct_from(new[name]) for name in facts)),
             )
         )

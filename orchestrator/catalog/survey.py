@@ -43,7 +43,9 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
     """Of datasets in the catalog; or of a classic JOBARRAY's lines, each URI a dataset that no catalog knows."""
     with reading(engine) as connection:
         WANTED.create(connection)
-        chosen = _want_lines(connection, classic) if classic is not None else _want(connection, sweep)
+        chosen = _lines(connection, classic) if classic is not None else select(connection, sweep.data)
+        if classic is None:
+            want(connection, [row.dataset for row in chosen])
         check_instance_types(connection, sweep.where)
         lanes = candidates(connection, sweep.where)
         placed = set(lanes["dataset"])
@@ -52,8 +54,8 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
             raise no_place(connection, nowhere, sweep.where, WANTED)
         return Market(
             datasets=_table(chosen, DATASETS),
-            candidates=_in_order(lanes, [row.dataset for row in chosen]),
-            transfers=_transfers(connection, lanes),
+            candidates=in_order(lanes, [row.dataset for row in chosen]),
+            transfers=transfers(connection, lanes),
         )
 
 
@@ -70,17 +72,16 @@ def candidates(connection: Connection, where: Where, *, may_move: bool = False) 
     return _table(connection.execute(statement, flags), CANDIDATES)
 
 
-def _want(connection: Connection, sweep: Sweep) -> list[Chosen]:
-    chosen = select(connection, sweep.data)
-    for start in range(0, len(chosen), _NAMES):
-        names = [row.dataset for row in chosen[start : start + _NAMES]]
-        size = func.coalesce(replicas.c.bytes, datasets.c.bytes)
-        rows = sql(replicas.c.dataset, replicas.c.region, replicas.c.s3_uri, size).join_from(replicas, datasets)
-        connection.execute(insert(WANTED).from_select(WANTED.columns.keys(), rows.where(datasets.c.dataset.in_(names))))
-    return chosen
+def want(connection: Connection, names: Sequence[str]) -> None:
+    """The replicas of these datasets."""
+    size = func.coalesce(replicas.c.bytes, datasets.c.bytes)
+    rows = sql(replicas.c.dataset, replicas.c.region, replicas.c.s3_uri, size).join_from(replicas, datasets)
+    for start in range(0, len(names), _NAMES):
+        some = rows.where(datasets.c.dataset.in_(names[start : start + _NAMES]))
+        connection.execute(insert(WANTED).from_select(WANTED.columns.keys(), some))
 
 
-def _want_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]:
+def _lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]:
     """A URI in several Regions has as many replicas. Nobody has said how large it is."""
     wanted = list(dict.fromkeys((line.s3_uri, line.region) for line in lines))
     if not wanted:
@@ -91,7 +92,7 @@ def _want_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Ch
     return [Chosen(uri, campaign="", version="", bytes=0) for uri in dict.fromkeys(uri for uri, _ in wanted)]
 
 
-def _in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Of the datasets, then of the lanes; and of sources that cost the same, the first."""
     lane = ["dataset", "platform", "region", "instance_type", "purchase"]
     order = {name: number for number, name in enumerate(names)}
@@ -101,7 +102,7 @@ def _in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     return lanes.drop_duplicates(lane).reset_index(drop=True)
 
 
-def _transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
+def transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
     """Every tier of the copies that the candidates would need."""
     copies = lanes.dropna(subset="from_region")
     pairs = set(zip(copies["from_region"], copies["region"], strict=True))

@@ -1,0 +1,95 @@
+"""A small catalog: three campaigns in four Regions, with one gap of each kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.catalog.catalog import Catalog
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {
+    "campaigns": """
+        campaign,recorded_from,recorded_to,tags,description
+        alps,2026-01-10,2026-01-20,snow; night,passes and tunnels
+        coast,2026-03-01,2026-03-31,day,
+        tokyo,,,night;rain,"narrow, crowded streets"
+        """,
+    "datasets": """
+        campaign,version,bytes,created_at
+        alps,v1,100000000000,2026-02-01
+        alps,v2,120000000000,2026-05-01T12:00:00+02:00
+        coast,v1,200000000000,2026-04-01T00:00:00Z
+        tokyo,v1,50000000000,2026-04-02
+        """,
+    "replicas": """
+        dataset,region,s3_uri,bytes
+        alps@v1,eu-central-1,s3://data-eu-central-1/alps/v1/,
+        alps@v2,eu-central-1,s3://data-eu-central-1/alps/v2/,
+        alps@v2,us-east-1,s3://data-us-east-1/alps/v2/,119000000000
+        coast@v1,us-west-2,s3://data-us-west-2/coast/,
+        tokyo@v1,us-east-1,s3://data-us-east-1/tokyo/,
+        """,
+    "prices": """
+        region,instance_type,purchase,usd_per_hour,observed_at,source
+        us-east-1,ml.g5.xlarge,on_demand,1.408,2026-11-01T00:00:00Z,list
+        us-east-1,ml.g5.xlarge,spot,0.7,2026-11-19T00:00:00Z,history
+        us-east-1,ml.g5.xlarge,spot,0.5,2026-11-20T00:00:00Z,history
+        us-east-1,ml.p4d.24xlarge,on_demand,37.688,2026-11-01T00:00:00Z,list
+        us-west-2,ml.g5.xlarge,on_demand,1.408,2026-11-01T00:00:00Z,list
+        us-west-2,ml.g5.xlarge,spot,0.6,2026-11-20T00:00:00Z,history
+        eu-central-1,ml.g5.xlarge,on_demand,1.76,2026-11-01T00:00:00Z,list
+        """,
+    "quotas": """
+        region,instance_type,purchase,slots,observed_at
+        us-east-1,ml.g5.xlarge,spot,4,2026-10-01
+        us-east-1,ml.g5.xlarge,spot,12,2026-11-01
+        us-west-2,ml.g5.xlarge,spot,0,2026-11-01
+        """,
+    "transfer_prices": """
+        from_region,to_region,from_gb,usd_per_gb
+        eu-central-1,us-west-2,0,0.02
+        us-east-1,us-west-2,0,0.02
+        us-east-1,us-west-2,100,0.01
+        us-west-2,us-east-1,0,0.02
+        us-west-2,eu-central-1,0,0.02
+        us-east-1,eu-central-1,0,0.02
+        """,
+}
+
+
+def write(folder: Path, kind: str, text: str) -> Path:
+    """A file of this kind, its lines without the indentation they have in a test."""
+    file = folder / f"{kind}.csv"
+    file.write_text("\n".join(line.strip() for line in text.strip().splitlines()) + "\n", encoding="utf-8")
+    return file
+
+
+def small(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    for kind, text in FILES.items():
+        write(folder, kind, text)
+    return folder
+
+
+@pytest.fixture
+def empty(database_url: str) -> Catalog:
+    return Catalog(database_url)
+
+
+@pytest.fixture
+def catalog(empty: Catalog, tmp_path: Path) -> Catalog:
+    empty.load([small(tmp_path / "small")])
+    return empty
+
+
+@pytest.fixture(scope="session")
+def small_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """The same for many tests that shall not change it, or do not care."""
+    folder = tmp_path_factory.mktemp("small")
+    catalog = Catalog(f"sqlite:///{folder / 'catalog.db'}")
+    catalog.load([small(folder)])
+    return catalog

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+from orchestrator.catalog.check import STALE
+from tests.catalog.conftest import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.catalog.catalog import Catalog
+
+NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
+
+
+def problems(catalog: Catalog, kind: str, now: datetime = NOW) -> list[str]:
+    return [problem.message for problem in catalog.check(now) if problem.kind == kind]
+
+
+def test_an_empty_catalog_has_no_problems(empty: Catalog) -> None:
+    assert empty.check(NOW) == []
+
+
+def test_a_sound_catalog_lacks_only_what_it_lacks(catalog: Catalog) -> None:
+    assert [(problem.kind, problem.message) for problem in catalog.check(NOW)] == [
+        (
+            "quotas",
+            "4 lanes without a known quota: sagemaker/eu-central-1/ml.g5.xlarge/on_demand, "
+            "sagemaker/us-east-1/ml.g5.xlarge/on_demand, sagemaker/us-east-1/ml.p4d.24xlarge/on_demand, "
+            "sagemaker/us-west-2/ml.g5.xlarge/on_demand",
+        ),
+        ("transfer_prices", "1 pair of Regions without a transfer price: eu-central-1 to us-east-1"),
+    ]
+
+
+def test_campaigns_without_datasets_and_datasets_without_replicas_are_named(catalog: Catalog, tmp_path: Path) -> None:
+    catalog.load(
+        [
+            write(tmp_path, "campaigns", "campaign\narctic\ndesert"),
+            write(tmp_path, "datasets", "campaign,version,bytes,created_at\narctic,v1,1,2026-01-01"),
+        ]
+    )
+    assert problems(catalog, "datasets") == ["1 campaign without a dataset: desert"]
+    assert problems(catalog, "replicas") == ["1 dataset without a replica: arctic@v1"]
+
+
+def test_replicas_where_nothing_has_a_price_are_counted(catalog: Catalog, tmp_path: Path) -> None:
+    rows = "dataset,region,s3_uri\nalps@v1,ap-south-1,s3://bucket/a\nalps@v2,ap-south-1,s3://bucket/b"
+    catalog.load([write(tmp_path, "replicas", rows)])
+    assert problems(catalog, "prices") == ["2 replicas in ap-south-1, where nothing has a price"]
+
+
+def test_a_spot_price_that_is_no_bargain_is_named(catalog: Catalog, tmp_path: Path) -> None:
+    rows = "us-east-1,ml.g5.xlarge,spot,1.5,2026-11-20T12:00:00Z"
+    catalog.load([write(tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{rows}")])
+    assert problems(catalog, "prices") == [
+        "sagemaker/us-east-1/ml.g5.xlarge/spot at $1.5 is no cheaper than on demand at $1.408"
+    ]
+
+
+def test_prices_are_old_when_their_newest_observation_is(catalog: Catalog) -> None:
+    oldest = datetime(2026, 11, 1, tzinfo=timezone.utc)
+    assert problems(catalog, "prices", oldest + STALE) == []
+    assert problems(catalog, "prices", oldest + STALE + timedelta(seconds=1)) == [
+        "4 prices older than 30 days; the oldest is sagemaker/eu-central-1/ml.g5.xlarge/on_demand, of 2026-11-01"
+    ]

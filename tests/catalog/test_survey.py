@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.catalog import survey as surveying
+from orchestrator.catalog.catalog import Catalog
+from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market
+from orchestrator.db import migrate
+from orchestrator.db.engine import engine, reading
+from orchestrator.errors import CatalogError, InfeasibleError
+from orchestrator.wire.manifest import ClassicLine
+from tests.catalog.conftest import small, write
+from tests.fixtures.sweeps import make_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from orchestrator.spec.sweep import Sweep
+
+
+def sweep(where: dict[str, Any] | None = None, **data: Any) -> Sweep:
+    return make_sweep(data=data, where={"instance_types": ["ml.g5.xlarge"]} | (where or {}))
+
+
+def lanes(market: Market) -> list[str]:
+    """Every candidate as one word."""
+    rows = market.candidates.itertuples()
+    return [f"{row.dataset} {row.region} {row.instance_type.split('.')[1]} {row.purchase}" for row in rows]
+
+
+def test_a_market_holds_each_newest_dataset_at_every_lane_beside_a_replica_of_it(catalog: Catalog) -> None:
+    market = catalog.survey(sweep())
+    assert list(market.datasets["dataset"]) == ["alps@v2", "coast@v1", "tokyo@v1"]
+    assert lanes(market) == [
+        "alps@v2 eu-central-1 g5 on_demand",
+        "alps@v2 us-east-1 g5 on_demand",
+        "alps@v2 us-east-1 g5 spot",
+        "coast@v1 us-west-2 g5 on_demand",
+        "coast@v1 us-west-2 g5 spot",
+        "tokyo@v1 us-east-1 g5 on_demand",
+        "tokyo@v1 us-east-1 g5 spot",
+    ]
+
+
+def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_region(catalog: Catalog) -> None:
+    rows = catalog.survey(sweep(campaigns=["alps"])).candidates.astype(object).to_dict("records")
+    nothing = {"from_region": None, "transfer_usd_per_gb": None}
+    assert [{name: None if value != value else value for name, value in row.items()} for row in rows[1:]] == [
+        {
+            "dataset": "alps@v2",
+            "platform": "sagemaker",
+            "region": "us-east-1",
+            "instance_type": "ml.g5.xlarge",
+            "purchase": purchase,
+            "s3_uri": "s3://data-us-east-1/alps/v2/",
+            "bytes": 119_000_000_000,
+            "usd_per_hour": usd,
+            "on_demand_usd_per_hour": 1.408,
+            "slots": slots,
+        }
+        | nothing
+        for purchase, usd, slots in (("on_demand", 1.408, None), ("spot", 0.5, 12.0))
+    ]
+
+
+def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(catalog: Catalog) -> None:
+    market = catalog.survey(sweep(campaigns=["tokyo"], where={"purchases": ["on_demand"]}))
+    assert [tuple(table.columns) for table in market.tables] == [DATASETS, CANDIDATES, TRANSFERS]
+    numbers = ("bytes", "usd_per_hour", "on_demand_usd_per_hour", "slots", "transfer_usd_per_gb")
+    assert [str(market.candidates[name].dtype) for name in numbers] == ["int64"] + 4 * ["float64"]
+    assert [str(market.transfers[name].dtype) for name in ("from_gb", "usd_per_gb")] == 2 * ["float64"]
+    assert market.transfers.empty
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ({"regions": ["us-east-1"]}, ["alps@v2 us-east-1 g5 on_demand", "alps@v2 us-east-1 g5 spot"]),
+        ({"purchases": ["spot"]}, ["alps@v2 us-east-1 g5 spot"]),
+        (
+            {
+                "instance_types": ["ml.p4d.24xlarge", "ml.g5.xlarge"],
+                "purchases": ["on_demand"],
+                "regions": ["us-east-1"],
+            },
+            ["alps@v2 us-east-1 g5 on_demand", "alps@v2 us-east-1 p4d on_demand"],
+        ),
+    ],
+)
+def test_only_lanes_that_the_sweep_allows_are_candidates(
+    catalog: Catalog, where: dict[str, Any], expected: list[str]
+) -> None:
+    assert lanes(catalog.survey(sweep(where, campaigns=["alps"]))) == expected
+
+
+def test_a_lane_bought_otherwise_still_knows_its_on_demand_price(catalog: Catalog) -> None:
+    market = catalog.survey(sweep({"purchases": ["spot"]}, campaigns=["tokyo"]))
+    assert list(market.candidates["on_demand_usd_per_hour"]) == [1.408]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"campaigns": ["tokyo", "coast"]}, ["coast@v1", "tokyo@v1"]),
+        ({"tags": ["night"]}, ["alps@v2", "tokyo@v1"]),
+        ({"tags": ["night", "rain"]}, ["tokyo@v1"]),
+        ({"recorded_from": "2026-01-15"}, ["alps@v2", "coast@v1"]),
+        ({"recorded_from": "2026-01-21"}, ["coast@v1"]),
+        ({"recorded_to": "2026-01-10"}, ["alps@v2"]),
+        ({"version": "v1"}, ["alps@v1", "coast@v1", "tokyo@v1"]),
+        ({"version": "v2"}, ["alps@v2"]),
+    ],
+)
+def test_the_sweep_selects_by_name_tags_days_and_version(
+    catalog: Catalog, data: dict[str, Any], expected: list[str]
+) -> None:
+    assert list(catalog.survey(sweep(**data)).datasets["dataset"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "where", "message"),
+    [
+        ({"campaigns": ["alp"]}, {}, "no campaign is called 'alp' (did you mean 'alps'?)"),
+        ({"tags": ["nigth"]}, {}, "none of the 3 campaigns asked for has the tag 'nigth' (did you mean 'night'?)"),
+        ({"tags": ["day", "night"]}, {}, "none of the 3 campaigns asked for has all of the tags day, night"),
+        (
+            {"recorded_from": "2026-05-01"},
+            {},
+            "none of the 3 campaigns asked for was recorded from 2026-05-01 "
+            "(they were recorded 2026-01-10 to 2026-03-31)",
+        ),
+        (
+            {"campaigns": ["tokyo"], "recorded_from": "2026-05-01", "recorded_to": "2026-05-02"},
+            {},
+            "the one campaign asked for was not recorded from 2026-05-01 to 2026-05-02 "
+            "(its days are not in the catalog)",
+        ),
+        ({"version": "v3"}, {}, "no dataset of alps, coast, tokyo has version 'v3' (choose from: v1, v2)"),
+        ({"campaigns": ["coast"], "version": "v2"}, {}, "no dataset of coast has version 'v2' (choose from: v1)"),
+        (
+            {},
+            {"instance_types": ["ml.g5.xlarge", "ml.g5.xlrge"]},
+            "no price of instance type 'ml.g5.xlrge' is known (did you mean 'ml.g5.xlarge'?)",
+        ),
+        (
+            {"campaigns": ["coast"]},
+            {"regions": ["us-east-1", "eu-central-1"]},
+            "dataset coast@v1 has no replica in an allowed Region (us-east-1, eu-central-1) "
+            "(it lies in us-west-2: allow one of these, or put a replica there)",
+        ),
+        (
+            {"campaigns": ["alps", "coast"]},
+            {"instance_types": ["ml.p4d.24xlarge"], "regions": ["eu-central-1", "us-west-2"]},
+            "dataset alps@v2 lies in eu-central-1, where ml.p4d.24xlarge has no spot or on_demand price; "
+            "nor can 1 more dataset be trained (it has prices in us-east-1)",
+        ),
+        (
+            {"campaigns": ["coast"]},
+            {"instance_types": ["ml.p4d.24xlarge", "ml.g5.xlarge"], "purchases": ["committed"]},
+            "dataset coast@v1 lies in us-west-2, where ml.p4d.24xlarge, ml.g5.xlarge have no committed price "
+            "(they have on_demand and spot prices there: add these to purchases)",
+        ),
+    ],
+)
+def test_an_empty_market_is_explained(
+    small_sqlite: Catalog, data: dict[str, Any], where: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((CatalogError, InfeasibleError)) as error:
+        small_sqlite.survey(sweep(where, **data))
+    assert str(error.value) == message
+
+
+def test_an_empty_catalog_says_how_to_fill_it(empty: Catalog, tmp_path: Path) -> None:
+    price = "us-east-1,ml.g5.xlarge,on_demand,1,2026-01-01"
+    for message, kind, text in [
+        ("the catalog has no campaigns", "campaigns", "campaign\nalps"),
+        ("no dataset of alps is in", "datasets", "campaign,version,bytes,created_at\nalps,v1,1,2026-01-01"),
+        ("the catalog has no prices", "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{price}"),
+        ("alps@v1 has no replica", "replicas", "dataset,region,s3_uri\nalps@v1,us-east-1,s3://bucket/alps"),
+    ]:
+        with pytest.raises((CatalogError, InfeasibleError), match=message) as error:
+            empty.survey(sweep())
+        assert error.value.hint.startswith("sweep catalog load")
+        empty.load([write(tmp_path, kind, text)])
+    assert lanes(empty.survey(sweep())) == ["alps@v1 us-east-1 g5 on_demand"]
+
+
+def test_one_dataset_without_a_place_is_enough_to_refuse_a_sweep(catalog: Catalog) -> None:
+    with pytest.raises(InfeasibleError, match="dataset coast@v1 has no replica in an allowed Region"):
+        catalog.survey(sweep({"regions": ["us-east-1"]}))
+
+
+def test_the_same_rows_make_the_same_market_on_both_databases(
+    small_sqlite: Catalog, empty_postgresql_url: str, tmp_path: Path
+) -> None:
+    other = Catalog(empty_postgresql_url)
+    other.upgrade()
+    other.load([small(tmp_path / "small")])
+    for asked in (sweep(), sweep({"purchases": ["spot"]}, tags=["night"])):
+        assert small_sqlite.survey(asked).hash == other.survey(asked).hash
+    lines = [ClassicLine("us-west-2", "s3://data/b"), ClassicLine("us-east-1", "s3://data/ä")]
+    assert small_sqlite.survey(sweep(), lines).hash == other.survey(sweep(), lines).hash
+
+
+def test_a_classic_job_array_is_surveyed_without_a_trace(catalog: Catalog) -> None:
+    lines = [
+        ClassicLine("us-west-2", "s3://lab/b/"),
+        ClassicLine("us-east-1", "s3://lab/a/"),
+        ClassicLine("us-east-1", "s3://lab/b/"),
+        ClassicLine("us-east-1", "s3://lab/a/"),
+    ]
+    before = catalog.totals()
+    market = catalog.survey(sweep({"purchases": ["spot"]}, campaigns=["not", "looked at"]), lines)
+    assert list(market.datasets["dataset"]) == ["s3://lab/b/", "s3://lab/a/"]
+    assert lanes(market) == [
+        "s3://lab/b/ us-east-1 g5 spot",
+        "s3://lab/b/ us-west-2 g5 spot",
+        "s3://lab/a/ us-east-1 g5 spot",
+    ]
+    assert list(market.candidates["s3_uri"]) == ["s3://lab/b/", "s3://lab/b/", "s3://lab/a/"]
+    assert catalog.totals() == before
+    assert len(catalog.survey(sweep()).datasets) == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "the job array has no lines"),
+        (
+            [ClassicLine("ap-south-1", "s3://lab/a/")],
+            "dataset s3://lab/a/ lies in ap-south-1, where ml.g5.xlarge has no",
+        ),
+    ],
+)
+def test_a_classic_job_array_that_can_run_nowhere_is_refused(
+    small_sqlite: Catalog, lines: Sequence[ClassicLine], message: str
+) -> None:
+    with pytest.raises((CatalogError, InfeasibleError), match=message):
+        small_sqlite.survey(sweep(), lines)
+
+
+def test_where_data_may_move_each_other_region_is_served_from_its_cheapest_source(catalog: Catalog) -> None:
+    """The SQL knows copies before any sweep can ask for them."""
+    where = sweep({"purchases": ["on_demand"]}, campaigns=["alps"]).where
+    with reading(migrate.ready(engine(catalog.url))) as connection:
+        surveying.WANTED.create(connection)
+        surveying.want(connection, ["alps@v2"])
+        found = surveying.in_order(surveying.candidates(connection, where, may_move=True), ["alps@v2"])
+        transfers = surveying.transfers(connection, found)
+    rows = found[["region", "s3_uri", "from_region", "transfer_usd_per_gb"]].astype(object)
+    assert rows.where(rows.notna(), None).values.tolist() == [
+        ["eu-central-1", "s3://data-eu-central-1/alps/v2/", None, None],
+        ["us-east-1", "s3://data-us-east-1/alps/v2/", None, None],
+        ["us-west-2", "s3://data-us-east-1/alps/v2/", "us-east-1", 0.01],  # 119 GB reach the second tier
+    ]
+    assert transfers.values.tolist() == [["us-east-1", "us-west-2", 0.0, 0.02], ["us-east-1", "us-west-2", 100.0, 0.01]]
