@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from orchestrator.catalog.catalog import Catalog
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 FILES = {
@@ -88,8 +89,24 @@ def catalog(empty: Catalog, tmp_path: Path) -> Catalog:
 
 @pytest.fixture(scope="session")
 def small_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    """The same for many tests that shall not change it, or do not care."""
+    """The same for many tests: those that do not change it."""
     folder = tmp_path_factory.mktemp("small")
-    catalog = Catalog(f"sqlite:///{folder / 'catalog.db'}")
+    return _loaded(f"sqlite:///{folder / 'catalog.db'}", folder)
+
+
+@pytest.fixture(scope="session")
+def small_postgresql(postgresql: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
+    with postgresql.database(template="migrated") as url:
+        yield _loaded(url, tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def shared(request: pytest.FixtureRequest) -> Any:
+    """On both databases, for tests that do not change it."""
+    return request.getfixturevalue(f"small_{request.param}")
+
+
+def _loaded(url: str, folder: Path) -> Catalog:
+    catalog = Catalog(url)
     catalog.load([small(folder)])
     return catalog

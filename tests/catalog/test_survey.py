@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.catalog import survey as surveying
-from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
 from orchestrator.errors import CatalogError, InfeasibleError
 from orchestrator.wire.manifest import ClassicLine
-from tests.catalog.conftest import small, write
+from tests.catalog.conftest import write
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from orchestrator.catalog.catalog import Catalog
     from orchestrator.spec.sweep import Sweep
 
 
@@ -31,8 +31,8 @@ def lanes(market: Market) -> list[str]:
     return [f"{row.dataset} {row.region} {row.instance_type.split('.')[1]} {row.purchase}" for row in rows]
 
 
-def test_a_market_holds_each_newest_dataset_at_every_lane_beside_a_replica_of_it(catalog: Catalog) -> None:
-    market = catalog.survey(sweep())
+def test_a_market_holds_each_newest_dataset_at_every_lane_beside_a_replica_of_it(shared: Catalog) -> None:
+    market = shared.survey(sweep())
     assert list(market.datasets["dataset"]) == ["alps@v2", "coast@v1", "tokyo@v1"]
     assert lanes(market) == [
         "alps@v2 eu-central-1 g5 on_demand",
@@ -45,8 +45,8 @@ def test_a_market_holds_each_newest_dataset_at_every_lane_beside_a_replica_of_it
     ]
 
 
-def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_region(catalog: Catalog) -> None:
-    rows = catalog.survey(sweep(campaigns=["alps"])).candidates.astype(object).to_dict("records")
+def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_region(shared: Catalog) -> None:
+    rows = shared.survey(sweep(campaigns=["alps"])).candidates.astype(object).to_dict("records")
     nothing = {"from_region": None, "transfer_usd_per_gb": None}
     assert [{name: None if value != value else value for name, value in row.items()} for row in rows[1:]] == [
         {
@@ -66,8 +66,8 @@ def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_regio
     ]
 
 
-def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(catalog: Catalog) -> None:
-    market = catalog.survey(sweep(campaigns=["tokyo"], where={"purchases": ["on_demand"]}))
+def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(shared: Catalog) -> None:
+    market = shared.survey(sweep(campaigns=["tokyo"], where={"purchases": ["on_demand"]}))
     assert [tuple(table.columns) for table in market.tables] == [DATASETS, CANDIDATES, TRANSFERS]
     numbers = ("bytes", "usd_per_hour", "on_demand_usd_per_hour", "slots", "transfer_usd_per_gb")
     assert [str(market.candidates[name].dtype) for name in numbers] == ["int64"] + 4 * ["float64"]
@@ -91,13 +91,13 @@ def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(catalog: C
     ],
 )
 def test_only_lanes_that_the_sweep_allows_are_candidates(
-    catalog: Catalog, where: dict[str, Any], expected: list[str]
+    shared: Catalog, where: dict[str, Any], expected: list[str]
 ) -> None:
-    assert lanes(catalog.survey(sweep(where, campaigns=["alps"]))) == expected
+    assert lanes(shared.survey(sweep(where, campaigns=["alps"]))) == expected
 
 
-def test_a_lane_bought_otherwise_still_knows_its_on_demand_price(catalog: Catalog) -> None:
-    market = catalog.survey(sweep({"purchases": ["spot"]}, campaigns=["tokyo"]))
+def test_a_lane_bought_otherwise_still_knows_its_on_demand_price(shared: Catalog) -> None:
+    market = shared.survey(sweep({"purchases": ["spot"]}, campaigns=["tokyo"]))
     assert list(market.candidates["on_demand_usd_per_hour"]) == [1.408]
 
 
@@ -115,9 +115,9 @@ def test_a_lane_bought_otherwise_still_knows_its_on_demand_price(catalog: Catalo
     ],
 )
 def test_the_sweep_selects_by_name_tags_days_and_version(
-    catalog: Catalog, data: dict[str, Any], expected: list[str]
+    shared: Catalog, data: dict[str, Any], expected: list[str]
 ) -> None:
-    assert list(catalog.survey(sweep(**data)).datasets["dataset"]) == expected
+    assert list(shared.survey(sweep(**data)).datasets["dataset"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -188,32 +188,27 @@ def test_an_empty_catalog_says_how_to_fill_it(empty: Catalog, tmp_path: Path) ->
     assert lanes(empty.survey(sweep())) == ["alps@v1 us-east-1 g5 on_demand"]
 
 
-def test_one_dataset_without_a_place_is_enough_to_refuse_a_sweep(catalog: Catalog) -> None:
+def test_one_dataset_without_a_place_is_enough_to_refuse_a_sweep(shared: Catalog) -> None:
     with pytest.raises(InfeasibleError, match="dataset coast@v1 has no replica in an allowed Region"):
-        catalog.survey(sweep({"regions": ["us-east-1"]}))
+        shared.survey(sweep({"regions": ["us-east-1"]}))
 
 
-def test_the_same_rows_make_the_same_market_on_both_databases(
-    small_sqlite: Catalog, empty_postgresql_url: str, tmp_path: Path
-) -> None:
-    other = Catalog(empty_postgresql_url)
-    other.upgrade()
-    other.load([small(tmp_path / "small")])
+def test_the_same_rows_make_the_same_market_on_both_databases(small_sqlite: Catalog, small_postgresql: Catalog) -> None:
     for asked in (sweep(), sweep({"purchases": ["spot"]}, tags=["night"])):
-        assert small_sqlite.survey(asked).hash == other.survey(asked).hash
+        assert small_sqlite.survey(asked).hash == small_postgresql.survey(asked).hash
     lines = [ClassicLine("us-west-2", "s3://data/b"), ClassicLine("us-east-1", "s3://data/ä")]
-    assert small_sqlite.survey(sweep(), lines).hash == other.survey(sweep(), lines).hash
+    assert small_sqlite.survey(sweep(), lines).hash == small_postgresql.survey(sweep(), lines).hash
 
 
-def test_a_classic_job_array_is_surveyed_without_a_trace(catalog: Catalog) -> None:
+def test_a_classic_job_array_is_surveyed_without_a_trace(shared: Catalog) -> None:
     lines = [
         ClassicLine("us-west-2", "s3://lab/b/"),
         ClassicLine("us-east-1", "s3://lab/a/"),
         ClassicLine("us-east-1", "s3://lab/b/"),
         ClassicLine("us-east-1", "s3://lab/a/"),
     ]
-    before = catalog.totals()
-    market = catalog.survey(sweep({"purchases": ["spot"]}, campaigns=["not", "looked at"]), lines)
+    before = shared.totals()
+    market = shared.survey(sweep({"purchases": ["spot"]}, campaigns=["not", "looked at"]), lines)
     assert list(market.datasets["dataset"]) == ["s3://lab/b/", "s3://lab/a/"]
     assert lanes(market) == [
         "s3://lab/b/ us-east-1 g5 spot",
@@ -221,8 +216,8 @@ def test_a_classic_job_array_is_surveyed_without_a_trace(catalog: Catalog) -> No
         "s3://lab/a/ us-east-1 g5 spot",
     ]
     assert list(market.candidates["s3_uri"]) == ["s3://lab/b/", "s3://lab/b/", "s3://lab/a/"]
-    assert catalog.totals() == before
-    assert len(catalog.survey(sweep()).datasets) == 3
+    assert shared.totals() == before
+    assert len(shared.survey(sweep()).datasets) == 3
 
 
 @pytest.mark.parametrize(
@@ -242,10 +237,10 @@ def test_a_classic_job_array_that_can_run_nowhere_is_refused(
         small_sqlite.survey(sweep(), lines)
 
 
-def test_where_data_may_move_each_other_region_is_served_from_its_cheapest_source(catalog: Catalog) -> None:
+def test_where_data_may_move_each_other_region_is_served_from_its_cheapest_source(shared: Catalog) -> None:
     """The SQL knows copies before any sweep can ask for them."""
     where = sweep({"purchases": ["on_demand"]}, campaigns=["alps"]).where
-    with reading(migrate.ready(engine(catalog.url))) as connection:
+    with reading(migrate.ready(engine(shared.url))) as connection:
         surveying.WANTED.create(connection)
         surveying.want(connection, ["alps@v2"])
         found = surveying.in_order(surveying.candidates(connection, where, may_move=True), ["alps@v2"])
