@@ -12,7 +12,7 @@ import os
 import sys
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -24,7 +24,7 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _PREFIX = "SWEEP_"
 _PROJECT_FILE = "sweep.toml"
@@ -70,9 +70,10 @@ class Settings(BaseModel):
         """All of these must be set."""
         missing = [name for name in names if getattr(self, name) in (None, "")]
         if missing:
+            lines = " and ".join(f'`{name} = "…"`' for name in missing)
             raise SettingsError(
-                f"{_listed(missing)} not set",
-                hint=f'set {" and ".join(map(_variable, missing))}, or `{missing[0]} = "…"` in {_PROJECT_FILE}',
+                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
+                hint=f"export {' and '.join(map(_variable, missing))}, or write {lines} in {_PROJECT_FILE}",
             )
 
 
@@ -85,25 +86,29 @@ def read(
     """The settings in force in a folder. Overrides that are None were not given."""
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
-    for origin, layer in _layers(overrides or {}, folder or Path.cwd(), environ):
-        values |= layer
-        origins |= {name: origin.format(name=name, variable=_variable(name)) for name in layer}
+    for layer in _layers(overrides or {}, folder or Path.cwd(), environ):
+        values |= layer.values
+        origins |= {name: layer.origin(name) for name in layer.values}
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
         raise _explained(error, origins) from error
 
 
-def _layers(
-    overrides: Mapping[str, object], folder: Path, environ: Mapping[str, str]
-) -> Iterator[tuple[str, dict[str, object]]]:
-    """What each source says, the weakest first, and how an error should call it."""
-    yield "AWS_REGION", _aws_region(environ)
+class _Layer(NamedTuple):
+    values: dict[str, object]
+    origin: Callable[[str], str]
+    """What an error should call the source of a setting."""
+
+
+def _layers(overrides: Mapping[str, object], folder: Path, environ: Mapping[str, str]) -> Iterator[_Layer]:
+    """What each source says, the weakest first."""
+    yield _Layer(_aws_region(environ), lambda _: "AWS_REGION")
     for file in (_user_file(environ), _project_file(folder)):
         if file is not None and file.is_file():
-            yield str(file), _from_file(file)
-    yield "{variable}", _from_environment(environ)
-    yield "--{name}", {name: value for name, value in overrides.items() if value is not None}
+            yield _file_layer(file)
+    yield _Layer(_from_environment(environ), _variable)
+    yield _Layer({name: value for name, value in overrides.items() if value is not None}, _flag)
 
 
 def _aws_region(environ: Mapping[str, str]) -> dict[str, object]:
@@ -120,6 +125,10 @@ def _user_file(environ: Mapping[str, str]) -> Path | None:
 def _project_file(folder: Path) -> Path | None:
     start = folder.resolve()
     return next((home / _PROJECT_FILE for home in (start, *start.parents) if (home / _PROJECT_FILE).is_file()), None)
+
+
+def _file_layer(file: Path) -> _Layer:
+    return _Layer(_from_file(file), lambda _: str(file))
 
 
 def _from_file(file: Path) -> dict[str, object]:
@@ -169,5 +178,5 @@ def _variable(name: str) -> str:
     return _PREFIX + name.upper()
 
 
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

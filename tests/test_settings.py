@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import getpass
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.errors import SettingsError
+from orchestrator.settings import Settings, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / ".config" / "sweep").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project" / "nightly").mkdir(parents=True)
+    return tmp_path / "project"
+
+
+def user_file(home: Path, text: str) -> Path:
+    file = home / ".config" / "sweep" / "settings.toml"
+    file.write_text(text)
+    return file
+
+
+def test_without_any_source_everything_has_its_default(project: Path) -> None:
+    assert read(folder=project, environ={}) == Settings()
+
+
+def test_a_flag_beats_the_environment_beats_the_project_beats_the_user(home: Path, project: Path) -> None:
+    environ = {"HOME": str(home)}
+    user_file(home, 'queue = "user"\nowner = "user"\nbucket = "user"\nrole = "user"')
+    assert read(folder=project, environ=environ).queue == "user"
+    (project / "sweep.toml").write_text('queue = "project"\nowner = "project"\nbucket = "project"')
+    environ |= {"SWEEP_QUEUE": "environment", "SWEEP_OWNER": "environment"}
+    settings = read({"queue": "flag", "owner": None}, folder=project, environ=environ)
+    assert (settings.queue, settings.owner, settings.bucket, settings.role) == (
+        "flag",
+        "environment",
+        "project",
+        "user",
+    )
+
+
+def test_the_project_file_is_searched_upward_and_the_nearest_one_counts(project: Path) -> None:
+    (project / "sweep.toml").write_text('queue = "above"')
+    assert read(folder=project / "nightly", environ={}).queue == "above"
+    (project / "nightly" / "sweep.toml").write_text('queue = "here"')
+    assert read(folder=project / "nightly", environ={}).queue == "here"
+
+
+def test_the_users_file_lies_where_xdg_says(tmp_path: Path, project: Path) -> None:
+    (tmp_path / "xdg" / "sweep").mkdir(parents=True)
+    (tmp_path / "xdg" / "sweep" / "settings.toml").write_text('owner = "somebody"')
+    assert read(folder=project, environ={"XDG_CONFIG_HOME": str(tmp_path / "xdg")}).owner == "somebody"
+
+
+def test_a_relative_database_lies_beside_the_file_that_names_it(project: Path) -> None:
+    (project / "sweep.toml").write_text('database = "sqlite:///data/sweep.db"')
+    database = read(folder=project / "nightly", environ={}).database
+    assert database == f"sqlite:///{project.resolve()}/data/sweep.db"
+
+
+@pytest.mark.parametrize("url", ["sqlite:////data/sweep.db", "sqlite:///:memory:", "postgresql://host/name"])
+def test_any_other_database_stays_as_it_is_written(project: Path, url: str) -> None:
+    (project / "sweep.toml").write_text(f'database = "{url}"')
+    assert read(folder=project, environ={}).database == url
+
+
+def test_the_region_follows_aws_where_sweep_says_nothing(project: Path) -> None:
+    aws = {"AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "us-west-2"}
+    assert read(folder=project, environ=aws).region == "eu-west-1"
+    assert read(folder=project, environ={"AWS_DEFAULT_REGION": "us-west-2"}).region == "us-west-2"
+    (project / "sweep.toml").write_text('region = "eu-central-1"')
+    assert read(folder=project, environ=aws).region == "eu-central-1"
+
+
+def test_numbers_may_come_from_the_environment(project: Path) -> None:
+    assert read(folder=project, environ={"SWEEP_POLL_S": "2.5"}).poll_s == 2.5
+
+
+def test_an_empty_variable_says_nothing(project: Path) -> None:
+    assert read(folder=project, environ={"SWEEP_QUEUE": ""}).queue == "sweep"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('buckett = "x"', "unknown setting 'buckett' (did you mean 'bucket'?)"),
+        ("queue = sweep", "not TOML: Invalid value (at line 1, column 9)"),
+        ("poll_s = 0", "poll_s: input should be greater than 0"),
+        ("queue = 7", "queue: input should be a valid string"),
+        ('region_bucket = "mine"', "region_bucket: must contain {region}, as in my-sweeps-{region}"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_is_wrong(project: Path, text: str, message: str) -> None:
+    (project / "sweep.toml").write_text(text)
+    with pytest.raises(SettingsError) as error:
+        read(folder=project, environ={})
+    assert str(error.value) == f"{project.resolve()}/sweep.toml: {message}"
+
+
+def test_a_file_that_is_not_text_is_named(project: Path) -> None:
+    (project / "sweep.toml").write_bytes(b"queue = '\xff'")
+    with pytest.raises(SettingsError, match=r"sweep\.toml: cannot be read"):
+        read(folder=project, environ={})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "environ", "message"),
+    [
+        ({}, {"SWEEP_POLL_S": "soon"}, "SWEEP_POLL_S: poll_s: input should be a valid number"),
+        ({"poll_s": -1}, {"SWEEP_POLL_S": "3"}, "--poll-s: poll_s: input should be greater than 0"),
+        ({"buket": "x"}, {}, "unknown setting 'buket' (did you mean 'bucket'?)"),
+    ],
+)
+def test_a_wrong_value_is_named_with_where_it_comes_from(
+    project: Path, overrides: dict[str, Any], environ: dict[str, str], message: str
+) -> None:
+    with pytest.raises(SettingsError) as error:
+        read(overrides, folder=project, environ=environ)
+    assert str(error.value).startswith(message)
+
+
+def test_a_variable_that_is_nearly_ours_is_worth_a_warning(project: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        read(folder=project, environ={"SWEEP_BUKET": "x", "SWEEP_ANGLE": "3", "SWEEP_BUCKET": "y"})
+    assert caplog.messages == ["SWEEP_BUKET is not a setting; did you mean SWEEP_BUCKET?"]
+
+
+def test_what_is_needed_must_be_set(project: Path) -> None:
+    settings = read({"bucket": "mine"}, folder=project, environ={})
+    settings.require("bucket", "queue")
+    with pytest.raises(SettingsError) as error:
+        settings.require("bucket", "region_bucket", "role")
+    assert str(error.value) == (
+        "region_bucket and role are not set "
+        '(export SWEEP_REGION_BUCKET and SWEEP_ROLE, or write `region_bucket = "…"` and `role = "…"` in sweep.toml)'
+    )
+
+
+def test_settings_never_change(project: Path) -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        read(folder=project, environ={}).queue = "other"  # type: ignore[misc]
+
+
+def test_an_owner_without_a_login_name_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(getpass, "getuser", lambda: "me")
+    assert Settings().owner == "me"
+
+    def nameless() -> str:
+        raise KeyError("no such user")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    assert Settings().owner == "unknown"
