@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cli_start, launcher, manifest, planning
+from benchmarks import cli_start, launcher, manifest, planning, status
 
-ALL = {"cli": cli_start, "plan": planning, "manifest": manifest, "launcher": launcher}
+ALL = {"cli": cli_start, "plan": planning, "manifest": manifest, "launcher": launcher, "status": status}
 
 
 def main(names: list[str]) -> int:
