@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
 
 LONGEST_S = 60
+
+WAIT_FOR_SIGTERM = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
 
 
 def eventually(look: Callable[[], Any]) -> Any:
@@ -25,6 +28,14 @@ def eventually(look: Callable[[], Any]) -> Any:
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.02)
     return seen
+
+
+def refused(call: Callable[..., Any], **arguments: Any) -> str:
+    """What Batch says to a request that it does not take."""
+    with pytest.raises(ClientError) as caught:
+        call(**arguments)
+    assert caught.value.response["Error"]["Code"] == "ClientException"
+    return str(caught.value.response["Error"]["Message"])
 
 
 class BatchDesk:
@@ -57,6 +68,21 @@ class BatchDesk:
     def job(self, job: str) -> dict[str, Any]:
         found: dict[str, Any] = self.client.describe_jobs(jobs=[job])["jobs"][0]
         return found
+
+    def own_queue(self, vcpus: float = 1) -> None:
+        """On one vCPU, four of our jobs run at once."""
+        resources = {"type": "FARGATE", "maxvCpus": vcpus, "subnets": ["subnet-1"]}
+        self.client.create_compute_environment(
+            computeEnvironmentName=self.name, type="MANAGED", computeResources=resources
+        )
+        order = [{"order": 1, "computeEnvironment": self.name}]
+        self.client.create_job_queue(jobQueueName=self.name, priority=1, computeEnvironmentOrder=order)
+        self.queue = self.name
+
+    def counts(self, array: str) -> dict[str, int]:
+        """How many children of an array are in each state that any is in."""
+        summary = self.job(array)["arrayProperties"]["statusSummary"]
+        return {status: count for status, count in summary.items() if count}
 
     def in_state(self, job: str, *states: str) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:

@@ -9,9 +9,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from tests.localcloud.conftest import BatchDesk, eventually
+from tests.localcloud.conftest import WAIT_FOR_SIGTERM, BatchDesk, eventually, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,15 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
 
 GROUP = "/aws/batch/job"
-WAIT_FOR_SIGTERM = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
 IGNORE_SIGTERM = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
-
-
-def refused(call: Callable[..., Any], **arguments: Any) -> str:
-    with pytest.raises(ClientError) as caught:
-        call(**arguments)
-    assert caught.value.response["Error"]["Code"] == "ClientException"
-    return str(caught.value.response["Error"]["Message"])
 
 
 def has_printed(client: Callable[..., Any], job: dict[str, Any], text: str) -> bool:
@@ -253,7 +244,7 @@ def test_who_ignores_sigterm_is_killed_30_seconds_later(
 
 def test_cancel_ends_what_has_not_started_and_leaves_what_has(batch: BatchDesk) -> None:
     """[A] CancelJob."""
-    narrow_queue(batch)
+    batch.own_queue()
     array = batch.submit(WAIT_FOR_SIGTERM, arrayProperties={"size": 6})
     eventually(lambda: batch.job(array)["arrayProperties"]["statusSummary"]["RUNNING"] == 4)
     batch.client.cancel_job(jobId=array, reason="too many")
@@ -274,21 +265,9 @@ def test_ending_what_has_ended_changes_nothing(batch: BatchDesk) -> None:
 # Compute environments and queues
 
 
-def narrow_queue(batch: BatchDesk) -> None:
-    """A queue of its own, on one vCPU: four of our jobs at once."""
-    batch.client.create_compute_environment(
-        computeEnvironmentName=batch.name,
-        type="MANAGED",
-        computeResources={"type": "FARGATE", "maxvCpus": 1, "subnets": ["subnet-1"]},
-    )
-    order = [{"order": 1, "computeEnvironment": batch.name}]
-    batch.client.create_job_queue(jobQueueName=batch.name, priority=1, computeEnvironmentOrder=order)
-    batch.queue = batch.name
-
-
 def test_max_vcpus_bounds_how_many_run_at_once(batch: BatchDesk) -> None:
     """[G] Compute environment parameters, maxvCpus."""
-    narrow_queue(batch)
+    batch.own_queue()
     array = batch.submit(WAIT_FOR_SIGTERM, arrayProperties={"size": 6})
     eventually(lambda: batch.job(array)["arrayProperties"]["statusSummary"]["RUNNING"] == 4)
     assert batch.job(array)["arrayProperties"]["statusSummary"]["RUNNABLE"] == 2
@@ -299,7 +278,7 @@ def test_max_vcpus_bounds_how_many_run_at_once(batch: BatchDesk) -> None:
 
 
 def test_a_disabled_queue_takes_no_jobs(batch: BatchDesk) -> None:
-    narrow_queue(batch)
+    batch.own_queue()
     definition = batch.define(["true"])
     batch.client.update_job_queue(jobQueue=batch.name, state="DISABLED")
     submit = batch.client.submit_job

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.batch import listing, submit
+from orchestrator.localcloud.batch import consumables, dependencies, listing, submit
+from orchestrator.localcloud.batch.consumables import Consumables
 from orchestrator.localcloud.batch.resources import Resources, named, refuse
 from orchestrator.localcloud.batch.scheduler import Scheduler
 
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 
+LONGEST_REASON = 1024
+MOST_AT_ONCE = 50
+
 
 class Batch:
     def __init__(self, site: Site, region: str) -> None:
         self._site = site
         self._arn = partial(site.arn, "batch", region)
         self.resources = Resources(self._arn)
-        self.scheduler = Scheduler(site, region, self.resources)
+        self.consumables = Consumables(self._arn)
+        self.scheduler = Scheduler(site, region, self.resources, self.consumables)
         self.jobs: dict[str, Job] = {}
         self._tags: dict[str, dict[str, str]] = {}
 
@@ -31,14 +36,15 @@ class Batch:
 
     def submit_job(self, body: Body) -> Body:
         with self.scheduler.lock:
-            spec = submit.specify(body, self.resources)
+            spec = submit.specify(body, self.resources, self.consumables)
             job = submit.make(spec, self._arn("job/"), self._site.clock.millis())
+            awaited = dependencies.pairs(job, body.get("dependsOn", []), self.jobs)
             self.jobs[job.id] = job
             self.jobs.update({child.id: child for child in job.children})
             if submit.overrides_too_long(body):
-                self.scheduler.terminate(job, submit.OVERRIDES_TOO_LONG)
+                self.scheduler.fail(job, submit.OVERRIDES_TOO_LONG)
             else:
-                self.scheduler.submit(job.children or [job])
+                self.scheduler.submit(job, awaited)
             return {"jobName": spec.name, "jobId": job.id, "jobArn": job.arn}
 
     def describe_jobs(self, body: Body) -> Body:
@@ -54,14 +60,31 @@ class Batch:
             return listing.page(self._listed(body), body)
 
     def cancel_job(self, body: Body) -> None:
-        _require_reason(body)
-        if job := self.jobs.get(body["jobId"]):
-            self.scheduler.cancel(job, body["reason"])
+        self._each([body["jobId"]], body, self.scheduler.cancel)
 
     def terminate_job(self, body: Body) -> None:
-        _require_reason(body)
-        if job := self.jobs.get(body["jobId"]):
-            self.scheduler.terminate(job, body["reason"])
+        self._each([body["jobId"]], body, self.scheduler.terminate)
+
+    def cancel_jobs(self, body: Body) -> Body:
+        return self._each(body["jobs"], body, self.scheduler.cancel)
+
+    def terminate_jobs(self, body: Body) -> Body:
+        return self._each(body["jobs"], body, self.scheduler.terminate)
+
+    def _each(self, ids: list[str], body: Body, end: Callable[[Job, str], None]) -> Body:
+        """Jobs that cannot be found count as ended."""
+        reason = body.get("reason")
+        if not reason:
+            raise refuse("'reason' is a required field (cannot be an empty string)")
+        if len(reason) > LONGEST_REASON:
+            raise refuse(f"'reason' must be at most {LONGEST_REASON} characters")
+        if len(ids) > MOST_AT_ONCE:
+            raise refuse(f"Maximum number of jobs supported is {MOST_AT_ONCE}")
+        with self.scheduler.lock:
+            for job in ids:
+                if job in self.jobs:
+                    end(self.jobs[job], reason)
+        return {"successful": ids, "errors": []}
 
     def _listed(self, body: Body) -> list[Job]:
         """An array's children in their order, or what a queue was given, newest first."""
@@ -130,6 +153,38 @@ class Batch:
         with self.scheduler.lock:
             self.resources.deregister(body["jobDefinition"])
 
+    # Consumable resources
+
+    def create_consumable_resource(self, body: Body) -> Body:
+        with self.scheduler.lock:
+            made = self.consumables.create(body, self._site.clock.millis())
+        return {"consumableResourceName": made.name, "consumableResourceArn": made.arn}
+
+    def describe_consumable_resource(self, body: Body) -> Body:
+        with self.scheduler.lock:
+            return self.consumables.find(body["consumableResource"]).describe()
+
+    def update_consumable_resource(self, body: Body) -> Body:
+        with self.scheduler.lock:
+            changed = self.consumables.update(body)
+            self.scheduler.dispatch()
+        brief = changed.brief()
+        return {key: brief[key] for key in ("consumableResourceName", "consumableResourceArn", "totalQuantity")}
+
+    def delete_consumable_resource(self, body: Body) -> None:
+        with self.scheduler.lock:
+            self.consumables.delete(body["consumableResource"])
+
+    def list_consumable_resources(self, body: Body) -> Body:
+        with self.scheduler.lock:
+            return self.consumables.listed(body)
+
+    def list_jobs_by_consumable_resource(self, body: Body) -> Body:
+        with self.scheduler.lock:
+            resource = self.consumables.find(body["consumableResource"])
+            ordinary = (job for job in self.jobs.values() if not job.is_array)
+            return consumables.jobs_needing(resource, ordinary, body)
+
     # Tags
 
     def list_tags_for_resource(self, body: Body) -> Body:
@@ -145,18 +200,13 @@ class Batch:
     def _tags_of(self, arn: str) -> dict[str, str]:
         """Those given at creation are the resource's own; they are kept where they were given."""
         kind, _, name = arn.split(":", 5)[5].partition("/")
-        homes: dict[str, Callable[[], Body]] = {
-            "job": lambda: self.jobs[name].spec.body,
-            "job-queue": lambda: self.resources.queue(name).body,
-            "compute-environment": lambda: self.resources.environment(name).body,
-            "job-definition": lambda: self.resources.definition(name).body,
+        homes: dict[str, Callable[[], dict[str, str]]] = {
+            "job": lambda: self.jobs[name].spec.body["tags"],
+            "job-queue": lambda: self.resources.queue(name).body.setdefault("tags", {}),
+            "compute-environment": lambda: self.resources.environment(name).body.setdefault("tags", {}),
+            "job-definition": lambda: self.resources.definition(name).body.setdefault("tags", {}),
+            "consumable-resource": lambda: self.consumables.find(name).tags,
         }
         if kind not in homes or (kind == "job" and name not in self.jobs):
             raise refuse(f"Resource {arn} does not exist")
-        tags: dict[str, str] = homes[kind]().setdefault("tags", {})
-        return tags
-
-
-def _require_reason(body: Body) -> None:
-    if not body.get("reason"):
-        raise refuse("'reason' is a required field (cannot be an empty string)")
+        return homes[kind]()

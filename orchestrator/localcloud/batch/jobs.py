@@ -31,6 +31,8 @@ class JobSpec:
     retry: RetryStrategy
     timeout_s: int | None
     size: int | None
+    needs: dict[str, int]
+    """Consumable resources, by name."""
     body: dict[str, Any]
     """The parts of the request that DescribeJobs gives back as they came."""
 
@@ -71,7 +73,9 @@ class Job:
     """Of an array: how many children are in each state."""
     summary_at: int = 0
     ending: str | None = None
-    """Why it is being ended: by TerminateJob, or by its time-out. Such an attempt is the last."""
+    """Why it is being ended: by CancelJob, TerminateJob, or by its time-out. Such an attempt is the last."""
+    reclaimed: bool = False
+    """The host of this attempt has been taken away."""
     cancelled: bool = False
     terminated: bool = False
     process: str | None = None

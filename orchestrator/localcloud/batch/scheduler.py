@@ -5,6 +5,7 @@ Nothing here waits or polls. A job is started when room is made: at submit, at a
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import signal
 import sys
@@ -12,12 +13,15 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
+from orchestrator.localcloud.batch import dependencies
+from orchestrator.localcloud.batch.dependencies import Dependencies
 from orchestrator.localcloud.batch.jobs import ENDED, NOT_STARTED, Attempt, Job
 from orchestrator.localcloud.batch.retry import Exit
 from orchestrator.localcloud.logs import Stream
 from orchestrator.localcloud.processes import Command, Ending
 
 if TYPE_CHECKING:
+    from orchestrator.localcloud.batch.consumables import Consumables
     from orchestrator.localcloud.batch.resources import ComputeEnvironment, Queue, Resources
     from orchestrator.localcloud.site import Site
 
@@ -32,19 +36,28 @@ TIMED_OUT = "Job attempt duration exceeded timeout"
 class Scheduler:
     """Of one Region. `lock` guards it, its jobs and its resources."""
 
-    def __init__(self, site: Site, region: str, resources: Resources) -> None:
+    def __init__(self, site: Site, region: str, resources: Resources, consumables: Consumables) -> None:
         self.lock = threading.RLock()
         self._site = site
         self._region = region
         self._resources = resources
+        self._consumables = consumables
+        self._dependencies = Dependencies()
         self._waiting: dict[str, deque[Job]] = {}
         self._running: dict[Job, ComputeEnvironment] = {}
 
-    def submit(self, jobs: list[Job]) -> None:
-        """Jobs of one queue, in order."""
+    def submit(self, job: Job, awaited: list[tuple[Job, list[Job]]]) -> None:
+        """A job, or an array's children in order; `awaited`: which of them wait for which others."""
         with self.lock:
-            for job in jobs:
-                self._wait(job)
+            for each, others in awaited:
+                self._dependencies.add(each, others)
+            for each in job.children or [job]:
+                if self._dependencies.holds(each):
+                    self._move(each, "PENDING")
+                else:
+                    self._wait(each)
+            for other in dependencies.ended_already(awaited):
+                self._settle(other)
             self.dispatch()
 
     def dispatch(self) -> None:
@@ -53,9 +66,10 @@ class Scheduler:
             for queue in self._resources.queues_by_priority():
                 waiting = self._waiting.get(queue.arn, deque())
                 while waiting and queue.enabled:
-                    if waiting[0].status != "RUNNABLE":  # cancelled meanwhile
+                    head = waiting[0]
+                    if head.status != "RUNNABLE":  # cancelled meanwhile
                         waiting.popleft()
-                    elif room := self._room(queue, waiting[0].spec.vcpus):
+                    elif self._consumables.suffice(head.spec.needs) and (room := self._room(queue, head.spec.vcpus)):
                         self._start(waiting.popleft(), room)
                     else:
                         break
@@ -63,23 +77,56 @@ class Scheduler:
     def cancel(self, job: Job, reason: str) -> None:
         """What has not started is not going to; what has started goes on."""
         with self.lock:
-            for each in job.children or [job]:
-                if each.status in NOT_STARTED:
-                    each.cancelled = True
-                    self._fail(each, reason)
+            waiting = [each for each in job.children or [job] if each.status in NOT_STARTED]
+            for each in waiting:
+                each.cancelled, each.ending = True, reason
+            self._give_up(waiting)
 
     def terminate(self, job: Job, reason: str) -> None:
         """What has not started fails; what runs gets SIGTERM, and SIGKILL after the grace."""
         with self.lock:
+            living = [each for each in job.children or [job] if each.status not in ENDED]
+            for each in living:
+                each.terminated, each.ending = True, reason
+            self._give_up([each for each in living if each.status in NOT_STARTED])
+            for each in living:
+                if each.status not in ENDED:
+                    self._stop(each)
+
+    def fail(self, job: Job, reason: str) -> None:
+        """What was accepted, but can never run."""
+        with self.lock:
             for each in job.children or [job]:
-                each.terminated = each.terminated or each.status not in ENDED
-                if each.status in NOT_STARTED:
-                    self._fail(each, reason)
-                elif each.status not in ENDED:
-                    self._stop(each, reason)
+                self._end(each, "FAILED", reason)
+
+    def reclaim(self, job: Job) -> None:
+        """Take away the host that it runs on."""
+        with self.lock:
+            if job.process:
+                job.reclaimed = True
+                self._site.processes.signal(job.process, signal.SIGKILL)
+
+    # The way to RUNNABLE, and from it
+
+    def _give_up(self, waiting: list[Job]) -> None:
+        """Jobs that wait for others fail when those have ended: so does Batch."""
+        for each in waiting:
+            if each.status in NOT_STARTED and not self._dependencies.holds(each):
+                self._end(each, "FAILED", each.ending or "")
+        self.dispatch()
+
+    def _settle(self, ended: Job) -> None:
+        """A job has ended: those behind it may run, or fall with it, and then those behind these."""
+        queue = deque([ended])
+        while queue:
+            for job, succeeded in self._dependencies.settle(queue.popleft()):
+                if succeeded and not job.ending:
+                    self._wait(job)
+                else:
+                    queue += self._close(job, "FAILED", job.ending or dependencies.FAILED)
 
     def _wait(self, job: Job) -> None:
-        job.move("RUNNABLE", self._site.clock.millis())
+        self._move(job, "RUNNABLE")
         self._waiting.setdefault(job.spec.queue, deque()).append(job)
 
     def _room(self, queue: Queue, vcpus: float) -> ComputeEnvironment | None:
@@ -90,7 +137,8 @@ class Scheduler:
         return None
 
     def _start(self, job: Job, environment: ComputeEnvironment) -> None:
-        job.move("STARTING", self._site.clock.millis())
+        self._consumables.take(job.spec.needs)
+        self._move(job, "STARTING")
         self._running[job] = environment
         folder = self._site.work / "batch" / self._region / job.id
         folder.mkdir(parents=True)
@@ -118,61 +166,69 @@ class Scheduler:
         region = {key: ours[key] for key in ("AWS_REGION", "AWS_DEFAULT_REGION")}
         return {**self._site.environment, "PYTHONUNBUFFERED": "1", **region, **job.spec.environment, **ours}
 
+    # Running, and the end
+
     def _on_started(self, job: Job) -> None:
         with self.lock:
             job.started = self._site.clock.millis()
-            job.move("RUNNING", job.started)
+            self._move(job, "RUNNING")
             if job.spec.timeout_s:
                 job.alarm = self._site.clock.after(job.spec.timeout_s, lambda: self._time_out(job, len(job.attempts)))
             if job.ending:  # terminated between the order to start and the start
-                self._stop(job, job.ending)
+                self._stop(job)
 
     def _on_ended(self, job: Job, ending: Ending) -> None:
         with self.lock:
-            exit_ = _exit(ending, job.ending)
+            exit_ = _exit(job, ending)
             self._record(job, exit_)
             del self._running[job]
-            if ending.code == 0 and job.ending is None:
-                job.status_reason = exit_.status_reason
-                job.move("SUCCEEDED", self._site.clock.millis())
+            self._consumables.give_back(job.spec.needs)
+            if exit_.exit_code == 0 and job.ending is None:
+                self._end(job, "SUCCEEDED", exit_.status_reason)
             elif job.ending is None and job.spec.retry.again(exit_, len(job.attempts)):
                 job.stopped = None
                 self._wait(job)
             else:
-                self._fail(job, exit_.status_reason)
+                self._end(job, "FAILED", exit_.status_reason)
             self.dispatch()
 
     def _record(self, job: Job, exit_: Exit) -> None:
         """The attempt is over: its log is complete, its folder goes."""
         now = self._site.clock.millis()
-        tail, job.tail, job.process = job.tail, None, None
+        tail, job.tail, job.process, job.reclaimed = job.tail, None, None, False
         if job.alarm:
             job.alarm.cancel()
             job.alarm = None
         job.stopped = now
         started = job.started if job.status == "RUNNING" else None
-        job.attempts.append(
-            Attempt(
-                started, now, exit_.exit_code, exit_.reason, exit_.status_reason, tail.stream.name if tail else None
-            )
-        )
+        stream = tail.stream.name if tail else None
+        job.attempts.append(Attempt(started, now, exit_.exit_code, exit_.reason, exit_.status_reason, stream))
         if tail:
             self._site.logs.close(tail)
             tail.file.unlink(missing_ok=True)
             shutil.rmtree(tail.file.with_suffix(""), ignore_errors=True)
 
-    def _fail(self, job: Job, reason: str) -> None:
+    def _end(self, job: Job, status: str, reason: str) -> None:
+        for ended in self._close(job, status, reason):
+            self._settle(ended)
+
+    def _close(self, job: Job, status: str, reason: str) -> list[Job]:
+        """The last change of a job's state; the jobs that have ended by it: this one, and perhaps its array."""
         job.stopped = self._site.clock.millis()
         job.status_reason = reason
-        job.move("FAILED", job.stopped)
+        self._move(job, status)
+        return [each for each in (job, job.parent) if each and each.status in ENDED]
+
+    def _move(self, job: Job, status: str) -> None:
+        job.move(status, self._site.clock.millis())
 
     def _time_out(self, job: Job, attempt: int) -> None:
         with self.lock:
             if job.status == "RUNNING" and len(job.attempts) == attempt:
-                self._stop(job, TIMED_OUT)
+                job.ending = TIMED_OUT
+                self._stop(job)
 
-    def _stop(self, job: Job, reason: str) -> None:
-        job.ending = reason
+    def _stop(self, job: Job) -> None:
         process = job.process
         if process:
             self._site.processes.signal(process, signal.SIGTERM)
@@ -185,10 +241,17 @@ def _argv(job: Job) -> list[str]:
     return [sys.executable if program in ("python", "python3") else program, *arguments]
 
 
-def _exit(ending: Ending, why: str | None) -> Exit:
+def _exit(job: Job, ending: Ending) -> Exit:
+    if job.reclaimed and job.ending is None:
+        return Exit(None, "", f"Host EC2 (instance {_instance(job)}) terminated.")
     if ending.code is None:
         reason = (
             f"CannotStartContainerError: Error response from daemon: failed to create task: {ending.refusal}: unknown"
         )
-        return Exit(None, reason[:255], why or "Task failed to start")
-    return Exit(ending.code, "", why or CONTAINER_ENDED)
+        return Exit(None, reason[:255], job.ending or "Task failed to start")
+    return Exit(ending.code, "", job.ending or CONTAINER_ENDED)
+
+
+def _instance(job: Job) -> str:
+    """The id of the machine that an attempt had; the same whenever the same is replayed."""
+    return "i-0" + hashlib.sha256(f"{job.id}/{len(job.attempts)}".encode()).hexdigest()[:16]

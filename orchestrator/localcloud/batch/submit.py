@@ -15,6 +15,7 @@ from orchestrator.localcloud.batch.retry import RetryStrategy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from orchestrator.localcloud.batch.consumables import Consumables
     from orchestrator.localcloud.batch.resources import Definition, Resources
 
 LARGEST_ARRAY = 10_000
@@ -22,10 +23,10 @@ LONGEST_OVERRIDES = 8192
 OVERRIDES_TOO_LONG = f"Container Overrides length must be at most {LONGEST_OVERRIDES}"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-_GIVEN_BACK = ("dependsOn", "tags", "propagateTags", "shareIdentifier", "consumableResourcePropertiesOverride")
+_GIVEN_BACK = ("dependsOn", "tags", "propagateTags", "shareIdentifier")
 
 
-def specify(body: dict[str, Any], resources: Resources) -> JobSpec:
+def specify(body: dict[str, Any], resources: Resources, consumables: Consumables) -> JobSpec:
     """The job that a request asks for, or AWS's refusal of it."""
     _check(body)
     definition = resources.definition(body["jobDefinition"])
@@ -37,6 +38,9 @@ def specify(body: dict[str, Any], resources: Resources) -> JobSpec:
     parameters = {**definition.body["parameters"], **body.get("parameters", {})}
     timeout = body.get("timeout") or definition.body.get("timeout") or {}
     retry = body.get("retryStrategy") or definition.body.get("retryStrategy") or {}
+    needs = (
+        body.get("consumableResourcePropertiesOverride") or definition.body.get("consumableResourceProperties") or {}
+    )
     return JobSpec(
         name=body["jobName"],
         queue=queue.arn,
@@ -49,7 +53,13 @@ def specify(body: dict[str, Any], resources: Resources) -> JobSpec:
         retry=RetryStrategy.of(retry),
         timeout_s=timeout.get("attemptDurationSeconds"),
         size=body.get("arrayProperties", {}).get("size"),
-        body=_given_back(body, definition, parameters, {"retryStrategy": retry, "timeout": timeout}),
+        needs=consumables.needs(needs),
+        body=_given_back(
+            body,
+            definition,
+            parameters,
+            {"retryStrategy": retry, "timeout": timeout, "consumableResourceProperties": needs},
+        ),
     )
 
 
