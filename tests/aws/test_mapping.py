@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 from typing import Any
 
 import botocore.exceptions
 import botocore.parsers
 import botocore.session
 import pytest
+from botocore import xform_name
 from botocore.exceptions import ClientError
 
+from orchestrator import platforms
 from orchestrator.aws import mapping
 from orchestrator.aws.mapping import aws_errors, code
 from orchestrator.aws.session import Clients
@@ -32,7 +36,7 @@ OPERATIONS = {
         "DescribeJobDefinitions", "DescribeJobs", "ListJobs", "RegisterJobDefinition", "SubmitJob", "TerminateJob",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
-    "s3": ["GetObject", "ListObjectsV2", "PutObject"],
+    "s3": ["GetObject", "HeadObject", "ListObjectsV2", "PutObject"],
     "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "StopTrainingJob"],
 }  # fmt: skip
 """Every operation the code calls."""
@@ -71,6 +75,17 @@ def test_no_exception_of_botocore_that_can_be_met_is_unmapped() -> None:
 def test_every_class_in_the_table_exists() -> None:
     known = {name for name, _ in inspect.getmembers(botocore.exceptions, inspect.isclass)} | {"ResponseParserError"}
     assert set(mapping.CLASSES) <= known
+
+
+def test_the_operations_listed_here_are_those_that_the_code_calls() -> None:
+    rooms = [Path(mapping.__file__).parent, Path(platforms.__file__).parent]
+    code = "\n".join(file.read_text() for room in rooms for file in sorted(room.rglob("*.py")))
+    session = botocore.session.Session()
+    namesakes = {"Search", *(name for names in OPERATIONS.values() for name in names)}  # re.search; Batch's ListJobs
+    for service, operations in OPERATIONS.items():
+        every = {xform_name(name): name for name in session.get_service_model(service).operation_names}
+        called = {every[verb] for verb in every if re.search(rf'\.{verb}\(|get_paginator\("{verb}"\)', code)}
+        assert set(operations) <= called <= set(operations) | namesakes
 
 
 def test_no_error_declared_by_an_operation_we_call_is_unmapped() -> None:
