@@ -15,7 +15,7 @@ from orchestrator.catalog.load import LoadReport, load
 from orchestrator.catalog.survey import survey
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
-from orchestrator.db.tables import campaign_tags, campaigns
+from orchestrator.db.tables import campaign_tags, campaigns, datasets
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
@@ -47,17 +47,20 @@ class Catalog:
         return load(self.engine, [Path(path) for path in paths], kind)
 
     def show(self, kind: str) -> list[dict[str, Any]]:
-        """All rows of a kind, by key."""
+        """All rows of a kind in the columns of its files, by key."""
         if kind not in KINDS:
             raise CatalogError(f"unknown kind {kind!r}", hint=did_you_mean(kind, list(KINDS)))
-        table = KINDS[kind].table
-        keys = table.primary_key.columns.keys()
+        table, columns = KINDS[kind].table, [field.name for field in KINDS[kind].fields]
+        if table is datasets:
+            columns.insert(0, datasets.c.dataset.name)
+        keys = [name for name in columns if name in table.primary_key.columns]
         with reading(self.engine) as connection:
             rows = [dict(row) for row in connection.execute(select(table)).mappings()]
             if table is campaigns:
                 tags = _tags(connection)
                 rows = [row | {"tags": tags.get(row["campaign"], [])} for row in rows]
-        return sorted(rows, key=lambda row: [row[key] for key in keys])
+        rows.sort(key=lambda row: [row[key] for key in keys])
+        return [{name: row[name] for name in columns} for row in rows]
 
     def totals(self) -> dict[str, int]:
         """How many rows there are of each kind."""
