@@ -1,0 +1,56 @@
+"""The policies of docs/real-account.md allow what the code calls: no call without a grant, no role without a policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore import xform_name
+
+ROOT = Path(__file__).parents[1]
+POLICIES = ROOT / "docs" / "policies"
+S3_ACTIONS = {"HeadObject": "GetObject", "ListObjectsV2": "ListBucket"}
+"""Where an S3 operation is allowed by an action of another name."""
+
+LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/job.py"}
+SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py", "logs": "aws/logs.py"}
+"""The one file that calls each service."""
+ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob"}
+
+
+def called(files: dict[str, str]) -> set[str]:
+    """The actions behind every boto3 call in these files."""
+    found = set()
+    for service, file in files.items():
+        text = (ROOT / "orchestrator" / file).read_text(encoding="utf-8")
+        words = set(re.findall(r"\.([a-z_0-9]+)\(", text)) | set(re.findall(r'get_paginator\("(\w+)"\)', text))
+        client = boto3.client(service, region_name="us-east-1", aws_access_key_id="-", aws_secret_access_key="-")
+        operations = {op for op in client.meta.service_model.operation_names if xform_name(op) in words}
+        found |= {f"{service}:{S3_ACTIONS.get(operation, operation)}" for operation in operations}
+    return found
+
+
+def granted(policy: str) -> set[str]:
+    document = json.loads((POLICIES / f"{policy}.json").read_text(encoding="utf-8"))
+    actions = [statement["Action"] for statement in document["Statement"]]
+    return {action for group in actions for action in ([group] if isinstance(group, str) else group)}
+
+
+def test_a_launcher_may_do_what_it_does() -> None:
+    assert called(LAUNCHERS) <= granted("launcher")
+
+
+def test_who_submits_may_do_what_submitting_does() -> None:
+    assert called(SUBMITTERS) - ONLY_LAUNCHERS <= granted("submit")
+
+
+def test_who_submits_cannot_start_trainings_past_the_launchers() -> None:
+    assert not ONLY_LAUNCHERS & granted("submit")
+
+
+@pytest.mark.parametrize("policy", sorted(path.stem for path in POLICIES.glob("*.json")))
+def test_no_policy_grants_everything(policy: str) -> None:
+    assert not [action for action in granted(policy) if "*" in action]
