@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,11 +81,10 @@ def up(
     if detached:
         _tell(localcloud.up(home, port=port, regions=wanted), as_json=as_json)
         return
-    with localcloud.LocalCloud(home, port=port, regions=wanted):
+    with localcloud.LocalCloud(home, port=port, regions=wanted) as cloud:
         _tell(localcloud.status(home), as_json=as_json)
         render.say("serving until Ctrl-C")
-        while localcloud.status(home):
-            time.sleep(0.5)
+        cloud.wait()
     raise localcloud.LocalCloudError("the local cloud has ended by itself")
 
 

@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         server.serve(chosen, _say_ready, stop)
     except LocalCloudError as error:
-        sys.stderr.write(f"{error.message}\n")
+        _say_failed(error, to_parent=options.with_parent)
         return error.exit_code
     return 0
 
@@ -62,6 +62,14 @@ def _say_ready(serving: Serving) -> None:
     """One line on stdout; nobody may listen any more after it."""
     sys.stdout.write(json.dumps(asdict(serving)) + "\n")
     sys.stdout.flush()
+
+
+def _say_failed(error: LocalCloudError, *, to_parent: bool) -> None:
+    """A parent that reads our stdout tells it in its own way."""
+    if to_parent:
+        sys.stdout.write(json.dumps({"error": error.message}) + "\n")
+    else:
+        sys.stderr.write(f"{error.message}\n")
 
 
 def _watch_parent(stop: threading.Event) -> None:

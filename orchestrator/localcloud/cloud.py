@@ -130,8 +130,15 @@ def _start(
         text=True,
         start_new_session=True,
     )
-    line = server.stdout.readline() if server.stdout else ""
-    if not line:
+    try:
+        line = server.stdout.readline() if server.stdout else ""
+    except BaseException:  # an interrupt: nothing stays behind, half started
+        server.terminate()
+        server.communicate()
+        raise
+    told = json.loads(line) if line else {}
+    if "endpoint" not in told:
         _, message = server.communicate()
-        raise LocalCloudError((message or "").strip().rpartition("\n")[2] or "the local cloud did not start")
-    return server, Serving(**json.loads(line))
+        last = (message or "").strip().rpartition("\n")[2]
+        raise LocalCloudError(told.get("error") or last or "the local cloud did not start")
+    return server, Serving(**told)
