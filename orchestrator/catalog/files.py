@@ -82,7 +82,9 @@ def _parquet(file: Path) -> Iterator[Batch]:
 
 def _flat(cell: Any) -> Any:
     """A list, as tags may be, in the form that a CSV file would give it."""
-    return ";".join(map(str, cell)) if isinstance(cell, list) else cell
+    if isinstance(cell, list):
+        return ";".join(map(str, cell))
+    return str(cell) if isinstance(cell, dict) else cell
 
 
 def _refuse_twins(file: Path, names: list[str]) -> None:

@@ -9,9 +9,15 @@ from orchestrator.catalog import cells
 from orchestrator.db import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Table
+
+
+Columns = dict[str, "Sequence[Any]"]
+
+FILE_NAME = object()
+"""A default: the name of the file itself."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,6 @@ class Reference:
 
     column: str
     parent: Table
-    what: str
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,13 @@ class Kind:
     fields: tuple[Field, ...]
     reference: Reference | None = None
 
+    def complete(self, columns: Columns) -> Columns:
+        """Of a file's columns, those of the table: a dataset is called by its campaign and version."""
+        if self.table is not tables.datasets:
+            return columns
+        pairs = zip(columns["campaign"], columns["version"], strict=True)
+        return columns | {"dataset": [f"{campaign}@{version}" for campaign, version in pairs]}
+
 
 _LANE = (
     Field("platform", cells.text, required=False, default="sagemaker"),
@@ -48,7 +60,7 @@ _LANE = (
     Field("instance_type", cells.text),
     Field("purchase", cells.purchase),
 )
-_OBSERVED = (Field("observed_at", cells.moment), Field("source", cells.text, required=False))
+_OBSERVED = (Field("observed_at", cells.moment), Field("source", cells.text, required=False, default=FILE_NAME))
 
 KINDS = {
     kind.name: kind
@@ -73,7 +85,7 @@ KINDS = {
                 Field("bytes", cells.number),
                 Field("created_at", cells.moment),
             ),
-            Reference("campaign", tables.campaigns, "campaign"),
+            Reference("campaign", tables.campaigns),
         ),
         Kind(
             "replicas",
@@ -84,7 +96,7 @@ KINDS = {
                 Field("s3_uri", cells.s3_uri),
                 Field("bytes", cells.number, required=False),
             ),
-            Reference("dataset", tables.datasets, "dataset"),
+            Reference("dataset", tables.datasets),
         ),
         Kind("prices", tables.prices, (*_LANE, Field("usd_per_hour", cells.amount), *_OBSERVED)),
         Kind("quotas", tables.quotas, (*_LANE, Field("slots", cells.slots), *_OBSERVED)),

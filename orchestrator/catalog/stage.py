@@ -33,11 +33,11 @@ class Counts:
 class Stage:
     """A temporary copy of a table's columns, and the line that each row came from. Gone with the transaction."""
 
-    def __init__(self, connection: Connection, table: Table) -> None:
+    def __init__(self, connection: Connection, table: Table, number: int = 0) -> None:
         self._connection = connection
         self._target = table
         self._table = Table(
-            f"stage_{table.name}",
+            f"stage_{number}",
             MetaData(),
             Column("line", Integer, nullable=False),
             *(Column(column.name, column.type) for column in table.columns),
@@ -87,8 +87,8 @@ class Stage:
     def c(self) -> Any:
         return self._table.c
 
-    def merge(self, given: Sequence[str]) -> Counts:
-        """Insert what is new, and update the given columns where they differ."""
+    def merge(self, given: Sequence[str], along: Sequence[str] = ()) -> Counts:
+        """Insert what is new, and update where the given columns differ: these, and others along with them."""
         facts = [name for name in given if name not in self._keys]
         same_key = and_(*(self._target.c[name] == self._table.c[name] for name in self._keys))
         differs = or_(false(), *(self._target.c[name].is_distinct_from(self._table.c[name]) for name in facts))
@@ -96,10 +96,10 @@ class Stage:
         known, updated = self._connection.execute(matched.select_from(self._table.join(self._target, same_key))).one()
         total = self._connection.scalars(select(func.count()).select_from(self._table)).one()
         if known < total or updated:
-            self._write(facts)
+            self._write(facts, [*facts, *along])
         return Counts(inserted=total - known, updated=updated, unchanged=known - updated)
 
-    def _write(self, facts: Sequence[str]) -> None:
+    def _write(self, facts: Sequence[str], updated: Sequence[str]) -> None:
         names = [column.name for column in self._target.columns]
         rows = select(*(self._table.c[name] for name in names)).where(true())  # SQLite needs a WHERE before ON CONFLICT
         dialect = sqlite if self._connection.dialect.name == "sqlite" else postgresql
@@ -111,7 +111,7 @@ class Stage:
         self._connection.execute(
             statement.on_conflict_do_update(
                 index_elements=self._keys,
-                set_={name: new[name] for name in facts},
-                where=or_(false(), *(self._target.c[name].is_distinct_from(new[name]) for name in facts)),
+                set_={name: new[name] for name in updated},
+                where=or_(*(self._target.c[name].is_distinct_from(new[name]) for name in facts)),
             )
         )

@@ -101,6 +101,20 @@ def test_nothing_of_a_call_is_loaded_when_one_file_is_wrong(empty: Catalog, tmp_
     assert set(empty.totals().values()) == {0}
 
 
+def test_a_spot_price_may_stand_in_another_file_than_the_on_demand_price(empty: Catalog, tmp_path: Path) -> None:
+    spot = write(tmp_path, "spot", f"{HEADS['prices']}\nus-east-1,ml.x,spot,0.5,2026-01-01")
+    full = write(tmp_path, "on-demand", f"{HEADS['prices']}\nus-east-1,ml.x,on_demand,1,2026-01-01")
+    assert empty.load([spot, full], kind="prices").counts == {"prices": Counts(inserted=2)}
+
+
+def test_a_later_file_of_a_call_has_the_last_word(empty: Catalog, tmp_path: Path) -> None:
+    first = write(tmp_path, "first", f"{HEADS['prices']}\nus-east-1,ml.x,on_demand,1,2026-01-01")
+    second = write(tmp_path, "second", f"{HEADS['prices']}\nus-east-1,ml.x,on_demand,2,2026-01-01")
+    assert empty.load([first, second], kind="prices").counts == {"prices": Counts(inserted=1, updated=1)}
+    assert [(row["usd_per_hour"], row["source"]) for row in empty.show("prices")] == [(2.0, "second.csv")]
+    assert not empty.load([write(tmp_path, "third", second.read_text())], kind="prices").changed
+
+
 def test_a_file_by_another_name_is_loaded_as_the_kind_that_is_given(catalog: Catalog, tmp_path: Path) -> None:
     file = write(tmp_path, "export-2026-11-20", "campaign\narctic")
     assert catalog.load([file], kind="campaigns").counts == {"campaigns": Counts(inserted=1)}

@@ -1,0 +1,77 @@
+"""A catalog file as rows of its table: every cell understood, or the first that is not named with its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.catalog.files import Batch, batches
+from orchestrator.catalog.kinds import FILE_NAME, Field, Kind
+from orchestrator.errors import CatalogError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+Rows = list[dict[str, Any]]
+
+
+class RowFile:
+    """One file of a kind. Each row has, beside its columns, the `line` that it stands in."""
+
+    def __init__(self, file: Path, kind: Kind) -> None:
+        self.file = file
+        self.kind = kind
+        self.given: tuple[str, ...] = ()
+        """The columns that the file has, known once it is read."""
+
+    def rows(self) -> Iterator[Rows]:
+        """Some thousands at a time."""
+        for batch in batches(self.file):
+            self.given = self._given(batch)
+            columns = {field.name: self._values(field, batch) for field in self.kind.fields}
+            columns = self.kind.complete(columns) | {"line": batch.lines}
+            yield [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def error(self, problem: str, *, line: int, column: str = "", hint: str = "") -> CatalogError:
+        return CatalogError(problem, where=":".join(filter(None, (str(self.file), str(line), column))), hint=hint)
+
+    def _given(self, batch: Batch) -> tuple[str, ...]:
+        known = [field.name for field in self.kind.fields]
+        for name in batch.columns:
+            if name not in known:
+                raise CatalogError(
+                    f"{self.kind.name} have no column {name!r}", where=str(self.file), hint=did_you_mean(name, known)
+                )
+        for field in self.kind.fields:
+            if field.required and field.name not in batch.columns:
+                raise CatalogError(f"column {field.name!r} is missing", where=str(self.file))
+        return tuple(batch.columns)
+
+    def _values(self, field: Field, batch: Batch) -> Sequence[Any]:
+        """Every distinct cell is parsed once: a million prices name few Regions."""
+        column = batch.columns.get(field.name)
+        if column is None:
+            return [self._default(field)] * len(batch.lines)
+        try:
+            values = {cell: self._value(field, cell) for cell in set(column)}
+        except ValueError:
+            raise self._first_error(field, batch) from None
+        return [values[cell] for cell in column]
+
+    def _first_error(self, field: Field, batch: Batch) -> CatalogError:
+        for line, cell in zip(batch.lines, batch.columns[field.name], strict=True):
+            try:
+                self._value(field, cell)
+            except ValueError as error:
+                return self.error(str(error), line=line, column=field.name)
+        raise AssertionError("a cell that was wrong no longer is")
+
+    def _value(self, field: Field, cell: Any) -> Any:
+        if cell is None or cell != cell or (isinstance(cell, str) and not cell.strip()):  # missing, NaN or empty
+            if field.required:
+                raise ValueError("is empty")
+            return self._default(field)
+        return field.parse(cell)
+
+    def _default(self, field: Field) -> object:
+        return self.file.name if field.default is FILE_NAME else field.default
