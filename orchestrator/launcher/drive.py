@@ -76,7 +76,10 @@ class Driver:
             except PASSING as error:
                 refusals += 1
                 log.warning("task %d: %s", self.task.number, error)
-                self.world.sleep(self.world.back_off(self._poll_s, refusals))
+                if self.world.terminated():
+                    done = Exit.RESTART  # no time to try again: whoever comes next, or the cancel itself, will
+                else:
+                    self.world.sleep(self.world.back_off(self._poll_s, refusals))
             except SweepError as error:
                 done = self._stuck(error)
         return done

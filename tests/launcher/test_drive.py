@@ -240,6 +240,17 @@ def test_sigterm_with_the_marker_stops_the_training_at_once() -> None:
     assert bench.result.state is TaskState.CANCELLED
 
 
+def test_sigterm_while_aws_cannot_be_reached_makes_way_for_the_next_launcher() -> None:
+    bench = Bench()
+
+    def down(_: str) -> None:
+        raise Unreachable("down")
+
+    bench.control.s3.before = down  # type: ignore[attr-defined]
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", True)
+    assert bench.launch() is Exit.RESTART
+
+
 def test_a_training_stopped_by_hand_is_not_started_again() -> None:
     bench = Bench(ENDLESS)
     bench.time.on_sleep = lambda: [bench.platform.stop(bench.driver()._handle(a)) for a in bench.control.attempts(7)]  # type: ignore[assignment,return-value]
