@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def read_classic(path: Path) -> list[ClassicLine]:
     """Its lines, without empty ones. A manifest of ours is no classic one: it says already what each task is."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"cannot be read: {getattr(error, 'strerror', None) or error}", where=str(path)) from error
     found = []

@@ -21,6 +21,12 @@ def test_every_line_is_a_region_and_its_data(tmp_path: Path) -> None:
     assert read_classic(path) == [ClassicLine("us-east-1", "s3://one/a/"), ClassicLine("eu-west-1", "s3://two/b/")]
 
 
+def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "array.csv"
+    path.write_text("us-east-1,s3://one/a\u2028b\x0bc/\n", encoding="utf-8")
+    assert [line.s3_uri for line in read_classic(path)] == ["s3://one/a\u2028b\x0bc/"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
