@@ -91,8 +91,14 @@ def as_csv(rows: Iterable[Row], columns: Sequence[Column[Row]]) -> None:
     lines = _Lines()
     writer = csv.writer(lines)
     writer.writerow([column.key for column in columns])
-    writer.writerows([jsonable(column.value(row)) for column in columns] for row in rows)
+    writer.writerows([_csv_cell(column.value(row)) for column in columns] for row in rows)
     write("".join(lines))
+
+
+def _csv_cell(value: object) -> Any:
+    """NUL, which a log may hold, is nothing that CSV can say."""
+    plain = jsonable(value)
+    return plain.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(plain, str) else plain
 
 
 class _Lines(list[str]):

@@ -129,7 +129,7 @@ def test_help_needs_none_of_the_heavy_libraries() -> None:
         "import sys\n"
         "from orchestrator.cli.app import main\n"
         "assert main(['--help']) == 0\n"
-        "heavy = {'boto3', 'botocore', 'pandas', 'numpy', 'sqlalchemy', 'pydantic', 'rich', 'moto', 'yaml'}\n"
+        "heavy = {'boto3', 'botocore', 'pandas', 'numpy', 'sqlalchemy', 'pydantic', 'moto', 'yaml'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -51,8 +51,8 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(sweep: Sweep, output: s
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("space:", "spcae:", "error: sweep.yaml:25:1: unknown key 'spcae' (did you mean 'space'?)"),
-        ("[32, 64]", "[]", "error: sweep.yaml:27:15: the list is empty"),
+        ("space:", "spcae:", "error: sweep.yaml:{line}:1: unknown key 'spcae' (did you mean 'space'?)"),
+        ("[32, 64]", "[]", "error: sweep.yaml:{line}:15: the list is empty"),
         ("[ml.m5.xlarge, ml.c5.xlarge]", "[ml.m5.xlrage]", "ml.m5.xlrage"),
         ("# regions: [eu-west-1, eu-central-1]", "regions: [eu-west-1]", "eu-west-1"),
     ],
@@ -63,7 +63,7 @@ def test_a_bad_sweep_is_one_line_that_says_where(sweep: Sweep, old: str, new: st
     Path("sweep.yaml").write_text(text.replace(old, new))
     ended = sweep("plan", "sweep.yaml")
     assert (ended.code, ended.out) == (2, "")
-    assert said in ended.err
+    assert said.format(line=text[: text.index(old)].count("\n") + 1) in ended.err
     assert ended.err.count("\n") == 1
 
 

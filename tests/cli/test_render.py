@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orchestrator.cli import render
@@ -84,13 +84,14 @@ def test_csv_has_plain_values_under_their_keys(capsys: pytest.CaptureFixture[str
 
 
 @given(name=st.text(st.characters(exclude_categories=("Cs",))))
+@example(name="\0")
 def test_csv_holds_any_text(name: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stream = io.StringIO()
         patch.setattr("sys.stdout", stream)
         render.as_csv([City(name, 1)], COLUMNS)
     [row] = list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
-    assert row == {"name": name, "people": "1"}
+    assert row == {"name": name.replace("\0", "\N{REPLACEMENT CHARACTER}"), "people": "1"}
 
 
 def test_json_has_the_declared_fields(capsys: pytest.CaptureFixture[str]) -> None:
