@@ -24,7 +24,7 @@ from orchestrator.errors import (
     Throttled,
     Unreachable,
 )
-from orchestrator.launcher.decide import End, Start, decide, exit_of
+from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
 from orchestrator.platforms.base import Handle
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 
 PASSING = (Throttled, QuotaExceeded, Unreachable)
 """Errors that say nothing about the task: waiting helps, and nothing else."""
+FINAL = (NoCapacity, InvalidRequest, AccessError, AlreadyExists)
+"""Errors after which a start is not tried again as it is."""
 CANCELLED = End(TaskState.CANCELLED, Exit.CANCELLED, "cancelled")
 USUAL_POLL_S = 30.0
 """Between two tries of anything, before a template says otherwise."""
@@ -144,7 +146,7 @@ class Driver:
             if self.history.may_start(attempt):
                 return self._start(attempt)
         self._template(attempt.lane)
-        outcome = self._platform(attempt.lane).poll(attempt.number, self._handle(attempt))
+        outcome = self._poll(attempt)
         if outcome is not None:
             self._seen(attempt, outcome)
             return None
@@ -169,6 +171,7 @@ class Driver:
         """Start the recorded attempt, or adopt it. The cancel marker is looked at before, and again after."""
         if self._cancelled():
             return self._not_started(attempt)
+        asked_before = attempt.number in self._refused
         self._recorded = 0
         self._refused.add(attempt.number)
         self._outcome(attempt, TaskState.STARTING)
@@ -177,21 +180,26 @@ class Driver:
         except PASSING as error:
             self.history.publish(TaskState.STARTING, error.message)
             raise
-        except NoCapacity as error:
-            self._outcome(attempt, TaskState.FAILED, Cause.CAPACITY, str(error))
-            return None
-        except InvalidRequest as error:
-            self._outcome(attempt, TaskState.FAILED, Cause.TASK, str(error))
-            return self._end(End(TaskState.FAILED, Exit.TASK_WRONG, str(error)))
-        except (AccessError, AlreadyExists) as error:
-            self._outcome(attempt, TaskState.FAILED, Cause.NONE, str(error))
-            return self._end(End(TaskState.FAILED, Exit.UNAVAILABLE, str(error)))
+        except FINAL as error:
+            return self._refusal(attempt, error, asked_before)
         self._refused.discard(attempt.number)
         self._say(attempt, f"started as {attempt.lane}")
         self._look_back(attempt)
         self.history.publish(TaskState.STARTING)
         self.world.sleep(self.world.interval(self._poll_s))
         return None
+
+    def _refusal(self, attempt: Attempt, error: SweepError, asked_before: bool) -> Exit | None:
+        """It will not be started: an ending like any other. Unless an earlier start went through, its answer lost."""
+        if asked_before and not isinstance(error, AlreadyExists) and self._poll(attempt) is not None:
+            self._refused.discard(attempt.number)
+            return None
+        if isinstance(error, NoCapacity):
+            self._outcome(attempt, TaskState.FAILED, Cause.CAPACITY, str(error))
+            return None
+        cause = Cause.TASK if isinstance(error, InvalidRequest) else Cause.NONE
+        self._outcome(attempt, TaskState.FAILED, cause, str(error))
+        return self._end(End(TaskState.FAILED, exit_of_failure(cause), str(error)))
 
     def _not_started(self, attempt: Attempt) -> Exit | None:
         """Cancelled: the end, unless a start whose answer was lost may have gone through after all."""
@@ -215,7 +223,7 @@ class Driver:
         attempt = self.history.open()
         if attempt is not None:
             self._platform(attempt.lane).stop(self._handle(attempt))
-            outcome = self._platform(attempt.lane).poll(attempt.number, self._handle(attempt))
+            outcome = self._poll(attempt)
             if outcome is not None:
                 self.history.outcomes[attempt.number] = outcome
         return self._end(CANCELLED)
@@ -268,6 +276,9 @@ class Driver:
         """Its rate is that of its lane; a lane that is none of our places (any more) costs what nobody tells us."""
         rate = next((place.rate for place in self.task.places if place.lane == attempt.lane), 0.0)
         return Handle(attempt.lane, attempt.training, rate, self.task.instances)
+
+    def _poll(self, attempt: Attempt) -> Outcome | None:
+        return self._platform(attempt.lane).poll(attempt.number, self._handle(attempt))
 
     def _platform(self, lane: Lane) -> Platform:
         return self.platforms(lane.platform)

@@ -162,6 +162,20 @@ def test_a_refusal_that_will_not_pass_fails_the_task_with_its_reason(error: Swee
     assert bench.launch() is exit_code
 
 
+@pytest.mark.parametrize("refusal", [AccessDenied("the token expired"), InvalidRequest("the data are gone")])
+def test_a_final_refusal_after_a_start_whose_answer_was_lost_does_not_disown_what_runs(refusal: SweepError) -> None:
+    bench = Bench(Life(looks=[RUNNING, DONE]))
+    start, answers = bench.platform.start, iter([Unreachable("read time-out"), refusal])
+
+    def lost(request: object) -> None:
+        start(request)  # type: ignore[arg-type]
+        raise next(answers)
+
+    bench.platform.start = lost  # type: ignore[method-assign]
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == ["1 in us-west-2"]
+
+
 def test_who_may_not_look_at_a_training_leaves_it_running_and_says_why() -> None:
     bench = Bench(ENDLESS)
 

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.errors import InvalidRequest, QuotaExceeded, Unreachable, UsageError
+from orchestrator.errors import CloudError, InvalidRequest, QuotaExceeded, Unreachable, UsageError
 from orchestrator.platforms.conformance import Conformance, Subject
 from orchestrator.platforms.registry import platform
 from orchestrator.platforms.sagemaker.job import SageMaker
@@ -120,6 +120,15 @@ def test_a_name_in_use_that_cannot_be_found_is_tried_again(subject: Subject) -> 
 
     with pytest.raises(Unreachable, match="can be neither started nor found"):
         SageMaker(Undecided(code="ResourceInUse")).start(subject.request(subject.succeeds))  # type: ignore[arg-type]
+
+
+def test_a_training_that_may_not_be_looked_at_is_not_taken_for_one_never_started(subject: Subject) -> None:
+    class Hidden(Refusing):
+        def describe_training_job(self, **_: object) -> None:
+            Refusing(code="AccessDeniedException", message="no sagemaker:DescribeTrainingJob").describe()  # type: ignore[operator]
+
+    with pytest.raises(CloudError, match=r"is there, but not to be looked at: .*no sagemaker:DescribeTrainingJob"):
+        SageMaker(Hidden(code="ResourceInUse")).start(subject.request(subject.succeeds))  # type: ignore[arg-type]
 
 
 def test_a_quota_of_nothing_is_a_quota_refusal(subject: Subject) -> None:

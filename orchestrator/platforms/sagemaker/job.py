@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.logs import events
 from orchestrator.aws.mapping import aws_errors
-from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound, Unreachable
+from orchestrator.errors import AccessError, AlreadyExists, CloudError, InvalidRequest, NotFound, Unreachable
 from orchestrator.platforms.sagemaker.outcome import outcome
 from orchestrator.platforms.sagemaker.request import HASH_TAG, request
 
@@ -72,14 +72,19 @@ class SageMaker:
     def _hash(self, region: str, training: str) -> str:
         """The request hash that a training's tag carries."""
         try:
-            arn = self._describe(region, training)["TrainingJobArn"]
+            return self._tags(region, training).get(HASH_TAG, "")
         except NotFound as error:
             # Its name is in use and yet it is not there: being made or unmade just now.
             raise Unreachable(f"{training} can be neither started nor found", where=region, hint="try again") from error
+        except AccessError as error:
+            # Not an AccessError to our caller: that would say that nothing was started.
+            raise CloudError(f"{training} is there, but not to be looked at: {error.message}", where=region) from error
+
+    def _tags(self, region: str, training: str) -> dict[str, str]:
+        arn = self._describe(region, training)["TrainingJobArn"]
         with aws_errors(f"read the tags of {training}", where=region):
             pages = self._client(region).get_paginator("list_tags").paginate(ResourceArn=arn)
-            tags = {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
-        return tags.get(HASH_TAG, "")
+            return {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
 
     def _describe(self, region: str, training: str) -> DescribeTrainingJobResponseTypeDef:
         with aws_errors(f"look at the training {training}", where=region):
