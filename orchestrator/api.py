@@ -23,7 +23,7 @@ from orchestrator.runs.ledger import Ledger
 from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.runs.requests import requests
 from orchestrator.runs.run import Run
-from orchestrator.runs.submit import submit
+from orchestrator.runs.submit import check, submit
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
@@ -92,6 +92,8 @@ class Orchestrator:
         """Make exactly this plan so, once: submitting it again finds, or completes, the same run."""
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
+        if package:
+            check(plan, package, self.cloud)
         control = self.cloud.s3
         anchor = anchors.claim(control, wanted, again=again) if package else anchors.resume(control, wanted)
         if anchor is None:

@@ -85,6 +85,11 @@ class S3:
                 raise
             return b""
 
+    def check(self) -> None:
+        """NotFound when there is no such bucket, AccessDenied when it is not for us."""
+        with aws_errors(f"look for the bucket {self.bucket}", where=self.region):
+            self._client.head_bucket(Bucket=self.bucket)
+
     def exists(self, key: str) -> bool:
         try:
             with aws_errors(f"look for {self.uri(key)}", where=self.region):

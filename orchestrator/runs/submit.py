@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.batch import ArrayJob
 from orchestrator.errors import UsageError
-from orchestrator.platforms.sagemaker.stage import stage
+from orchestrator.platforms.sagemaker.stage import stage, template
 from orchestrator.runs.anchor import Anchor, Array, Submission, add_submission, everything, submissions
 from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key
 
 if TYPE_CHECKING:
+    from orchestrator.planner.plan import Plan
     from orchestrator.platforms.source import Package
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
@@ -26,6 +27,13 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
         send(anchor, submission, ledger, cloud)
 
 
+def check(plan: Plan, package: Package, cloud: Cloud) -> None:
+    """What AWS or the sweep would refuse later is refused now, before anything is written."""
+    for _, region in plan.sites:
+        template(plan.sweep, package.digest, region, "check", cloud.site)
+        cloud.bucket(region).check()
+
+
 def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
     """Sources and a template in each Region a task may come to, each put once."""
     control = cloud.control(anchor.name)
@@ -38,8 +46,8 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
                 f"run {anchor.name!r} is not yet staged in {region}, and its source folder is not here",
                 hint="submit it once more from the folder that it was planned in",
             )
-        template = stage(anchor.plan.sweep, package, region, anchor.name, cloud.site, cloud.bucket(region))
-        control.s3.put_once(key, canonical(template.to_json()).encode())
+        staged = stage(anchor.plan.sweep, package, region, anchor.name, cloud.site, cloud.bucket(region))
+        control.s3.put_once(key, canonical(staged.to_json()).encode())
 
 
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> None:

@@ -17,7 +17,7 @@ import pytest
 from orchestrator import read
 from orchestrator.aws.batch import Batch
 from orchestrator.aws.s3 import S3
-from orchestrator.errors import SettingsError, UsageError
+from orchestrator.errors import NotFound, SettingsError, UsageError
 from orchestrator.planner.plan import write
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_a_sigkilled_process_that_submits_is_completed_by_the_next(
 ) -> None:
     plan = team.plan("[2]")
     write(plan, team.folder / "plan.json")
-    command = [Path(sys.executable).with_name("sweep"), "submit", "plan.json", "--yes", "--name", name]
+    command = [str(Path(sys.executable).with_name("sweep")), "submit", "plan.json", "--yes", "--name", name]
     process = subprocess.Popen(command, cwd=team.folder, env={**os.environ, "SWEEP_DATABASE": team.settings.database})
     time.sleep(delay)
     process.send_signal(signal.SIGKILL)
@@ -164,6 +164,14 @@ class TestRefused:
         plan = team.plan("[2]")
         (team.folder / "training").rename(team.folder / "elsewhere")
         with pytest.raises(UsageError, match="there is no such source folder"):
+            team.orchestrator().submit(plan, name=name)
+        with pytest.raises(UsageError, match=f"no run '{name}'"):
+            team.orchestrator("other.db").run(name)
+
+    def test_a_regions_bucket_that_is_missing_is_missed_before_anything_is_written(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        team.settings = team.settings.model_copy(update={"region_bucket": "nobodys-{region}"})
+        with pytest.raises(NotFound, match="the bucket nobodys-eu-west-1"):
             team.orchestrator().submit(plan, name=name)
         with pytest.raises(UsageError, match=f"no run '{name}'"):
             team.orchestrator("other.db").run(name)
