@@ -43,7 +43,7 @@ class Session:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_Lines())
         ours = logging.getLogger("orchestrator")
-        ours.addHandler(handler)
+        ours.handlers = [handler]
         ours.setLevel(self.log_level)
 
 

@@ -20,6 +20,16 @@ def test_without_any_run_the_command_says_so(sweep: Sweep, command: str) -> None
     assert ended.err.startswith("error: there are no runs yet")
 
 
+def test_a_misspelt_setting_is_one_line_that_does_not_end_anything(
+    sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWEEP_REGIN", "eu-west-1")
+    for _ in range(2):
+        ended = sweep("runs", "--json")
+        assert (ended.code, ended.out) == (0, "[]\n")
+        assert ended.err == "warning: SWEEP_REGIN is not a setting; did you mean SWEEP_REGION?\n"
+
+
 def test_an_empty_catalog_says_how_to_fill_it(sweep: Sweep) -> None:
     sweep("init")
     ended = sweep("plan", "sweep.yaml")
