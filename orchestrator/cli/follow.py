@@ -70,8 +70,10 @@ def _live(standings: Iterator[Standing], stream: IO[str]) -> Standing | None:
 
 def _view(standing: Standing) -> Group:
     from rich.console import Group
+    from rich.padding import Padding
     from rich.progress_bar import ProgressBar
     from rich.text import Text
 
-    bar = ProgressBar(total=max(standing.tasks, 1), completed=standing.ended, width=60)
+    progress = ProgressBar(total=max(standing.tasks, 1), completed=standing.ended, width=60)
+    bar = Padding(progress, (0, 0, 1, 0))  # by itself it would not end its line
     return Group(Text(str(standing), style="bold"), bar, render.rich_table(region_lines(standing), REGION_COLUMNS))
