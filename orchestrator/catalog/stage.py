@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, Integer, MetaData, Table, and_, case, exists, false, func, insert, or_, select, true
-from sqlalchemy.dialects import postgresql, sqlite
+
+from orchestrator.db import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +103,7 @@ class Stage:
     def _write(self, facts: Sequence[str], updated: Sequence[str]) -> None:
         names = [column.name for column in self._target.columns]
         rows = select(*(self._table.c[name] for name in names)).where(true())  # SQLite needs a WHERE before ON CONFLICT
-        dialect = sqlite if self._connection.dialect.name == "sqlite" else postgresql
-        statement = dialect.insert(self._target).from_select(names, rows)
+        statement = upsert.insert(self._connection, self._target).from_select(names, rows)
         if not facts:
             self._connection.execute(statement.on_conflict_do_nothing(index_elements=self._keys))
             return

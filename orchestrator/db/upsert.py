@@ -15,19 +15,20 @@ if TYPE_CHECKING:
 def insert_missing(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
     """Rows whose key is there stay as they are."""
     if rows:
-        connection.execute(_insert(connection, table).on_conflict_do_nothing(index_elements=_keys(table)), rows)
+        connection.execute(insert(connection, table).on_conflict_do_nothing(index_elements=_keys(table)), rows)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
     """Rows whose key is there are replaced."""
     if not rows:
         return
-    statement = _insert(connection, table)
+    statement = insert(connection, table)
     facts = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
     connection.execute(statement.on_conflict_do_update(index_elements=_keys(table), set_=facts), rows)
 
 
-def _insert(connection: Connection, table: Table) -> Any:
+def insert(connection: Connection, table: Table) -> Any:
+    """An INSERT that knows ON CONFLICT."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     return dialect.insert(table)
 

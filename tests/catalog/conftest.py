@@ -110,3 +110,14 @@ def _loaded(url: str, folder: Path) -> Catalog:
     catalog = Catalog(url)
     catalog.load([small(folder)])
     return catalog
+
+
+@pytest.fixture(scope="session")
+def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    return Catalog(f"sqlite:///{tmp_path_factory.mktemp('empty') / 'catalog.db'}")
+
+
+@pytest.fixture(scope="session")
+def empty_postgresql(postgresql: Any) -> Iterator[Catalog]:
+    with postgresql.database(template="migrated") as url:
+        yield Catalog(url)

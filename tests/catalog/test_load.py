@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -254,6 +255,24 @@ def test_parquet_is_read_as_csv_is(catalog: Catalog, tmp_path: Path) -> None:
             rows = rows.drop(columns="dataset")
         rows.to_parquet(folder / f"{kind}.parquet")
     assert not catalog.load([folder]).changed
+
+
+def test_parquet_without_pyarrow_says_what_to_install(
+    small_sqlite: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prices.parquet").touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        CatalogError, match=r"Parquet files need pyarrow \(pip install 'sweep-orchestrator\[parquet\]'\)"
+    ):
+        small_sqlite.load([tmp_path / "prices.parquet"])
+
+
+def test_tags_in_parquet_may_be_lists(empty: Catalog, tmp_path: Path) -> None:
+    rows = {"campaign": ["arctic", "desert"], "tags": [["snow", "night"], []]}
+    pd.DataFrame(rows).to_parquet(tmp_path / "campaigns.parquet")
+    empty.load([tmp_path / "campaigns.parquet"])
+    assert [row["tags"] for row in empty.show("campaigns")] == [["night", "snow"], []]
 
 
 def test_a_wrong_value_in_parquet_is_named_with_its_row(catalog: Catalog, tmp_path: Path) -> None:
