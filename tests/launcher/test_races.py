@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from orchestrator.aws.control import Control
 from orchestrator.errors import QuotaExceeded, Throttled, Unreachable
+from orchestrator.launcher.decide import exit_of
 from orchestrator.launcher.drive import Driver
 from orchestrator.launcher.history import History
 from orchestrator.launcher.world import World
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.result import Cause
+from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Limits
 from tests.launcher.fakes import DONE, RUN, RUNNING, Bench, Life, failed
 
@@ -152,7 +153,9 @@ def test_launchers_racing_on_one_task_never_have_two_trainings_alive_and_always_
     names = [created.split()[0] for created in bench.platform.created]
     assert len(names) == len(set(names)), "one number was started in two places"
     assert bench.result.state.terminal
-    assert len(exits) == 1, exits
+    # One may lose patience a moment before another tries once more: then the newest attempt has the last word.
+    assert exit_of(bench.result) in exits
+    assert Exit.DONE not in exits or bench.result.state is TaskState.DONE
     recorded = [one.number for one in bench.control.attempts(7)]
     assert recorded == list(range(1, len(recorded) + 1))
 
