@@ -33,7 +33,7 @@ _HOMES = {
     "read": "orchestrator.spec.reader",
 }
 
-__all__ = ["Orchestrator", "Plan", "Run", "Settings", "Sweep", "SweepError", "read"]  # noqa: F822
+__all__ = ["Orchestrator", "Plan", "Run", "Settings", "Sweep", "SweepError", "read"]
 
 
 def __getattr__(name: str) -> Any:

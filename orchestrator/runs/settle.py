@@ -23,17 +23,19 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     outcome = poll(anchor, attempt, cloud) if attempt else None
     if outcome and not outcome.state.terminal:
         return False
-    cancelled = control.cancelled(submission.number)
-    state = TaskState.CANCELLED if cancelled else TaskState.FAILED
-    if outcome and outcome.state is TaskState.DONE:
-        state, reason = TaskState.DONE, ""
     found = control.result(task)
     outcomes = found[0].outcomes if found else ()
     if outcome:
         outcomes = (*(one for one in outcomes if one.number != outcome.number), outcome)
+    # The platform's word, else the launcher's last one, else Batch's.
+    reason = (outcome.reason if outcome else found[0].reason if found else "") or reason
+    state = TaskState.FAILED
+    if outcome and outcome.state is TaskState.DONE:
+        state, reason = TaskState.DONE, ""
+    elif control.cancelled(submission.number):
+        state, reason = TaskState.CANCELLED, "cancelled"
     key = anchor.plan.task(task, code=anchor.code).key
-    said = "" if state is TaskState.DONE else "cancelled" if cancelled else outcome.reason if outcome else reason
-    control.write_result(Result(task, key, state, said or reason, outcomes, submission.number))
+    control.write_result(Result(task, key, state, reason, outcomes, submission.number))
     return True
 
 
