@@ -43,7 +43,7 @@ def observed(fact: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[lis
         st.integers(0, 3),
         values,
     )
-    return st.lists(row, max_size=25, unique_by=lambda row: (*_lane(row), row["observed_at"]))
+    return st.lists(row, min_size=8, max_size=30, unique_by=lambda row: (*_lane(row), row["observed_at"]))
 
 
 replicas = st.lists(
@@ -58,6 +58,7 @@ replicas = st.lists(
         st.sampled_from(REGIONS),
         st.sampled_from((0, 99, 100, 101)),
     ),
+    min_size=2,
     unique_by=lambda row: (row["dataset"], row["region"]),
 )
 tiers = st.lists(
@@ -67,6 +68,7 @@ tiers = st.lists(
         st.sampled_from((0.0, 100.0)),
         st.sampled_from((0.01, 0.02)),
     ),
+    min_size=8,
     unique_by=lambda row: (row["from_region"], row["to_region"], row["from_gb"]),
 )
 wheres = st.builds(
@@ -90,7 +92,7 @@ worlds = st.fixed_dictionaries(
 
 
 @given(world=worlds, where=wheres, may_move=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_join_finds_what_a_loop_would_find(
     schema: Catalog, world: dict[str, list[Row]], where: Where, may_move: bool
 ) -> None:
