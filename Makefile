@@ -22,7 +22,7 @@ lint: .venv/.installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 bench: .venv/.installed
 	@$(BIN)/python -m benchmarks $(ONLY)

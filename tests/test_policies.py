@@ -12,7 +12,7 @@ from botocore import xform_name
 
 ROOT = Path(__file__).parents[1]
 POLICIES = ROOT / "docs" / "policies"
-S3_ACTIONS = {"HeadObject": "GetObject", "ListObjectsV2": "ListBucket"}
+S3_ACTIONS = {"HeadBucket": "ListBucket", "HeadObject": "GetObject", "ListObjectsV2": "ListBucket"}
 """Where an S3 operation is allowed by an action of another name."""
 
 LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/job.py"}
