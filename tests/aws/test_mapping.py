@@ -36,7 +36,7 @@ OPERATIONS = {
         "DescribeJobDefinitions", "DescribeJobs", "ListJobs", "RegisterJobDefinition", "SubmitJob", "TerminateJob",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
-    "s3": ["GetObject", "HeadObject", "ListObjectsV2", "PutObject"],
+    "s3": ["GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],
     "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "StopTrainingJob"],
 }  # fmt: skip
 """Every operation the code calls."""
