@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli import catalog, change, cost, demo, init, local, look, plan, results, schema, submit
+from orchestrator.cli import catalog, change, cost, demo, fault, init, local, look, plan, results, schema, submit
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
 
@@ -50,6 +50,8 @@ app.command()(change.cancel)
 app.command()(change.retry)
 app.command()(change.sync)
 app.command()(schema.schema)
+local.app.command()(fault.fault)
+local.app.command()(fault.faults)
 app.add_typer(local.app, name="local")
 app.command()(demo.demo)
 

@@ -8,5 +8,6 @@ from __future__ import annotations
 from orchestrator.localcloud.cloud import LocalCloud, down, environment, status, up
 from orchestrator.localcloud.errors import LocalCloudError
 from orchestrator.localcloud.home import Serving
+from orchestrator.localcloud.steering import Steering
 
-__all__ = ["LocalCloud", "LocalCloudError", "Serving", "down", "environment", "status", "up"]
+__all__ = ["LocalCloud", "LocalCloudError", "Serving", "Steering", "down", "environment", "status", "up"]

@@ -26,6 +26,10 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+RESET = Answer(0)
+"""No answer: the connection breaks."""
+
+
 def document(value: dict[str, Any] | None, content_type: str = "application/json") -> Answer:
     return Answer(200, json.dumps(value or {}).encode(), _headers(content_type))
 

@@ -80,9 +80,10 @@ class Streams:
             backend.ensure_log_stream(group, stream)
 
     def put(self, region: str, group: str, stream: str, millis: int, lines: Iterable[str]) -> None:
+        """Into the group itself: PutLogEvents refuses what is hours ahead, as our clock may well be."""
         events = [{"timestamp": millis, "message": line} for line in lines]
         with self._lock:
-            logs_backends[ACCOUNT][region].put_log_events(group, stream, events)
+            logs_backends[ACCOUNT][region].groups[group].put_log_events(stream, events)
 
 
 def create_role(name: str, principal: str) -> str:

@@ -12,9 +12,11 @@ from typing import IO, TYPE_CHECKING, Any
 from orchestrator.localcloud import names
 from orchestrator.localcloud.errors import LocalCloudError
 from orchestrator.localcloud.home import Home, Serving
+from orchestrator.localcloud.steering import Steering
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
 
@@ -63,14 +65,19 @@ class LocalCloud:
 
     def advance(self, seconds: float) -> None:
         """Move the cloud's clock: what would have happened meanwhile (time-outs, schedules) happens now."""
-        self._post("clock", {"advance": seconds})
+        self.steering.advance(seconds)
 
-    def _post(self, action: str, body: dict[str, Any]) -> Any:
-        from urllib.request import Request, urlopen
+    def fault(self, kind: str, what: str = "*", **parts: Any) -> AbstractContextManager[None]:
+        """Let something go wrong while a block runs; `faults.Fault` says what can.
 
-        request = Request(f"{self.endpoint}/_local/{action}", data=json.dumps(body).encode(), method="POST")
-        with urlopen(request, timeout=10) as answer:
-            return json.load(answer)
+        with cloud.fault("throttle", "sagemaker:CreateTrainingJob", percent=30, seed=7):
+            ...
+        """
+        return self.steering.fault(kind, what, **parts)
+
+    @property
+    def steering(self) -> Steering:
+        return Steering(self.endpoint)
 
     @property
     def endpoint(self) -> str:

@@ -1,28 +1,56 @@
-"""What AWS has not: a way to steer this cloud, under /_local/ of its own address."""
+"""What AWS has not: a way to steer this cloud, under /_local/ of its own address. JSON in, JSON out.
+
+POST   clock          {"advance": SECONDS}
+GET    faults
+POST   faults         a fault's parts (faults.py)
+DELETE faults/NUMBER  take one back; without a number, all
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import answers
 from orchestrator.localcloud.answers import Answer, AwsError
+from orchestrator.localcloud.faults import Fault
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.faults import Faults
+    from orchestrator.localcloud.mishaps import Mishaps
 
 PREFIX = "/_local/"
 
 
+@dataclass(frozen=True)
 class Control:
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    clock: Clock
+    faults: Faults
+    mishaps: Mishaps
 
     def answer(self, environ: dict[str, Any]) -> Answer:
-        """JSON in, JSON out."""
-        action = environ["PATH_INFO"].removeprefix(PREFIX)
-        if environ["REQUEST_METHOD"] != "POST" or action != "clock":
-            raise AwsError("LocalCloudError", f"nothing at {PREFIX}{action}", 404)
-        body = json.loads(environ["wsgi.input"].getvalue())
-        self._clock.advance(body["advance"])
-        return answers.document({"now": self._clock.now()})
+        action, _, rest = environ["PATH_INFO"].removeprefix(PREFIX).partition("/")
+        try:
+            body = json.loads(environ["wsgi.input"].getvalue() or b"{}")
+            return answers.document(self._do(f"{environ['REQUEST_METHOD']} {action}", rest, body))
+        except AwsError as problem:
+            return answers.error("local", problem)
+        except (KeyError, TypeError, ValueError) as error:
+            return answers.error("local", AwsError("LocalCloudError", str(error)))
+
+    def _do(self, action: str, rest: str, body: dict[str, Any]) -> dict[str, Any]:
+        if action == "POST clock":
+            self.clock.advance(body["advance"])
+            return {"now": self.clock.now()}
+        if action == "GET faults":
+            return {"faults": [each.describe() for each in self.faults.active()]}
+        if action == "POST faults":
+            return self.mishaps.ask(Fault.read(body)).describe()
+        if action == "DELETE faults":
+            numbers = [int(rest)] if rest else [each.number for each in self.faults.active()]
+            for number in numbers:
+                self.faults.remove(number)
+            return {}
+        raise AwsError("LocalCloudError", f"nothing at {action.replace(' ', ' ' + PREFIX)}", 404)

@@ -6,13 +6,12 @@ import json
 import logging
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 from botocore import xform_name
 
-from orchestrator.localcloud import answers, control, shapes
+from orchestrator.localcloud import answers, control, operations
 from orchestrator.localcloud.answers import Answer, AwsError
 
 if TYPE_CHECKING:
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.control import Control
     from orchestrator.localcloud.logs import Logs
+    from orchestrator.localcloud.strikes import Strikes
 
 log = logging.getLogger(__name__)
 
 _SCOPE = re.compile(r"Credential=[^/]+/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
-_ACTION = re.compile(rb"(?:^|&)Action=(\w+)")
 _TRAINING_ARN = ":training-job/"
 _AMZ_JSON = "application/x-amz-json-1.1"
 
@@ -44,7 +43,7 @@ class Call:
         scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
         service, region = (scope["service"], scope["region"]) if scope else ("s3", "us-east-1")
         body = environ["wsgi.input"].getvalue()
-        return cls(service, region, _operation(service, environ, body), body, environ)
+        return cls(service, region, operations.name(service, environ, body), body, environ)
 
     def document(self) -> dict[str, Any]:
         """The parameters: of the body, the path and the query."""
@@ -61,19 +60,22 @@ class Call:
         return document
 
 
+@dataclass(frozen=True)
 class Gateway:
-    def __init__(self, services: Mapping[str, Mapping[str, Any]], moto: Any, logs: Logs, steering: Control) -> None:
-        """`services`: ours, by name and Region; an operation is a method of the same name as boto3's."""
-        self._control = steering
-        self._services = services
-        self._moto = moto
-        self._logs = logs
+    services: Mapping[str, Mapping[str, Any]]
+    """Ours, by name and Region; an operation is a method of the same name as boto3's."""
+    moto: Any
+    logs: Logs
+    control: Control
+    strikes: Strikes
 
     def __call__(self, environ: dict[str, Any]) -> Answer:
-        call = Call.of(environ)
+        if environ["PATH_INFO"].startswith(control.PREFIX):
+            return self.control.answer(environ)
+        return self.strikes.answer(Call.of(environ), self._safely)
+
+    def _safely(self, call: Call) -> Answer:
         try:
-            if environ["PATH_INFO"].startswith(control.PREFIX):
-                return self._control.answer(environ)
             return self._answer(call)
         except AwsError as problem:
             return answers.error(call.service, problem)
@@ -86,19 +88,19 @@ class Gateway:
             )
 
     def _answer(self, call: Call) -> Answer:
-        if call.service in self._services:
+        if call.service in self.services:
             document = call.document()
             method = self._method(call, document)
             if method:
                 content_type = _AMZ_JSON if call.service == "sagemaker" else "application/json"
                 return answers.document(method(document), content_type)
         if call.service == "logs":
-            self._logs.refresh()
+            self.logs.refresh()
         return self._from_moto(call)
 
     def _method(self, call: Call, document: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
         """Our method for an operation; None when moto is to answer."""
-        regions = self._services[call.service]
+        regions = self.services[call.service]
         if call.region not in regions:
             known = ", ".join(regions)
             raise AwsError("LocalCloudError", f"the local cloud has no Region {call.region}; it has {known}")
@@ -115,7 +117,7 @@ class Gateway:
 
     def _from_moto(self, call: Call) -> Answer:
         head: list[Any] = []
-        parts = self._moto(call.environ, lambda status, headers, _=None: head.extend((status, headers)))
+        parts = self.moto(call.environ, lambda status, headers, _=None: head.extend((status, headers)))
         try:
             body = b"".join(parts)
         finally:
@@ -129,24 +131,3 @@ class Gateway:
 
 def _unsupported(call: Call) -> AwsError:
     return AwsError("UnsupportedOperation", f"the local cloud does not support {call.service} {call.operation}")
-
-
-def _operation(service: str, environ: dict[str, Any], body: bytes) -> str:
-    if target := environ.get("HTTP_X_AMZ_TARGET"):
-        return str(target.rpartition(".")[2])
-    method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-    if service == "batch":
-        return _batch_operations().get(
-            (method, "/v1/tags" if path.startswith("/v1/tags/") else path), f"{method} {path}"
-        )
-    if action := _ACTION.search(body):
-        return action[1].decode()
-    return f"{method} {path}"
-
-
-@lru_cache
-def _batch_operations() -> dict[tuple[str, str], str]:
-    """By method and path, from AWS's own description."""
-    model = shapes.service("batch")
-    https = {name: model.operation_model(name).http for name in model.operation_names}
-    return {(http["method"], http["requestUri"].partition("/{")[0]): name for name, http in https.items()}

@@ -17,12 +17,16 @@ from orchestrator.localcloud.batch.api import Batch
 from orchestrator.localcloud.clock import Clock
 from orchestrator.localcloud.control import Control
 from orchestrator.localcloud.errors import LocalCloudError
+from orchestrator.localcloud.faults import Faults
 from orchestrator.localcloud.gateway import Gateway
 from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.logs import Logs
+from orchestrator.localcloud.mishaps import Mishaps
 from orchestrator.localcloud.processes import Processes
 from orchestrator.localcloud.provision import provision
+from orchestrator.localcloud.quotas import Quotas
 from orchestrator.localcloud.site import Site
+from orchestrator.localcloud.strikes import Strikes
 from orchestrator.localcloud.training.api import Trainings
 from orchestrator.localcloud.training.lifecycle import Lifecycle
 from orchestrator.localcloud.web import Server
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_PASSED_ON_PREFIX = "PIP_"
+"""Where this machine gets its packages: for trainings that install some."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +74,20 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
     clock, objects, streams = Clock(), backends.Objects(), backends.Streams()
     logs = Logs(streams, clock)
     environment = _environment(endpoint, options.regions[0])
-    site = Site(backends.ACCOUNT, home.work, home.scratch(), clock, processes, logs, objects, environment)
+    site = Site(backends.ACCOUNT, home.work, home.scratch(), clock, processes, logs, objects, Quotas(), environment)
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
     provision(batch, objects, streams, options.vcpus)
-    return Gateway({"batch": batch, "sagemaker": trainings}, backends.application(), logs, Control(clock))
+    faults = Faults()
+    mishaps = Mishaps(faults, clock, site.quotas, lifecycle, (batch, trainings))
+    return Gateway(
+        services={"batch": batch, "sagemaker": trainings},
+        moto=backends.application(),
+        logs=logs,
+        control=Control(clock, faults, mishaps),
+        strikes=Strikes(faults, clock),
+    )
 
 
 def _listen(port: int) -> Server:
@@ -87,7 +101,9 @@ def _listen(port: int) -> Server:
 def _environment(endpoint: str, region: str) -> dict[str, str]:
     """Of every process: little of ours, so that a job sees what a container would."""
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    passed = {
+        name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIX)
+    }
     return {**passed, "PATH": programs, **names.access(endpoint, region)}
 
 

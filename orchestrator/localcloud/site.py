@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.logs import Logs
     from orchestrator.localcloud.processes import Processes
+    from orchestrator.localcloud.quotas import Quotas
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Site:
     processes: Processes
     logs: Logs
     objects: Objects
+    quotas: Quotas
     environment: Mapping[str, str]
     """Of every process: its way to this cloud, and to programs."""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import io
 import logging
 import socket
+import struct
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.serving import ThreadedWSGIServer
 
+from orchestrator.localcloud.answers import RESET
 from orchestrator.localcloud.backends import RequestHandler
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ class Handler(RequestHandler):
         return bytes(self.rfile.read(int(environ.get("CONTENT_LENGTH") or 0)))
 
     def _write(self, answer: Answer, *, head: bool) -> None:
+        if answer is RESET:
+            self._reset()
+            return
         self.send_response(answer.status)
         names = {name.lower() for name in answer.headers}
         for name, value in answer.headers.items():
@@ -59,6 +64,11 @@ class Handler(RequestHandler):
         if not head:
             self.wfile.write(answer.body)
         self.wfile.flush()
+
+    def _reset(self) -> None:
+        """As when the other side, or the network, is gone: no farewell."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         log.debug('"%s" %s %s', self.requestline, code, size)

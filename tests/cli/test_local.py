@@ -94,3 +94,27 @@ def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, home: Path) 
     ended = sweep("local", "up", "-d", "--home", home)
     assert (ended.code, ended.out) == (2, "")
     assert "already runs" in ended.err
+
+
+def test_faults_are_asked_for_shown_and_taken_back(sweep: Sweep, home: Path) -> None:
+    assert "no local cloud runs" in sweep("local", "fault", "slow", "s3:*", "--seconds", "2", "--home", home).err
+    sweep("local", "up", "-d", "--home", home)
+    asked = sweep("local", "fault", "throttle", "sagemaker:Create*", "--percent", "30", "--seed", "7", "--home", home)
+    assert (asked.code, asked.out) == (0, "1\n")
+    sweep("local", "fault", "down", "--in", "eu-west-1", "--home", home)
+    shown = json.loads(sweep("local", "faults", "--home", home, "--json").out)
+    assert [(each["kind"], each["what"], each["region"]) for each in shown] == [
+        ("throttle", "sagemaker:Create*", "*"),
+        ("down", "*", "eu-west-1"),
+    ]
+    sweep("local", "faults", "--clear", "--id", "1", "--home", home)
+    assert "throttle" not in sweep("local", "faults", "--home", home).out
+    sweep("local", "faults", "--clear", "--home", home)
+    assert json.loads(sweep("local", "faults", "--home", home, "--json").out) == []
+
+
+def test_a_fault_that_makes_no_sense_is_refused_in_one_line(sweep: Sweep, home: Path) -> None:
+    sweep("local", "up", "-d", "--home", home)
+    refused = sweep("local", "fault", "boom", "--home", home)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: there is no fault boom: there are throttle,")

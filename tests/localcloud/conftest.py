@@ -12,9 +12,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
 
     from orchestrator.localcloud import LocalCloud
+
+    Files: TypeAlias = "str | Mapping[str, str | bytes]"
+    """A training's code: a script, or several files, among them train.py."""
 
 LONGEST_S = 60
 
@@ -108,9 +112,10 @@ class TrainingDesk:
         self.role = cloud.environment["SWEEP_ROLE"]
         self.s3.put_object(Bucket=self.bucket, Key=f"{name}/data/part/x.txt", Body=b"seven")
 
-    def request(self, script: str, **changes: Any) -> dict[str, Any]:
+    def request(self, script: Files, **changes: Any) -> dict[str, Any]:
         key = f"{self.name}/sourcedir.tar.gz"
-        self.s3.put_object(Bucket=self.bucket, Key=key, Body=package({"train.py": script}))
+        files = {"train.py": script} if isinstance(script, str) else script
+        self.s3.put_object(Bucket=self.bucket, Key=key, Body=package(files))
         hyperparameters = {
             "sagemaker_program": json.dumps("train.py"),
             "sagemaker_submit_directory": json.dumps(f"s3://{self.bucket}/{key}"),
@@ -129,7 +134,7 @@ class TrainingDesk:
             **changes,
         }
 
-    def start(self, script: str, **changes: Any) -> str:
+    def start(self, script: Files, **changes: Any) -> str:
         request = self.request(script, **changes)
         self.client.create_training_job(**request)
         return str(request["TrainingJobName"])
@@ -146,7 +151,7 @@ class TrainingDesk:
         found: dict[str, Any] = eventually(look)
         return found
 
-    def run(self, script: str, **changes: Any) -> dict[str, Any]:
+    def run(self, script: Files, **changes: Any) -> dict[str, Any]:
         self.start(script, **changes)
         return self.end()
 
@@ -174,13 +179,14 @@ class TrainingDesk:
             return {name: file.read() for name, file in files.items() if file}
 
 
-def package(files: dict[str, str]) -> bytes:
+def package(files: Mapping[str, str | bytes]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, text in files.items():
+            body = text.encode() if isinstance(text, str) else text
             entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            tar.addfile(entry, io.BytesIO(text.encode()))
+            entry.size = len(body)
+            tar.addfile(entry, io.BytesIO(body))
     return buffer.getvalue()
 
 

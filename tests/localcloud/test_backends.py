@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
+import time
 from pathlib import Path
 
+from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler
 from moto.s3.models import S3Backend
 
@@ -47,8 +49,10 @@ def test_lines_are_put_into_a_stream() -> None:
     streams = backends.Streams()
     streams.create("eu-west-1", "/group", "stream")
     streams.create("eu-west-1", "/group", "stream")
-    streams.put("eu-west-1", "/group", "stream", 1_900_000_000_000, [])
-    assert callable(backends.application())
+    tomorrow = int((time.time() + 86_400) * 1000)
+    streams.put("eu-west-1", "/group", "stream", tomorrow, ["one", "two"])
+    kept = logs_backends[backends.ACCOUNT]["eu-west-1"].groups["/group"].streams["stream"].events
+    assert [(event.timestamp, event.message) for event in kept] == [(tomorrow, "one"), (tomorrow, "two")]
 
 
 def test_a_role_has_an_arn() -> None:

@@ -36,7 +36,7 @@ def background(home: Path) -> Iterator[dict[str, str]]:
 
 
 def hang(variables: dict[str, str]) -> None:
-    """A Batch job that will not end by itself; returns when its two processes run."""
+    """A Batch job that will not end by itself; of two shells and their sleeps, the first runs."""
     client: Any = boto3.client(
         "batch",
         endpoint_url=variables["AWS_ENDPOINT_URL"],
@@ -97,6 +97,7 @@ def test_after_the_worst_crash_the_next_up_cleans(tmp_path: Path) -> None:
         hang(variables)
         serving = status(tmp_path)
         assert serving
+        eventually(lambda: len(living(tmp_path)) == 4)
         os.kill(serving.pid, signal.SIGSTOP)
         keeper = Path(f"/proc/{serving.pid}/task/{serving.pid}/children").read_text().split()
         for pid in (*keeper, serving.pid):

@@ -99,12 +99,14 @@ class Scheduler:
             for each in job.children or [job]:
                 self._end(each, "FAILED", reason)
 
-    def reclaim(self, job: Job) -> None:
-        """Take away the host that it runs on."""
+    def strike(self, job: Job, *, reclaim: bool) -> bool:
+        """Kill its process, or take away the host that it runs on; whether it ran."""
         with self.lock:
-            if job.process:
-                job.reclaimed = True
-                self._site.processes.signal(job.process, signal.SIGKILL)
+            if job.process is None:
+                return False
+            job.reclaimed = reclaim
+            self._site.processes.signal(job.process, signal.SIGKILL)
+            return True
 
     # The way to RUNNABLE, and from it
 

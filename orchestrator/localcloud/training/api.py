@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import shapes
 from orchestrator.localcloud.answers import AwsError
+from orchestrator.localcloud.quotas import Line, exceeded
 from orchestrator.localcloud.training import checks
 from orchestrator.localcloud.training.job import ENDED, Training
 
@@ -37,11 +38,23 @@ class Trainings:
                     f"and a training job with this name already exists ({arn})",
                 )
             checks.check(body, self._region, self._site.objects)
-            training = Training(name, arn, self._region, body, self._site.clock.now(), next(self._lifecycle.numbers))
+            training = Training(name, arn, self._region, body, self._site.clock.now())
+            self._check_quota(training)
             training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}
             self.jobs[name] = training
             self._lifecycle.start(training)
         return {"TrainingJobArn": arn}
+
+    def _check_quota(self, training: Training) -> None:
+        line = Line(self._region, training.instance_type, training.spot)
+        used = sum(
+            each.instances
+            for each in self.jobs.values()
+            if each.status not in ENDED and (each.instance_type, each.spot) == (line.instance_type, line.spot)
+        )
+        limit = self._site.quotas.of(line)
+        if used + training.instances > limit:
+            raise AwsError("ResourceLimitExceeded", exceeded(line, limit, used, training.instances))
 
     def describe_training_job(self, body: Body) -> Body:
         with self._lifecycle.lock:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.backends import Objects
 
 
+_LONGEST_RUNTIME_S = 28 * 86_400
+
+
 def invalid(message: str) -> AwsError:
     return AwsError("ValidationException", message)
 
@@ -51,6 +54,8 @@ def _check_instances(config: dict[str, Any]) -> None:
 def _check_times(request: dict[str, Any]) -> None:
     stopping = request["StoppingCondition"]
     runtime = stopping.setdefault("MaxRuntimeInSeconds", 86_400)
+    if runtime > _LONGEST_RUNTIME_S:
+        raise invalid(f"Invalid MaxRuntimeInSeconds. It must be less than or equal to {_LONGEST_RUNTIME_S}")
     wait = stopping.get("MaxWaitTimeInSeconds")
     if request.get("EnableManagedSpotTraining"):
         if wait is None or wait < runtime:

@@ -68,7 +68,7 @@ def hosts(request: dict[str, Any], folder: Path, scratch: Path) -> list[Host]:
 
 
 def fill(host: Host, request: dict[str, Any], objects: Objects) -> None:
-    """Configuration, channels, code and the last checkpoint, as they lie before the container starts."""
+    """Configuration, channels and code, as they lie before the container starts."""
     host.scratch.mkdir(parents=True)
     for folder in ("input/config", "input/data", "model", "output/data", "code", "checkpoints"):
         (host.base / folder).mkdir(parents=True, exist_ok=True)
@@ -81,24 +81,6 @@ def fill(host: Host, request: dict[str, Any], objects: Objects) -> None:
         folder = host.base / "input" / "data" / channel["ChannelName"]
         download(objects, Uri.parse(source["S3Uri"]), folder, _mine(host, source))
     _unpack_code(host, objects)
-    if checkpoint := request.get("CheckpointConfig"):
-        download(objects, Uri.parse(checkpoint["S3Uri"]), checkpoint_folder(host, request))
-
-
-def checkpoint_folder(host: Host, request: dict[str, Any]) -> Path:
-    local = host.local(request["CheckpointConfig"].get("LocalPath", "/opt/ml/checkpoints"))
-    return host.base / str(local)  # an absolute path replaces the base
-
-
-def save_checkpoint(host: Host, request: dict[str, Any], objects: Objects) -> None:
-    """To S3, as SageMaker does all along; here when a container ends, however it ends."""
-    if checkpoint := request.get("CheckpointConfig"):
-        target = Uri.parse(checkpoint["S3Uri"])
-        folder = checkpoint_folder(host, request)
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                uri = target / file.relative_to(folder).as_posix()
-                objects.write(uri.bucket, uri.key, file.read_bytes())
 
 
 def download(objects: Objects, source: Uri, folder: Path, part: slice = slice(None)) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Alarm
-    from orchestrator.localcloud.logs import Tail
 
 ENDED = ("Completed", "Failed", "Stopped")
 
@@ -23,7 +22,10 @@ _MESSAGES = {
     "Failed": "Training job failed",
     "Stopping": "Stopping the training job",
     "Stopped": "Training job stopped",
+    "Interrupted": "Training job interrupted: the managed spot instances were taken away",
+    "Restarting": "Restarting the training job",
     "MaxRuntimeExceeded": "Training job runtime exceeded MaxRuntimeInSeconds provided",
+    "MaxWaitTimeExceeded": "Training job wait time exceeded MaxWaitTimeInSeconds provided",
 }
 _NOT_SHOWN = ("Tags", "SessionChainingConfig")
 
@@ -35,8 +37,6 @@ class Training:
     region: str
     request: dict[str, Any]
     created: float
-    number: int
-    """Of all trainings of this cloud."""
     status: str = "InProgress"
     secondary: str = "Starting"
     transitions: list[dict[str, Any]] = field(default_factory=list)
@@ -45,15 +45,18 @@ class Training:
     ended: float | None = None
     failure: str | None = None
     artifact: str | None = None
-    metrics: list[dict[str, Any]] = field(default_factory=list)
+    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By name."""
     tags: dict[str, str] = field(default_factory=dict)
-    # While it runs
+    held: float = 0.0
+    """How long it held instances that it has lost since."""
+    since: float | None = None
+    """When it got those that it holds."""
+    retries: int = 0
+    """How many a RetryStrategy has given it."""
     stopping: str | None = None
     """The secondary status it is to end with, once someone has asked for its end."""
-    processes: dict[str, str] = field(default_factory=dict)
-    codes: dict[str, int] = field(default_factory=dict)
-    tails: list[Tail] = field(default_factory=list)
-    alarm: Alarm | None = None
+    alarms: list[Alarm] = field(default_factory=list)
 
     @property
     def spot(self) -> bool:
@@ -62,6 +65,14 @@ class Training:
     @property
     def instances(self) -> int:
         return int(self.request["ResourceConfig"]["InstanceCount"])
+
+    @property
+    def instance_type(self) -> str:
+        return str(self.request["ResourceConfig"]["InstanceType"])
+
+    @property
+    def retries_left(self) -> int:
+        return int(self.request.get("RetryStrategy", {}).get("MaximumRetryAttempts", 0)) - self.retries
 
     def move(self, secondary: str, now: float, message: str | None = None) -> None:
         """To the next secondary status; the one before it ends."""
@@ -72,20 +83,31 @@ class Training:
         text = message or _MESSAGES.get(secondary, secondary)
         self.transitions.append({"Status": secondary, "StartTime": now, "StatusMessage": text})
 
-    def end(self, status: str, secondary: str, now: float, failure: str | None = None) -> None:
+    def end(self, status: str, secondary: str, now: float, message: str | None = None) -> None:
+        """`message`: of a failure, its reason too."""
+        self.release(now)
         if self.started is not None:
             self.ended = now
-        self.move(secondary, now, failure)
+        self.move(secondary, now, message)
         self.transitions[-1]["EndTime"] = now
         self.status = status
-        self.failure = failure
+        self.failure = message if status == "Failed" else None
+
+    def hold(self, now: float) -> None:
+        """It has got its instances."""
+        self.since = now
+        self.started = self.started or now
+
+    def release(self, now: float) -> None:
+        """It has them no longer."""
+        if self.since is not None:
+            self.held += now - self.since
+            self.since = None
 
     @property
     def seconds(self) -> int:
         """How long it held its instances: at least two, for an instance is not had for less."""
-        if self.started is None or self.ended is None:
-            return 0
-        return max(2, math.ceil(self.ended - self.started))
+        return max(2, math.ceil(self.held)) if self.ended is not None else 0
 
     @property
     def billable(self) -> int:
@@ -113,7 +135,7 @@ class Training:
             "FailureReason": self.failure,
             "TrainingStartTime": self.started,
             "TrainingEndTime": self.ended,
-            "FinalMetricDataList": self.metrics or None,
+            "FinalMetricDataList": list(self.metrics.values()) or None,
             "ModelArtifacts": {"S3ModelArtifacts": self.artifact} if self.artifact else None,
             "TrainingTimeInSeconds": self.seconds or None,
             "BillableTimeInSeconds": self.billable if self.seconds else None,

@@ -1,4 +1,4 @@
-"""How a training runs: prepared, started as a process per host, watched, and put away again."""
+"""A training's way through its statuses: it waits for instances, runs, is interrupted, stopped, and ends."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import logging
 import os
 import signal
 import threading
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.logs import Stream
-from orchestrator.localcloud.processes import Command, Ending
-from orchestrator.localcloud.training import container, report, toolkit
+from orchestrator.localcloud.training import capacity, report, toolkit
+from orchestrator.localcloud.training.job import ENDED
+from orchestrator.localcloud.training.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from orchestrator.localcloud.site import Site
     from orchestrator.localcloud.training.job import Training
 
 log = logging.getLogger(__name__)
 
-LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 GRACE_S = 120.0
 """Between SIGTERM and SIGKILL."""
+_CHECKPOINTS_EVERY_S = 1.0
+
+INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 
 
 class Lifecycle:
@@ -35,201 +35,214 @@ class Lifecycle:
     def __init__(self, site: Site, at_once: int) -> None:
         self.lock = threading.RLock()
         self._site = site
-        self.numbers = itertools.count(1)
+        self._numbers = itertools.count(1)
         self._room = at_once
-        self._waiting: deque[Training] = deque()
-        self._hosts: dict[Training, list[toolkit.Host]] = {}
-        self._commands: dict[Training, list[str]] = {}
+        self._shortages: dict[capacity.Shortage, float] = {}
+        self._waiting: list[Training] = []
+        self._runs: dict[Training, Run] = {}
         self._workers = ThreadPoolExecutor(max(2, os.cpu_count() or 1), thread_name_prefix="training")
 
     def start(self, training: Training) -> None:
         with self.lock:
-            training.move("Starting", self._now())
+            self._move(training, "Starting")
+            limits = training.request["StoppingCondition"]
+            if wait := limits.get("MaxWaitTimeInSeconds"):
+                self._after(training, wait, lambda: self.stop(training, "MaxWaitTimeExceeded"))
+            if (pending := limits.get("MaxPendingTimeInSeconds")) and capacity.may_wait(training):
+                self._after(training, pending, lambda: self._stop_pending(training))
             self._waiting.append(training)
-            self._next()
+            self.admit()
 
-    def stop(self, training: Training, secondary: str) -> None:
+    def stop(self, training: Training, secondary: str, message: str | None = None) -> None:
         """SIGTERM; SIGKILL after the grace. What has not started just ends."""
         with self.lock:
             if training.status != "InProgress":
                 return
             training.stopping = secondary
             training.status = "Stopping"
-            training.move("Stopping", self._now())
+            self._move(training, "Stopping")
             if training in self._waiting:
                 self._waiting.remove(training)
-                training.end("Stopped", secondary, self._now())
-            self._signal(training, signal.SIGTERM)
-            self._site.clock.after(GRACE_S, lambda: self._signal(training, signal.SIGKILL))
+                self._end(training, "Stopped", secondary, message)
+            elif run := self._runs.get(training):
+                run.signal(signal.SIGTERM)
+                self._site.clock.after(GRACE_S, lambda: run.signal(signal.SIGKILL))
 
-    def kill(self, training: Training) -> None:
-        """As if its instances had been pulled out."""
+    # What befalls a training
+
+    def interrupt(self, training: Training) -> bool:
+        """Take its spot instances away, now; whether it had any."""
+        return self._lose(training, "Interrupted") if training.spot else False
+
+    def crash(self, training: Training) -> bool:
+        """Its instances fail, and it is not to blame."""
+        return self._lose(training, "InternalServerError")
+
+    def kill(self, training: Training) -> bool:
+        """Its processes are killed, as when they have taken too much memory."""
         with self.lock:
-            self._signal(training, signal.SIGKILL)
+            run = self._runs.get(training)
+            if run:
+                run.signal(signal.SIGKILL)
+            return run is not None
 
-    # Preparing
-
-    def _next(self) -> None:
-        while self._waiting and self._room:
-            training = self._waiting.popleft()
-            self._room -= 1
-            training.started = self._now()
-            training.move("Downloading", training.started)
-            self._work(training, self._prepare)
-
-    def _prepare(self, training: Training) -> None:
-        """On a worker: copies may be large."""
-        hosts = container.hosts(training.request, self._folder(training), self._scratch(training))
-        self._hosts[training] = hosts
-        for host in hosts:
-            container.fill(host, training.request, self._site.objects)
-        launches = {host.name: self._launch(training, host) for host in hosts}
+    def _lose(self, training: Training, why: str) -> bool:
         with self.lock:
-            if not training.stopping:
-                training.move("Training", self._now())
-                limit = training.request["StoppingCondition"]["MaxRuntimeInSeconds"]
-                training.alarm = self._site.clock.after(limit, lambda: self.stop(training, "MaxRuntimeExceeded"))
-                for host in hosts:
-                    self._run(training, host, launches[host.name])
-                return
-        self._finish(training)
+            run = self._runs.get(training)
+            if run is None or training.status != "InProgress":
+                return False
+            run.lost = why
+            run.signal(signal.SIGKILL)
+            return True
 
-    def _launch(self, training: Training, host: toolkit.Host) -> toolkit.Launch | None:
-        algorithm = training.request["AlgorithmSpecification"]
-        if entrypoint := algorithm.get("ContainerEntrypoint"):
-            words = [*entrypoint, *algorithm.get("ContainerArguments", ())]
-            return toolkit.Launch([word.replace("/opt/ml", str(host.base)) for word in words], toolkit.variables(host))
-        return toolkit.launch(host)
+    def refuse(self, shortage: capacity.Shortage, seconds: float) -> None:
+        """A Region has no more of these for a while; what runs there goes on."""
+        with self.lock:
+            self._shortages[shortage] = self._now() + seconds
+        self._site.clock.after(seconds, self.admit)
+
+    # Waiting
+
+    def admit(self) -> None:
+        """Give instances to those that wait, in order, as far as the Regions and this machine have any."""
+        with self.lock:
+            for training in list(self._waiting):
+                if self._is_short(training):
+                    self._refuse(training)
+                elif self._room:
+                    self._waiting.remove(training)
+                    self._begin(training)
+
+    def _is_short(self, training: Training) -> bool:
+        now = self._now()
+        return any(each.concerns(training) and now < until for each, until in self._shortages.items())
+
+    def _refuse(self, training: Training) -> None:
+        if not capacity.may_wait(training):
+            self._waiting.remove(training)
+            self._end(training, "Failed", "Failed", capacity.FAILURE)
+        elif training.spot:
+            training.transitions[-1]["StatusMessage"] = capacity.RETRYING
+        elif training.secondary != "Pending":
+            self._move(training, "Pending")
+
+    def _stop_pending(self, training: Training) -> None:
+        with self.lock:
+            if training in self._waiting and training.started is None:
+                self.stop(training, "Stopped", capacity.PENDING_TOO_LONG)
 
     # Running
 
-    def _run(self, training: Training, host: toolkit.Host, launch: toolkit.Launch | None) -> None:
-        file = host.base / "log"
-        stream = Stream(training.region, LOG_GROUP, f"{training.name}/{host.name}-{int(training.created)}")
-        if launch is None:
-            file.write_text("Starting MPI run as worker node.\n")
-            training.tails.append(self._site.logs.open(stream, file))
+    def _begin(self, training: Training) -> None:
+        self._room -= 1
+        now = self._now()
+        training.hold(now)
+        run = self._runs[training] = Run(self._site, training, next(self._numbers), now)
+        self._move(training, "Downloading")
+        self._work(training, lambda: self._prepare(training, run))
+
+    def _prepare(self, training: Training, run: Run) -> None:
+        """On a worker."""
+        run.prepare()
+        with self.lock:
+            if training.stopping is None and run.lost is None:
+                self._move(training, "Training")
+                left = training.request["StoppingCondition"]["MaxRuntimeInSeconds"] - training.held
+                run.alarm = self._site.clock.after(left, lambda: self.stop(training, "MaxRuntimeExceeded"))
+                run.start(ended=lambda: self._work(training, lambda: self._finish(training, run)))
+                if run.has_checkpoints:
+                    self._site.clock.after(_CHECKPOINTS_EVERY_S, lambda: self._save_checkpoints(training, run))
+                return
+        self._finish(training, run)
+
+    def _save_checkpoints(self, training: Training, run: Run) -> None:
+        def save() -> None:
+            if self._runs.get(training) is run and run.lost is None:
+                run.save_checkpoints()
+                self._site.clock.after(_CHECKPOINTS_EVERY_S, lambda: self._save_checkpoints(training, run))
+
+        self._work(training, save)
+
+    def _finish(self, training: Training, run: Run) -> None:
+        """On a worker: what it leaves goes to S3 before its end is told."""
+        if run.alarm:
+            run.alarm.cancel()
+        lines = run.close_logs()
+        definitions = training.request["AlgorithmSpecification"].get("MetricDefinitions", [])
+        training.metrics.update(report.metrics(lines, definitions, self._now()))
+        if run.lost and training.stopping is None:
+            self._restart(training, run.lost)
             return
-        self._commands.setdefault(training, launch.argv)
-        file.write_text(f"Invoking script with the following command:\n{' '.join(launch.argv)}\n")
-        training.tails.append(self._site.logs.open(stream, file))
-        training.processes[host.name] = self._site.processes.start(
-            Command(launch.argv, self._environment(training, host, launch), host.code, file),
-            started=lambda: None,
-            ended=lambda ending: self._on_ended(training, host, ending),
-        )
-
-    def _environment(self, training: Training, host: toolkit.Host, launch: toolkit.Launch) -> dict[str, str]:
-        asked = {name: host.local(value) for name, value in training.request.get("Environment", {}).items()}
-        site = self._site.environment
-        path = os.pathsep.join(filter(None, (str(host.code), site.get("PYTHONPATH"))))
-        return {
-            **site,
-            "PYTHONPATH": path,
-            "TRAINING_JOB_NAME": training.name,
-            "TRAINING_JOB_ARN": training.arn,
-            **launch.environment,
-            **asked,
-            "AWS_REGION": training.region,
-            "AWS_DEFAULT_REGION": training.region,
-        }
-
-    def _on_ended(self, training: Training, host: toolkit.Host, ending: Ending) -> None:
-        """When one host fails the others are of no use; when all have ended, the training has."""
-        with self.lock:
-            del training.processes[host.name]
-            training.codes[host.name] = 127 if ending.code is None else ending.code
-            if ending.code is None:
-                (host.base / "log").write_text(f"{ending.refusal}\n")
-            if ending.code != 0:
-                self._signal(training, signal.SIGKILL)
-            if not training.processes:
-                self._work(training, self._finish)
-
-    # Putting away
-
-    def _finish(self, training: Training) -> None:
-        """On a worker: artifacts go to S3 before the end is told."""
-        if training.alarm:
-            training.alarm.cancel()
-        hosts = self._hosts[training]
-        code = next((code for code in training.codes.values() if code), 0)
-        if training.status == "InProgress" and code == 0:
+        failed = run.code != 0 and training.stopping is None
+        if training.status == "InProgress" and not failed:
             with self.lock:
-                training.move("Uploading", self._now())
-        lines = self._read_logs(training)
-        self._upload(training, hosts, failed=code != 0 and not training.stopping)
-        training.metrics = report.metrics(
-            lines, training.request["AlgorithmSpecification"].get("MetricDefinitions", []), self._now()
-        )
-        failure = None
-        if code and not training.stopping:
-            report.write_failure(hosts[0].base / "output", code, self._commands.get(training, []), lines)
-            failure = report.failure_reason(hosts[0].base / "output", code)
-        self._end(training, failure)
+                self._move(training, "Uploading")
+        run.save_checkpoints()
+        run.upload_output()
+        if failed:
+            self._end(training, "Failed", "Failed", run.failure(lines))
+            return
+        training.artifact = run.upload_model()
+        if training.stopping:
+            self._end(training, "Stopped", training.stopping)
+        else:
+            self._end(training, "Completed", "Completed")
 
-    def _end(self, training: Training, failure: str | None) -> None:
+    def _restart(self, training: Training, why: str) -> None:
+        """It has lost its instances, and waits for others, if it may."""
         with self.lock:
-            if failure:
-                training.end("Failed", "Failed", self._now(), failure)
-            elif training.stopping:
-                training.end("Stopped", training.stopping, self._now())
+            self._leave(training)
+            training.release(self._now())
+            if why == "Interrupted":
+                self._move(training, "Interrupted")
+                self._move(training, "Restarting")
+            elif training.retries_left:
+                training.retries += 1
+                self._move(training, "Starting")
             else:
-                training.end("Completed", "Completed", self._now())
-            self._hosts.pop(training, None)
-            self._commands.pop(training, None)
-            container.remove(self._folder(training))
-            container.remove(self._scratch(training))
+                self._end(training, "Failed", "Failed", INTERNAL)
+                return
+            self._waiting.insert(0, training)
+            self.admit()
+
+    # The end
+
+    def _end(self, training: Training, status: str, secondary: str, message: str | None = None) -> None:
+        with self.lock:
+            if training.status in ENDED:
+                return
+            self._leave(training)
+            for alarm in training.alarms:
+                alarm.cancel()
+            training.end(status, secondary, self._now(), message)
+            self.admit()
+
+    def _leave(self, training: Training) -> None:
+        """Give back what it had of this machine."""
+        run = self._runs.pop(training, None)
+        if run:
+            run.clear()
             self._room += 1
-            self._next()
 
-    def _read_logs(self, training: Training) -> list[str]:
-        lines: list[str] = []
-        for tail in training.tails:
-            self._site.logs.close(tail)
-            lines += tail.file.read_text(errors="replace").splitlines()
-        training.tails.clear()
-        return lines
-
-    def _upload(self, training: Training, hosts: list[toolkit.Host], *, failed: bool) -> None:
-        """The model of all hosts in one archive; none when the training failed."""
-        target = container.Uri.parse(training.request["OutputDataConfig"]["S3OutputPath"]) / training.name / "output"
-        container.save_checkpoint(hosts[0], training.request, self._site.objects)
-        output = container.archive(host.base / "output" / "data" for host in hosts)
-        if output is not None:
-            self._put(target / "output.tar.gz", output)
-        if not failed:
-            training.artifact = str(target / "model.tar.gz")
-            model = container.archive(host.base / "model" for host in hosts)
-            if model is not None:
-                self._put(target / "model.tar.gz", model)
-
-    def _put(self, uri: container.Uri, body: bytes) -> None:
-        self._site.objects.write(uri.bucket, uri.key, body)
-
-    def _work(self, training: Training, step: Callable[[Training], None]) -> None:
+    def _work(self, training: Training, step: Callable[[], None]) -> None:
         """On a worker; whatever breaks there is the training's failure, told as SageMaker tells its own."""
 
         def run() -> None:
             try:
-                step(training)
+                step()
             except toolkit.Unlaunchable as reason:
-                self._end(training, f"AlgorithmError: {reason}, exit code: 1")
+                self._end(training, "Failed", "Failed", f"AlgorithmError: {reason}, exit code: 1")
             except Exception as error:
                 log.exception("training %s broke", training.name)
-                self._end(training, f"InternalServerError: {error}")
+                self._end(training, "Failed", "Failed", f"InternalServerError: {error}")
 
         self._workers.submit(run)
 
-    def _signal(self, training: Training, number: int) -> None:
-        for process in training.processes.values():
-            self._site.processes.signal(process, number)
+    def _move(self, training: Training, secondary: str) -> None:
+        training.move(secondary, self._now())
 
-    def _folder(self, training: Training) -> Path:
-        return self._site.work / "training" / training.region / training.name
-
-    def _scratch(self, training: Training) -> Path:
-        return self._site.scratch / str(training.number)
+    def _after(self, training: Training, seconds: float, action: Callable[[], None]) -> None:
+        training.alarms.append(self._site.clock.after(seconds, action))
 
     def _now(self) -> float:
         return self._site.clock.now()

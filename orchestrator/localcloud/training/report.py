@@ -15,8 +15,8 @@ _LONGEST_FAILURE = 1024
 """SageMaker shows that many characters of the failure file."""
 
 
-def metrics(lines: Iterable[str], definitions: list[dict[str, str]], now: float) -> list[dict[str, Any]]:
-    """The last value that each definition's expression finds in the log."""
+def metrics(lines: Iterable[str], definitions: list[dict[str, str]], now: float) -> dict[str, dict[str, Any]]:
+    """By name, the last value that each definition's expression finds in the log."""
     found: dict[str, float] = {}
     compiled = [(each["Name"], re.compile(each["Regex"])) for each in definitions]
     for line in lines:
@@ -24,7 +24,7 @@ def metrics(lines: Iterable[str], definitions: list[dict[str, str]], now: float)
             match = pattern.search(line)
             if match and (value := _number(match)) is not None:
                 found[name] = value
-    return [{"MetricName": name, "Value": value, "Timestamp": now} for name, value in found.items()]
+    return {name: {"MetricName": name, "Value": value, "Timestamp": now} for name, value in found.items()}
 
 
 def write_failure(output: Path, code: int, command: list[str], lines: list[str]) -> None:
@@ -44,7 +44,8 @@ def failure_reason(output: Path, code: int) -> str:
     """As DescribeTrainingJob gives it. The toolkit's own exit code is 1, whatever the script's was."""
     file = output / "failure"
     text = file.read_text(errors="replace")[:_LONGEST_FAILURE] if file.exists() else ""
-    return f"AlgorithmError: {text}, exit code: {1 if text.startswith('ExecuteUserScriptError') else code}"
+    toolkits = text.startswith(("ExecuteUserScriptError", "InstallRequirementsError"))
+    return f"AlgorithmError: {text}, exit code: {1 if toolkits else code}"
 
 
 def _number(match: re.Match[str]) -> float | None:

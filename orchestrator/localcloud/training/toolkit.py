@@ -49,6 +49,11 @@ class Host:
     def code(self) -> Path:
         return self.base / "code"
 
+    @property
+    def packages(self) -> Path:
+        """Where what its code requires is installed."""
+        return self.base / "packages"
+
     def local(self, value: Any) -> Any:
         """A path under /opt/ml as it is on this machine."""
         moved = isinstance(value, str) and (value == "/opt/ml" or value.startswith("/opt/ml/"))

@@ -1,0 +1,94 @@
+"""Faults that befall not a call but the cloud: capacity, quotas, instances, processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.localcloud.answers import AwsError
+from orchestrator.localcloud.faults import CALLS, Active, Fault, Faults
+from orchestrator.localcloud.quotas import Line
+from orchestrator.localcloud.training.capacity import Shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from orchestrator.localcloud.batch.api import Batch
+    from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.quotas import Quotas
+    from orchestrator.localcloud.training.api import Trainings
+    from orchestrator.localcloud.training.lifecycle import Lifecycle
+
+
+class Mishaps:
+    def __init__(
+        self,
+        faults: Faults,
+        clock: Clock,
+        quotas: Quotas,
+        lifecycle: Lifecycle,
+        services: tuple[Mapping[str, Batch], Mapping[str, Trainings]],
+    ) -> None:
+        self._faults = faults
+        self._clock = clock
+        self._quotas = quotas
+        self._lifecycle = lifecycle
+        self._batch, self._trainings = services
+
+    def ask(self, fault: Fault) -> Active:
+        """Let it begin, at once or at its time, and end at its time."""
+        active = self._faults.add(fault)
+        if fault.delay:
+            self._clock.after(fault.delay, lambda: self._begin(active))
+        else:
+            self._begin(active)
+        return active
+
+    def _begin(self, active: Active) -> None:
+        fault = active.fault
+        try:
+            active.undo = None if fault.kind in CALLS else self._happen(fault)
+        except AwsError:
+            self._faults.remove(active.number)
+            raise
+        active.begun = True
+        if fault.lasts is not None:
+            self._clock.after(fault.lasts, lambda: self._faults.remove(active.number))
+        if fault.kind in ("reclaim", "crash", "kill"):
+            self._faults.remove(active.number)
+
+    def _happen(self, fault: Fault) -> Callable[[], None] | None:
+        """How to undo it, if that can be done."""
+        if fault.kind == "quota":
+            return self._quota(fault)
+        if fault.kind == "capacity":
+            shortage = Shortage(fault.region, fault.instance_type, fault.spot)
+            self._lifecycle.refuse(shortage, fault.seconds)
+            return lambda: self._lifecycle.refuse(shortage, 0)
+        if not self._strike(fault):
+            raise AwsError(
+                "LocalCloudError", f"{fault.kind}: nothing of the name {fault.what} runs, or it is not spot", 404
+            )
+        return None
+
+    def _quota(self, fault: Fault) -> Callable[[], None]:
+        purchases = (False, True) if fault.spot is None else (fault.spot,)
+        before = {}
+        for spot in purchases:
+            line = Line(fault.region, fault.instance_type or "", spot)
+            before[line] = self._quotas.of(line)
+            self._quotas.set(line, fault.value)
+
+        def undo() -> None:
+            for line, value in before.items():
+                self._quotas.set(line, value)
+
+        return undo
+
+    def _strike(self, fault: Fault) -> bool:
+        trainings = [service.jobs[fault.what] for service in self._trainings.values() if fault.what in service.jobs]
+        doings = {"reclaim": self._lifecycle.interrupt, "crash": self._lifecycle.crash, "kill": self._lifecycle.kill}
+        struck = [doings[fault.kind](training) for training in trainings]
+        for service in self._batch.values():
+            if job := service.jobs.get(fault.what):
+                struck.append(service.scheduler.strike(job, reclaim=fault.kind == "reclaim"))
+        return any(struck)
