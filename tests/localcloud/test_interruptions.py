@@ -170,8 +170,8 @@ def test_a_retry_strategy_starts_again_after_an_internal_error(sagemaker: Traini
 
 def test_without_a_retry_strategy_an_internal_error_is_the_end(sagemaker: TrainingDesk, cloud: LocalCloud) -> None:
     sagemaker.start("import time; time.sleep(600)", RetryStrategy={"MaximumRetryAttempts": 1})
-    for _ in range(2):
-        eventually(lambda: sagemaker.training()["SecondaryStatus"] == "Training")
+    for run in (1, 2):
+        eventually(lambda run=run: passed(sagemaker.training()).count("Training") == run)
         cloud.steering.add("crash", sagemaker.name)
     training = sagemaker.end()
     assert training["TrainingJobStatus"] == "Failed"
