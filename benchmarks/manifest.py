@@ -24,7 +24,7 @@ def measure() -> Iterator[Figure]:
     rate = max(lines_per_s(some) for _ in range(3))
     rival = plain_lines_per_s(some[:5_000])
     yield Figure(
-        "manifest, lines a second",
+        "manifest, lines a second of CPU",
         rate,
         "1/s",
         budget=200_000,
@@ -57,16 +57,16 @@ def tasks() -> Iterator[Task]:
 
 
 def lines_per_s(some: list[Task]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     count = sum(1 for _ in manifest.write(some))
-    return count / (time.perf_counter() - start)
+    return count / (time.process_time() - start)
 
 
 def plain_lines_per_s(some: list[Task]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     for task in some:
         f"{task.places[0].lane.region},{task.places[0].s3_uri},{json.dumps(asdict(task))}\n".encode()
-    return len(some) / (time.perf_counter() - start)
+    return len(some) / (time.process_time() - start)
 
 
 def peak_mb() -> float:
