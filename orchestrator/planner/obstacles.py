@@ -9,13 +9,14 @@ import pandas as pd
 from orchestrator.errors import InfeasibleError
 
 if TYPE_CHECKING:
+    from orchestrator.planner.runtime import Runtimes
     from orchestrator.spec.sweep import Sweep
 
 _SMDDP_TYPES = r"ml\.(?:p3\.16xlarge|p3dn\.24xlarge|p4d\.24xlarge|p4de\.24xlarge)"
 _TRAINIUM = r"ml\.trn"
 
 
-def obstacles(candidates: pd.DataFrame, sweep: Sweep) -> pd.Series[str]:
+def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.Series[str]:
     """A reason for each candidate, empty for those that can be used."""
     reasons = pd.Series("", index=candidates.index, dtype=object)
 
@@ -29,7 +30,8 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep) -> pd.Series[str]:
     forbid(
         candidates["on_demand_usd_per_hour"].isna(), "no on-demand price for " + types + " in " + candidates["region"]
     )
-    forbid(candidates["from_region"].notna(), "no replica in " + candidates["region"])
+    if sweep.data.move_data == "never":
+        forbid(candidates["from_region"].notna(), "no replica in " + candidates["region"])
     if parallel not in ("torchrun", "single"):
         forbid(types.str.match(_TRAINIUM), types + f" starts no {parallel}, only torchrun")
     if parallel == "smddp":
@@ -37,6 +39,7 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep) -> pd.Series[str]:
             ~types.str.fullmatch(_SMDDP_TYPES),
             types + " has no smddp, only ml.p3.16xlarge, ml.p3dn, ml.p4d and ml.p4de",
         )
+    forbid(~types.isin(list(runtimes.pace)), "no runtime for " + types + ", and no prior for its speed")
     instances = sweep.train.instances
     slots = candidates["slots"]
     short = slots.notna() & (slots < instances)

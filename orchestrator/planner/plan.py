@@ -15,7 +15,7 @@ from typing import Any
 from orchestrator.errors import UsageError
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.names import digest
-from orchestrator.wire.task import Limits, Place, Task
+from orchestrator.wire.task import Lane, Limits, Place, Task
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Share:
     """Expected, of one task at its first place."""
     limits: Limits
     why: str = ""
+    finish: float | None = None
+    """Hours after the start by when its last task ends, if nothing is refused or fails."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"places": [place.to_json() for place in self.places]}
@@ -53,7 +55,44 @@ class Share:
             usd=body["usd"],
             limits=Limits.from_json(body["limits"]),
             why=body.get("why", ""),
+            finish=body.get("finish"),
         )
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A dataset to be brought to another Region before its tasks there begin."""
+
+    dataset: int
+    from_region: str
+    to_region: str
+    from_uri: str
+    to_uri: str
+    """Names no bucket: each Region's own is filled in by who makes the copy. See copied_uri."""
+    usd: float
+    hours: float
+
+
+def copied_uri(dataset: str) -> str:
+    """Where a copy lies, in whatever bucket the Region has."""
+    return f"s3://{{bucket}}/datasets/{dataset}/"
+
+
+@dataclass(frozen=True)
+class Lot:
+    """A lane as it was when the plan was made: what it cost, and how much of it there was."""
+
+    lane: Lane
+    usd_per_hour: float
+    slots: int | None
+    """Instances at once; None where no quota was known."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"lane": str(self.lane), "usd_per_hour": self.usd_per_hour, "slots": self.slots}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Lot:
+        return cls(Lane.parse(body["lane"]), body["usd_per_hour"], body["slots"])
 
 
 @dataclass(frozen=True)
@@ -65,6 +104,11 @@ class Plan:
     shares: tuple[Share, ...]
     """In the order of their tasks, without gaps."""
     notes: tuple[str, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    lots: tuple[Lot, ...] = ()
+    """Every lane a task may come to run on, first choice or fallback."""
+    bound: float = 0.0
+    """No plan for this sweep and market costs less: proven."""
 
     @cached_property
     def tasks(self) -> int:
@@ -73,8 +117,24 @@ class Plan:
 
     @property
     def usd(self) -> float:
-        """Expected, all tasks together."""
-        return fsum(share.usd * share.count for share in self.shares)
+        """Expected, all tasks and copies together."""
+        return fsum([*(share.usd * share.count for share in self.shares), *(copy.usd for copy in self.copies)])
+
+    @property
+    def gap(self) -> float:
+        """How much dearer than the bound it is: 0.001 is a tenth of a percent."""
+        return max(self.usd / self.bound - 1, 0.0) if self.bound > 0 else 0.0
+
+    @property
+    def worst_usd(self) -> float:
+        """What it can cost at most: the envelopes, or every attempt until its timeout at its dearest place."""
+        most = fsum(share.count * _most(share, self.sweep.train.instances) for share in self.shares)
+        return most + fsum(copy.usd for copy in self.copies)
+
+    @property
+    def finish(self) -> float:
+        """Hours after the start by when the last task ends, if nothing is refused or fails."""
+        return max((share.finish or share.hours for share in self.shares), default=0.0)
 
     @property
     def hours(self) -> float:
@@ -146,6 +206,9 @@ class Plan:
             "datasets": [asdict(dataset) for dataset in self.datasets],
             "shares": [share.to_json() for share in self.shares],
             "notes": list(self.notes),
+            "copies": [asdict(copy) for copy in self.copies],
+            "lots": [lot.to_json() for lot in self.lots],
+            "bound": self.bound,
         }
 
     @classmethod
@@ -158,9 +221,24 @@ class Plan:
             datasets=tuple(Dataset(dataset["name"], dataset["bytes"]) for dataset in body["datasets"]),
             shares=tuple(Share.from_json(share) for share in body["shares"]),
             notes=tuple(body.get("notes", ())),
+            copies=tuple(_copy(copy) for copy in body.get("copies", ())),
+            lots=tuple(Lot.from_json(lot) for lot in body.get("lots", ())),
+            bound=body.get("bound", 0.0),
         )
         plan.__dict__["_body"] = body
         return plan
+
+
+def _copy(body: dict[str, Any]) -> Copy:
+    return Copy(**{name: body[name] for name in Copy.__dataclass_fields__})
+
+
+def _most(share: Share, instances: int) -> float:
+    limits = share.limits
+    if limits.envelope is not None:
+        return limits.envelope
+    rate = max(place.rate for place in share.places) * instances
+    return rate * limits.max_runtime_s / 3600 * (1 + limits.retries)
 
 
 def write(plan: Plan, path: Path) -> None:

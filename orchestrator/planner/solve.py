@@ -1,70 +1,58 @@
-"""Sweep and Market in, Plan out. Pure: same arguments, same plan, byte for byte.
-
-Each cohort goes to the cheapest place that can run it. Behind it stand up to three fallbacks: first the cheapest place
-of each other Region, cheapest Region first, so that one Region's failure leaves somewhere to go; then the rest by cost.
-"""
+"""Sweep and Market in, Plan out. Pure: same arguments, same plan, byte for byte. The model: docs/planner.md."""
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner import runtime
 from orchestrator.planner.cohorts import cohorts
-from orchestrator.planner.cost import options
+from orchestrator.planner.cost import offer
 from orchestrator.planner.obstacles import nowhere, obstacles
-from orchestrator.planner.plan import Dataset, Plan, Share
-from orchestrator.spec.duration import seconds, spell
-from orchestrator.wire.task import Lane, Limits, Place, Purchase
+from orchestrator.planner.plan import Dataset, Plan
+from orchestrator.planner.problem import DoesNotFit
+from orchestrator.planner.pursue import pursue
+from orchestrator.planner.refuse import Refusal
+from orchestrator.planner.write import written
+from orchestrator.spec.duration import HOUR, seconds, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
     from orchestrator.catalog.market import Market
     from orchestrator.planner.cohorts import Cohort
+    from orchestrator.planner.runtime import Runtimes
     from orchestrator.spec.sweep import Sweep
-
-MAX_PLACES = 4
 
 
 def solve(sweep: Sweep, market: Market) -> Plan:
-    """InfeasibleError, in words, when a task has nowhere to run or not time enough."""
+    """InfeasibleError or Refused, in words, when there is no plan that does what the sweep asks for."""
     selected = market.datasets
     datasets = [Dataset(name, int(size)) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:
         raise InfeasibleError("no dataset is what `data` asks for", hint="`sweep catalog show datasets` lists them")
-    groups = cohorts(len(datasets), runtime.hours(sweep), sweep.points.points_per_size)
-    _fits_into_timeout(sweep, datasets, groups)
-    candidates, left_out = _usable(sweep, market, datasets)
-    ranked = _ranked(options(groups, candidates, sweep.train.instances))
-    return Plan(
-        sweep=sweep,
-        market=market.hash,
-        datasets=tuple(datasets),
-        shares=tuple(_shares(sweep, groups, candidates, ranked)),
-        notes=(runtime.basis(sweep), *left_out),
-    )
+    runtimes = runtime.runtimes(sweep)
+    groups = cohorts(len(datasets), runtimes.hours, sweep.points.points_per_size)
+    candidates, left_out = _usable(sweep, market, datasets, runtimes)
+    _fits_into_timeout(sweep, datasets, groups, candidates, runtimes)
+    offered = offer(sweep, groups, runtimes, candidates, market.transfers)
+    try:
+        solution = pursue(offered.problem, sweep.plan)
+    except DoesNotFit:
+        raise Refusal(sweep, datasets, groups, offered).error() from None
+    notes = (*runtimes.basis, *left_out)
+    return written(Plan(sweep, market.hash, tuple(datasets), (), notes), groups, offered, solution)
 
 
-def _fits_into_timeout(sweep: Sweep, datasets: Sequence[Dataset], groups: Sequence[Cohort]) -> None:
-    slowest = max(groups, key=attrgetter("longest"))
-    if slowest.longest * 3600 > seconds(sweep.timeout):
-        raise InfeasibleError(
-            f"a task of {datasets[slowest.dataset].name}{runtime.at(sweep, slowest.longest_size)} "
-            f"takes {slowest.longest:.1f} hours, longer than the timeout of {sweep.timeout}",
-            hint=f"set `timeout` to {spell(slowest.longest * 3600 * 1.2)} or more, or use more instances",
-        )
-
-
-def _usable(sweep: Sweep, market: Market, datasets: list[Dataset]) -> tuple[pd.DataFrame, list[str]]:
+def _usable(
+    sweep: Sweep, market: Market, datasets: list[Dataset], runtimes: Runtimes
+) -> tuple[pd.DataFrame, list[str]]:
     """The candidates that nothing stands in the way of, with datasets by number; and what was left out, in words."""
     numbers = {dataset.name: number for number, dataset in enumerate(datasets)}
     candidates = market.candidates.assign(dataset=market.candidates["dataset"].map(numbers))
-    reasons = obstacles(candidates, sweep)
+    reasons = obstacles(candidates, sweep, runtimes)
     usable = candidates[reasons == ""]
     for number, dataset in enumerate(datasets):
         if not (usable["dataset"] == number).any():
@@ -75,57 +63,20 @@ def _usable(sweep: Sweep, market: Market, datasets: list[Dataset]) -> tuple[pd.D
     return usable, left_out + sorted({f"left out: {reason}" for reason in reasons if reason})
 
 
-def _ranked(found: pd.DataFrame) -> pd.DataFrame:
-    """The places of each cohort, best first: the cheapest of each Region, then the second of each, and so on."""
-    in_region = found.groupby(["cohort", "region"], sort=False).cumcount()
-    ranked = found.assign(in_region=in_region).sort_values(["cohort", "in_region"], kind="stable")
-    return ranked.groupby("cohort", sort=False).head(MAX_PLACES)
+def _fits_into_timeout(
+    sweep: Sweep, datasets: Sequence[Dataset], groups: Sequence[Cohort], candidates: pd.DataFrame, runtimes: Runtimes
+) -> None:
+    """Some instance type is fast enough for every task."""
+    types = {number: rows["instance_type"].unique() for number, rows in candidates.groupby("dataset")}
 
+    def hours(group: Cohort) -> float:
+        paces = (runtimes.pace[name] for name in types[group.dataset])
+        return min(group.longest[row] * factor for row, factor in paces)
 
-def _shares(sweep: Sweep, groups: Sequence[Cohort], candidates: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[Share]:
-    places = _places(candidates)
-    rows = zip(*(ranked[column].tolist() for column in ("cohort", "candidate", "hours", "usd")), strict=True)
-    for cohort, options_of_it in groupby(rows, key=itemgetter(0)):
-        group = groups[cohort]
-        _, labels, hours, usd = zip(*options_of_it, strict=True)
-        chosen = tuple(places[label] for label in labels)
-        yield Share(
-            first=group.first,
-            count=group.count,
-            dataset=group.dataset,
-            places=chosen,
-            hours=hours[0],
-            usd=usd[0],
-            limits=_limits(sweep, chosen),
-            why=_why(chosen, usd),
+    slowest = max(groups, key=hours)
+    if hours(slowest) * HOUR > seconds(sweep.timeout):
+        raise InfeasibleError(
+            f"a task of {datasets[slowest.dataset].name}{runtime.at(sweep, slowest.longest_size)} "
+            f"takes {hours(slowest):.1f} hours, longer than the timeout of {sweep.timeout}",
+            hint=f"set `timeout` to {spell(hours(slowest) * HOUR * 1.2)} or more, or use more instances",
         )
-
-
-def _places(candidates: pd.DataFrame) -> dict[Hashable, Place]:
-    """By their row's label."""
-    columns = ("platform", "region", "instance_type", "purchase", "s3_uri", "on_demand_usd_per_hour")
-    rows = zip(candidates.index, *(candidates[column].tolist() for column in columns), strict=True)
-    return {
-        label: Place(Lane(platform, region, instance_type, Purchase(purchase)), s3_uri, float(rate))
-        for label, platform, region, instance_type, purchase, s3_uri, rate in rows
-    }
-
-
-def _limits(sweep: Sweep, places: tuple[Place, ...]) -> Limits:
-    timeout, patience = seconds(sweep.timeout), seconds(sweep.patience)
-    spot = any(place.lane.purchase is Purchase.SPOT for place in places)
-    return Limits(
-        max_runtime_s=timeout,
-        # A spot training waits for capacity inside its job: as long as any place may refuse, and no longer.
-        max_wait_s=timeout + patience if spot else 0,
-        retries=sweep.retries,
-        patience_s=patience,
-    )
-
-
-def _why(places: tuple[Place, ...], usd: Sequence[float]) -> str:
-    if len(places) == 1:
-        return "the only place that can run it"
-    lane = places[1].lane
-    dearer = f"{usd[1] / usd[0] - 1:.0%} dearer" if usd[0] > 0 else f"${usd[1]:.2f}"
-    return f"cheapest; then {lane.instance_type} {lane.purchase.value} in {lane.region}, {dearer}"

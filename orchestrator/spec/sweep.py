@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -14,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 from orchestrator.errors import did_you_mean
 from orchestrator.spec.axes import Axis, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
+from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.parameters import Expression, ExpressionError, parse
 from orchestrator.spec.space import Space
@@ -21,9 +22,10 @@ from orchestrator.spec.train import MAX_HYPERPARAMETERS, Checkpoints, Framework,
 from orchestrator.wire.names import valid_run_name
 from orchestrator.wire.task import Purchase
 
-__all__ = ["Checkpoints", "Data", "Framework", "Objective", "Sweep", "Train", "Where"]
+__all__ = ["Checkpoints", "Data", "Framework", "Goal", "Objective", "Sweep", "Train", "Where"]
 
 MAX_POINTS = 10**12
+ANY_TYPE = ""
 
 
 class Data(Model):
@@ -34,6 +36,9 @@ class Data(Model):
     recorded_from: date | None = Field(default=None, strict=False, description="first day, such as 2026-03-01")
     recorded_to: date | None = Field(default=None, strict=False, description="last day, included")
     version: str = Field(default="latest", min_length=1, description="dataset version, or `latest` of each campaign")
+    move_data: Literal["never", "if_cheaper"] = Field(
+        default="never", description="whether a dataset may be copied to another Region"
+    )
 
     @model_validator(mode="after")
     def _days_in_order(self) -> Data:
@@ -89,16 +94,25 @@ def _name(name: str) -> str:
     return name
 
 
-def _hours(value: Any) -> Any:
+def _runtime(value: Any) -> Any:
+    """Hours, or hours by instance type."""
+    if not isinstance(value, dict):
+        return _hours(value)
+    if not value:
+        raise wrong("a runtime for no instance type", hint="write `runtime: {ml.g5.xlarge: 0.4 * epochs}`")
+    return {name: _hours(hours, (name,)) for name, hours in value.items()}
+
+
+def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise wrong(f"expected hours or an expression, got {shown(value)}")
+        raise wrong(f"expected hours or an expression, got {shown(value)}", at=at)
     if isinstance(value, int | float) and not 0 < value < float("inf"):
-        raise wrong(f"a runtime of {value} hours is not above 0")
+        raise wrong(f"a runtime of {value} hours is not above 0", at=at)
     if isinstance(value, str):
         try:
             parse(value)
         except ExpressionError as error:
-            raise wrong(str(error), hint=error.hint, offset=error.offset) from error
+            raise wrong(str(error), hint=error.hint, at=at, offset=error.offset) from error
     return value
 
 
@@ -111,8 +125,10 @@ class Sweep(Model):
     space: dict[str, Axis] = Field(default={}, description="parameter → its values; every combination is a point")
     where: Where
     objective: Objective | None = Field(default=None, description="the metric that ranks the results")
-    runtime: Annotated[float | str, BeforeValidator(_hours)] = Field(
-        description="hours on one instance: a number, or an expression of parameters such as 0.4 * epochs"
+    plan: Goal = Goal()
+    runtime: Annotated[float | str | dict[str, float | str], BeforeValidator(_runtime)] = Field(
+        description="hours on one instance: a number, an expression of parameters such as 0.4 * epochs, or one of "
+        "these for some instance types"
     )
     timeout: Annotated[str, between(MINUTE, 28 * DAY)] = Field(
         default="24h", description="the longest one training may run"
@@ -127,13 +143,13 @@ class Sweep(Model):
     @cached_property
     def points(self) -> Space:
         """The space, numbered: size parameters first."""
-        expression = self.runtime_expression
-        return Space(self.space, expression.names if expression else ())
+        return Space(self.space, [name for expression in self.runtimes.values() for name in expression.names])
 
     @cached_property
-    def runtime_expression(self) -> Expression | None:
-        """None when the runtime is a plain number of hours."""
-        return parse(self.runtime) if isinstance(self.runtime, str) else None
+    def runtimes(self) -> dict[str, Expression]:
+        """Hours on one instance, by instance type; under ANY_TYPE when the file does not tell them apart."""
+        given = self.runtime if isinstance(self.runtime, dict) else {ANY_TYPE: self.runtime}
+        return {name: parse(str(hours)) for name, hours in given.items()}
 
     @model_validator(mode="after")
     def _parameters_are_distinct(self) -> Sweep:
@@ -169,19 +185,18 @@ class Sweep(Model):
 
     @model_validator(mode="after")
     def _runtime_is_known(self) -> Sweep:
-        if (expression := self.runtime_expression) is None:
-            return self
         known = {**dict.fromkeys(self.points.parameters), **self.train.hyperparameters}
-        for name, offset in expression.names.items():
-            if name not in known:
-                raise wrong(
-                    f"unknown name {name!r} in the runtime",
-                    hint=did_you_mean(name, list(known)) or "there are no parameters",
-                    at=("runtime",),
-                    offset=offset,
-                )
-            if isinstance(known[name], str):
-                raise wrong(f"{name} is text, not a number", at=("runtime",), offset=offset)
+        for instance_type, expression in self.runtimes.items():
+            at = ("runtime", instance_type) if instance_type else ("runtime",)
+            if instance_type and instance_type not in self.where.instance_types:
+                hint = did_you_mean(instance_type, self.where.instance_types)
+                raise wrong(f"{instance_type} is not in where.instance_types", hint=hint, at=at)
+            for name, offset in expression.names.items():
+                if name not in known:
+                    hint = did_you_mean(name, list(known)) or "there are no parameters"
+                    raise wrong(f"unknown name {name!r} in the runtime", hint=hint, at=at, offset=offset)
+                if isinstance(known[name], str):
+                    raise wrong(f"{name} is text, not a number", at=at, offset=offset)
         return self
 
     @model_validator(mode="after")

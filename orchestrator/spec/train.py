@@ -127,6 +127,9 @@ class Train(Model):
     framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
     parallel: Parallel = Field(default="single", description="how processes start")
     instances: int = Field(default=1, ge=1, description="machines of one training")
+    efficiency: float | None = Field(
+        default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
+    )
     processes_per_instance: int = Field(default=1, ge=1, description="usually one a GPU")
     mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
     environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(

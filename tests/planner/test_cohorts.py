@@ -13,7 +13,7 @@ from orchestrator.planner.cohorts import BUCKET, cohorts
 def test_cohorts_are_neighbouring_ranges_that_cover_every_task(
     datasets: int, hours: list[float], points_per_size: int
 ) -> None:
-    found = cohorts(datasets, np.array(hours), points_per_size)
+    found = cohorts(datasets, np.array([hours]), points_per_size)
     edge = 0
     for cohort in found:
         assert cohort.first == edge
@@ -24,11 +24,16 @@ def test_cohorts_are_neighbouring_ranges_that_cover_every_task(
 
 @given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=40))
 def test_a_cohort_s_runtimes_differ_by_less_than_a_bucket(hours: list[float]) -> None:
-    for cohort in cohorts(1, np.array(hours), 1):
+    for cohort in cohorts(1, np.array([hours]), 1):
         these = hours[cohort.first : cohort.first + cohort.count]
         assert max(these) <= min(these) * (1 + BUCKET) * (1 + 1e-9)
-        assert min(these) <= cohort.hours <= max(these) == cohort.longest == hours[cohort.longest_size]
+        assert min(these) <= cohort.hours[0] <= max(these) == cohort.longest[0] == hours[cohort.longest_size]
 
 
 def test_a_thousand_close_sizes_are_few_cohorts() -> None:
-    assert len(cohorts(1, np.linspace(1.0, 2.0, 1000), 7)) <= 16
+    assert len(cohorts(1, np.linspace([1.0], [2.0], 1000, axis=1), 7)) <= 16
+
+
+def test_sizes_share_a_cohort_only_if_they_take_equally_long_on_every_type() -> None:
+    found = cohorts(1, np.array([[1.0, 1.0, 1.0], [5.0, 5.0, 7.0]]), 2)
+    assert [(cohort.first, cohort.count, cohort.hours) for cohort in found] == [(0, 4, (1.0, 5.0)), (4, 2, (1.0, 7.0))]

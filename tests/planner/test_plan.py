@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from orchestrator.errors import UsageError
 from orchestrator.planner.plan import Plan, read, write
 from orchestrator.planner.solve import solve
+from orchestrator.planner.spot import expected_hours
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -58,8 +61,9 @@ def test_a_task_s_key_is_all_that_makes_its_result(plan: Plan) -> None:
 
 
 def test_a_plan_adds_up(plan: Plan) -> None:
-    assert plan.hours == pytest.approx(2 * (0.5 + 0.5 + 1 + 1))
-    assert plan.usd == pytest.approx((0.5 + 0.5 + 1 + 1) * (1 + 0.4))
+    spot = 2 * expected_hours(np.array([0.5, 1.0]), None).sum()
+    assert plan.hours == pytest.approx(0.5 + 0.5 + 1 + 1 + spot)
+    assert plan.usd == pytest.approx((0.5 + 0.5 + 1 + 1) + 0.4 * spot)
     assert plan.sites == (("sagemaker", "eu-west-1"), ("sagemaker", "us-east-1"))
     assert plan.regions == ("eu-west-1", "us-east-1")
 
@@ -73,7 +77,7 @@ def test_machine_hours_count_every_instance() -> None:
 def test_a_plan_file_is_read_back_whole_with_the_sweep_s_folder(plan: Plan, tmp_path: Path) -> None:
     home = tmp_path / "project"
     (home / "plans").mkdir(parents=True)
-    made = Plan(plan.sweep.model_copy(update={"folder": home}), plan.market, plan.datasets, plan.shares, plan.notes)
+    made = replace(plan, sweep=plan.sweep.model_copy(update={"folder": home}))
     write(made, home / "plans" / "plan.json")
     assert json.loads((home / "plans" / "plan.json").read_text())["folder"] == ".."
     found = read(home / "plans" / "plan.json")
@@ -83,16 +87,14 @@ def test_a_plan_file_is_read_back_whole_with_the_sweep_s_folder(plan: Plan, tmp_
 
 
 def test_where_the_sweep_lies_is_no_part_of_a_plan_s_id(plan: Plan, tmp_path: Path) -> None:
-    moved = Plan(
-        plan.sweep.model_copy(update={"folder": tmp_path}), plan.market, plan.datasets, plan.shares, plan.notes
-    )
+    moved = replace(plan, sweep=plan.sweep.model_copy(update={"folder": tmp_path}))
     assert moved.id == plan.id
 
 
 def test_a_newer_writer_s_additions_are_ignored_but_stay_in_the_id(plan: Plan) -> None:
     body = json.loads(json.dumps(plan.to_json()))
-    body["copies"] = []
-    body["sweep"]["deadline"] = "8h"
+    body["leases"] = []
+    body["sweep"]["priority"] = "high"
     body["shares"][0]["limits"]["grace_s"] = 5
     body["shares"][0]["places"][0]["zone"] = "a"
     found = Plan.from_json(body)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from orchestrator.errors import InfeasibleError
-from orchestrator.planner.runtime import MAX_SIZES, basis, hours
+from orchestrator.planner.runtime import MAX_SIZES, runtimes
 from tests.fixtures.sweeps import make_sweep
+
+if TYPE_CHECKING:
+    from orchestrator.planner.runtime import Hours
+    from orchestrator.spec.sweep import Sweep
+
+
+TRAIN = {"entry_point": "train.py", "source": "training", "image": "x"}
+
+
+def hours(sweep: Sweep) -> Hours:
+    """By the first runtime that the file gives."""
+    return runtimes(sweep).hours[0]
 
 
 def test_a_number_is_the_same_for_all() -> None:
@@ -37,7 +51,30 @@ def test_hours_are_those_of_the_sizes_in_their_order() -> None:
 def test_instances_help_but_not_in_full() -> None:
     four = hours(make_sweep(runtime=4, train__instances=4))[0]
     assert 1 < four < 1.2
-    assert "4 instances taken to be 3.5 times as fast" in basis(make_sweep(runtime=4, train__instances=4))
+    assert "4 instances taken to be 3.5 times as fast" in runtimes(make_sweep(runtime=4, train__instances=4)).basis[0]
+
+
+def test_efficiency_says_how_much_instances_help() -> None:
+    assert hours(make_sweep(runtime=4, train={**TRAIN, "instances": 4, "efficiency": 1.0}))[0] == 1
+    assert hours(make_sweep(runtime=4, train={**TRAIN, "instances": 4, "efficiency": 0.75}))[0] == 4 / 1.5**2
+
+
+def test_a_type_without_a_runtime_of_its_own_is_as_fast_as_its_gpus() -> None:
+    types = ["ml.p3.2xlarge", "ml.p4d.24xlarge", "ml.m5.large"]
+    found = runtimes(make_sweep(runtime={"ml.p3.2xlarge": "2 * epochs"}, where__instance_types=types))
+    assert found.hours.tolist() == [[2.0, 4.0]]
+    row, factor = found.pace["ml.p4d.24xlarge"]
+    assert (row, round(1 / factor, 2)) == (0, round(2 * 8**0.9, 2))
+    assert "ml.m5.large" not in found.pace
+    assert "runtime of ml.p4d.24xlarge: 0.077 times that of ml.p3.2xlarge, by the speed of its GPUs" in found.basis
+    assert "left out: no runtime for ml.m5.large, and no prior for its speed" in found.basis
+
+
+def test_types_may_have_runtimes_of_their_own() -> None:
+    types = ["ml.g5.xlarge", "ml.m5.large"]
+    found = runtimes(make_sweep(runtime={"ml.g5.xlarge": 1, "ml.m5.large": "9 * epochs"}, where__instance_types=types))
+    assert found.hours.tolist() == [[1, 1], [9, 18]]
+    assert found.pace == {"ml.g5.xlarge": (0, 1.0), "ml.m5.large": (1, 1.0)}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""The model of docs/planner.md as arrays: what there is to choose from, and what was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+    Booleans = npt.NDArray[np.bool_]
+
+NO_COPY = -1
+SLACK = 1 + 1e-9
+"""Sums of hours may differ in their last bits."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One row for each cohort and each place it may go to, by cohort, and in each cohort cheapest first."""
+
+    cohort: Integers
+    lane: Integers
+    copy: Integers
+    """The copy that brings the data there, or NO_COPY."""
+    hours: Floats
+    """That one task holds a slot."""
+    wait: Floats
+    """Hours before it may start: its data is on the way."""
+    usd: Floats
+    """Expected, of one task."""
+    promise: Floats
+    """The least envelope that one honest task fits into."""
+
+    def __len__(self) -> int:
+        return len(self.cohort)
+
+    def take(self, rows: Integers | Booleans) -> Choices:
+        return Choices(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Problem:
+    counts: Integers
+    """Tasks of each cohort."""
+    slots: Floats
+    """Trainings that each lane holds at once; inf where no quota is known."""
+    charges: Floats
+    """$ of each copy."""
+    choices: Choices
+    horizon: float
+    budget: float = np.inf
+    """Of all promises and copies together."""
+
+    def within(self, horizon: float) -> Problem:
+        """Only what can end in time. The rows keep their order."""
+        return replace(self, choices=self.choices.take(self.kept(horizon)), horizon=horizon)
+
+    def kept(self, horizon: float) -> Booleans:
+        """Which choices can end in time."""
+        return np.asarray(self.choices.hours + self.choices.wait <= horizon * SLACK)
+
+    @cached_property
+    def first(self) -> Integers:
+        """The row of each cohort's cheapest choice; those of cohort k are first[k] up to first[k + 1]."""
+        return np.searchsorted(self.choices.cohort, np.arange(len(self.counts) + 1))
+
+    @cached_property
+    def fullest(self) -> Floats:
+        """Hours that one slot of each lane can be busy for at most, given that tasks are whole."""
+        from orchestrator.planner.fullest import fullest
+
+        return fullest(self)
+
+    @property
+    def stranded(self) -> Integers:
+        """Cohorts that have no choice at all."""
+        return np.flatnonzero(np.diff(self.first) == 0)
+
+
+@dataclass(frozen=True)
+class Solution:
+    problem: Problem
+    tasks: Integers
+    """Sent to each choice."""
+    bound: float
+    """No plan costs less: proven."""
+
+    @cached_property
+    def copies(self) -> Integers:
+        """The copies that are made, each once."""
+        used = self.problem.choices.copy[self.tasks > 0]
+        return np.unique(used[used != NO_COPY])
+
+    @cached_property
+    def usd(self) -> float:
+        return float(self.tasks @ self.problem.choices.usd + self.problem.charges[self.copies].sum())
+
+    @cached_property
+    def promise(self) -> float:
+        return float(self.tasks @ self.problem.choices.promise + self.problem.charges[self.copies].sum())
+
+    @property
+    def gap(self) -> float:
+        return max(self.usd / self.bound - 1, 0.0) if self.bound > 0 else 0.0
+
+
+class DoesNotFit(Exception):
+    """The tasks cannot all run within the horizon and the budget."""

@@ -1,0 +1,23 @@
+"""What interruptions do to a task: expected hours, in closed form. Derived in docs/planner.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from orchestrator.planner.problem import Floats
+
+INTERRUPTIONS_PER_HOUR = 0.05
+RESTART_HOURS = 0.1
+"""Both are priors: one interruption in twenty hours, six minutes to be back at work."""
+
+
+def expected_hours(hours: Floats, every: float | None) -> Floats:
+    """That a task of `hours` holds a spot instance, with a checkpoint `every` so many hours, or none."""
+    stretch = hours if every is None else np.minimum(hours, every)
+    rate = INTERRUPTIONS_PER_HOUR
+    # Beyond e^700 there are no floats; such a task never ends.
+    once = (1 / rate + RESTART_HOURS) * np.expm1(np.minimum(rate * stretch, 700.0))
+    return np.asarray(hours / stretch * once)

@@ -1,0 +1,137 @@
+"""A solution as a plan: shares with their places, limits and reasons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from orchestrator.planner.fallbacks import Fallbacks
+from orchestrator.planner.plan import Copy, Lot, Share, copied_uri
+from orchestrator.planner.schedule import ends
+from orchestrator.spec.duration import seconds
+from orchestrator.wire.task import Lane, Limits, Place, Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from orchestrator.planner.cohorts import Cohort
+    from orchestrator.planner.cost import Offer
+    from orchestrator.planner.plan import Plan
+    from orchestrator.planner.problem import Solution
+    from orchestrator.spec.sweep import Sweep
+
+
+def written(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Plan:
+    """`plan`, which knows its sweep, market and datasets, with all that was decided."""
+    shares = tuple(_shares(plan, cohorts, offer, solution))
+    return replace(
+        plan,
+        shares=shares,
+        copies=tuple(_copies(plan, offer, solution)),
+        lots=tuple(_lots(offer, shares)),
+        bound=solution.bound,
+    )
+
+
+def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Iterator[Share]:
+    """Cohort by cohort; in each, the cheapest first."""
+    choices = solution.problem.choices
+    candidate = offer.candidate[offer.problem.kept(solution.problem.horizon)]
+    fallbacks, finished = Fallbacks(solution, offer), ends(solution)
+    spread = _spread(plan.sweep, offer, solution)
+    done = [0] * len(cohorts)
+    for row in np.flatnonzero(solution.tasks).tolist():
+        number = int(choices.cohort[row])
+        cohort, count = cohorts[number], int(solution.tasks[row])
+        ranked = fallbacks.ranked(row)
+        places = tuple(_place(plan, offer, int(candidate[other])) for other in ranked)
+        envelope = None if spread is None else float(choices.promise[row]) * spread
+        yield Share(
+            first=cohort.first + done[number],
+            count=count,
+            dataset=cohort.dataset,
+            places=places,
+            hours=float(choices.hours[row]),
+            usd=float(choices.usd[row]),
+            limits=_limits(plan.sweep, places, envelope),
+            why=_why(solution, row, ranked, places),
+            finish=float(finished[row]),
+        )
+        done[number] += count
+
+
+def _spread(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
+    """What the budget has beyond the honest promises, shared out in proportion."""
+    if sweep.plan.budget is None:
+        return None
+    copies = float(offer.problem.charges[solution.copies].sum())
+    return (sweep.plan.budget - copies) / (solution.promise - copies)
+
+
+def _place(plan: Plan, offer: Offer, candidate: int) -> Place:
+    row = offer.candidates.iloc[candidate]
+    lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
+    uri = copied_uri(plan.datasets[row["dataset"]].name) if row["copy"] >= 0 else row["s3_uri"]
+    return Place(lane, uri, float(row["on_demand_usd_per_hour"]))
+
+
+def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
+    for row in offer.copies.iloc[solution.copies].to_dict("records"):
+        yield Copy(
+            dataset=int(row["dataset"]),
+            from_region=row["from_region"],
+            to_region=row["region"],
+            from_uri=row["s3_uri"],
+            to_uri=copied_uri(plan.datasets[row["dataset"]].name),
+            usd=float(row["usd"]),
+            hours=float(row["hours"]),
+        )
+
+
+def _lots(offer: Offer, shares: Sequence[Share]) -> Iterator[Lot]:
+    """The lanes that shares may come to, with the facts they were chosen by."""
+    used = {place.lane for share in shares for place in share.places}
+    price = offer.candidates.drop_duplicates("lane").set_index("lane")["usd_per_hour"]
+    for number, row in enumerate(offer.lanes.to_dict("records")):
+        lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
+        if lane in used:
+            yield Lot(lane, float(price[number]), None if np.isnan(row["slots"]) else int(row["slots"]))
+
+
+def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:
+    timeout, patience = seconds(sweep.timeout), seconds(sweep.patience)
+    spot = any(place.lane.purchase is Purchase.SPOT for place in places)
+    return Limits(
+        max_runtime_s=timeout,
+        # A spot training waits for capacity inside its job: as long as any place may refuse, and no longer.
+        max_wait_s=timeout + patience if spot else 0,
+        retries=sweep.retries,
+        patience_s=patience,
+        envelope=envelope,
+    )
+
+
+def _why(solution: Solution, row: int, ranked: Sequence[int], places: tuple[Place, ...]) -> str:
+    choices, problem = solution.problem.choices, solution.problem
+    cheapest = int(problem.first[choices.cohort[row]])
+    usd = float(choices.usd[row])
+    reason = "cheapest"
+    if choices.usd[cheapest] < usd:
+        reason = f"{_dearer(usd, float(choices.usd[cheapest]))} than the cheapest, which has no more slots"
+        if choices.copy[cheapest] >= 0 and choices.copy[cheapest] not in solution.copies:
+            reason = f"{_dearer(usd, float(choices.usd[cheapest]))} than the cheapest, but without a copy of the data"
+    if choices.copy[row] >= 0:
+        reason += ", on a copy of the data"
+    if len(places) == 1:
+        return "the only place that can run it" if row == cheapest else reason
+    lane = places[1].lane
+    than = _dearer(float(choices.usd[ranked[1]]), usd)
+    return f"{reason}; then {lane.instance_type} {lane.purchase.value} in {lane.region}, {than}"
+
+
+def _dearer(usd: float, beside: float) -> str:
+    if beside <= 0:
+        return f"${usd:.2f}"
+    return f"{usd / beside - 1:.0%} dearer" if usd >= beside else f"{1 - usd / beside:.0%} cheaper"

@@ -1,0 +1,57 @@
+"""What a plan should be best at, and within which bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from orchestrator.spec.duration import DAY, HOUR, MINUTE, between, seconds
+from orchestrator.spec.model import Model, shown, wrong
+
+_Duration = Annotated[str, between(MINUTE, 365 * DAY)]
+
+
+def _dollars(value: Any) -> Any:
+    """2000, or "$2,000"."""
+    if isinstance(value, str):
+        try:
+            value = float(value.strip().removeprefix("$").replace(",", ""))
+        except ValueError:
+            raise wrong(f"not an amount of dollars: {shown(value)}", hint="write it like 2000") from None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(f"expected an amount of dollars, got {shown(value)}")
+    if not 0 < value < math.inf:
+        raise wrong(f"a budget of {value} is not above 0")
+    return float(value)
+
+
+class Goal(Model):
+    """The cheapest plan within a day, unless something else is asked for."""
+
+    minimize: Literal["cost", "time"] | None = Field(
+        default=None, description="cost, unless there is a budget: then time"
+    )
+    deadline: _Duration | None = Field(default=None, description="all tasks end within this time")
+    budget: Annotated[float, BeforeValidator(_dollars, json_schema_input_type=float | str)] | None = Field(
+        default=None, description="$ that all tasks and copies together may cost at most"
+    )
+    horizon: _Duration | None = Field(
+        default=None, description="without a deadline: how far ahead instances are planned for, 24h unless said"
+    )
+
+    @model_validator(mode="after")
+    def _one_time(self) -> Goal:
+        if self.deadline is not None and self.horizon is not None:
+            raise wrong("a deadline is the horizon", hint="keep one of them", at=("horizon",))
+        return self
+
+    @property
+    def hours(self) -> float:
+        """Within which all tasks must fit."""
+        return seconds(self.deadline or self.horizon or "24h") / HOUR
+
+    @property
+    def fastest(self) -> bool:
+        return (self.minimize or ("cost" if self.budget is None else "time")) == "time"
