@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pexpect
 import pytest
+import typer
 
+from orchestrator.cli.commands import app
 from orchestrator.localcloud import LocalCloud
 
 if TYPE_CHECKING:
@@ -102,3 +105,21 @@ def test_the_sweep_it_shows_is_the_demos() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def mentioned() -> set[str]:
+    """Every command between backticks on any page."""
+    lines = (line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines())
+    code = (part for line in lines for part in line.split("`")[1::2])
+    return {found[0] for part in code if (found := re.search(r"\bsweep [a-z].*", part))}
+
+
+@pytest.mark.parametrize("mention", sorted(mentioned()))
+def test_a_command_mentioned_anywhere_is_one_that_there_is(mention: str) -> None:
+    """Names and options are real; placeholders for files and numbers need not be."""
+    words = shlex.split(mention.partition(">")[0].rstrip(')"'))[1:]
+    command: Any = typer.main.get_command(app)
+    while words and hasattr(command, "commands"):
+        command = command.commands[words.pop(0)]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("-")} <= known
