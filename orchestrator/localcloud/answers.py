@@ -5,18 +5,35 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class AwsError(Exception):
     """An error as AWS's SDKs read it. 4xx is the caller's fault and is not retried."""
 
-    def __init__(self, code: str, message: str, status: int = 400) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        status: int = 400,
+        *,
+        details: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """`details`: what S3 adds to its errors."""
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
         self.status = status
+        self.details = details or {}
+        self.headers = headers or {}
+
+
+_PROLOGUE = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
 @dataclass(frozen=True)
@@ -34,12 +51,26 @@ def document(value: dict[str, Any] | None, content_type: str = "application/json
     return Answer(200, json.dumps(value or {}).encode(), _headers(content_type))
 
 
+def query(operation: str, value: dict[str, Any]) -> Answer:
+    """As EC2 answers: a list is a set of items."""
+    body = f"<{operation}Response><requestId>{uuid.uuid4()}</requestId>{_elements(value)}</{operation}Response>"
+    return Answer(200, f"{_PROLOGUE}{body}".encode(), _headers("text/xml"))
+
+
+def _elements(value: Any) -> str:
+    if isinstance(value, dict):
+        return "".join(f"<{name}>{_elements(each)}</{name}>" for name, each in value.items())
+    if isinstance(value, list):
+        return "".join(f"<item>{_elements(each)}</item>" for each in value)
+    return escape(str(value))
+
+
 def error(service: str, problem: AwsError) -> Answer:
     """In the dialect of the service: XML for the old ones, JSON for the rest."""
     if service in ("s3", "s3control"):
-        return _xml(
-            problem, "<Error><Code>{code}</Code><Message>{message}</Message><RequestId>{id}</RequestId></Error>"
-        )
+        details = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in problem.details.items())
+        start = "<Error><Code>{code}</Code><Message>{message}</Message>"
+        return _xml(problem, start + details + "<RequestId>{id}</RequestId></Error>")
     if service == "ec2":
         return _xml(
             problem,
@@ -58,7 +89,8 @@ def error(service: str, problem: AwsError) -> Answer:
 
 def _xml(problem: AwsError, form: str) -> Answer:
     text = form.format(code=escape(problem.code), message=escape(problem.message), id=uuid.uuid4())
-    return Answer(problem.status, f'<?xml version="1.0" encoding="UTF-8"?>{text}'.encode(), _headers("text/xml"))
+    headers = {**_headers("text/xml"), **problem.headers}
+    return Answer(problem.status, f"{_PROLOGUE}{text}".encode(), headers)
 
 
 def _headers(content_type: str) -> dict[str, str]:

@@ -11,12 +11,13 @@ from urllib.parse import parse_qs, unquote
 
 from botocore import xform_name
 
-from orchestrator.localcloud import answers, control, operations
+from orchestrator.localcloud import answers, buckets, control, forms, operations
 from orchestrator.localcloud.answers import Answer, AwsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from orchestrator.localcloud.backends import Objects
     from orchestrator.localcloud.control import Control
     from orchestrator.localcloud.logs import Logs
     from orchestrator.localcloud.strikes import Strikes
@@ -25,7 +26,11 @@ log = logging.getLogger(__name__)
 
 _SCOPE = re.compile(r"Credential=[^/]+/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
 _TRAINING_ARN = ":training-job/"
+_JSON = "application/json"
 _AMZ_JSON = "application/x-amz-json-1.1"
+_REST = ("batch", "scheduler")
+_WHOLLY_OURS = ("batch", "pricing", "servicequotas")
+"""What we do not know of these, nobody does; of the others, moto may."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Call:
 
     service: str
     region: str
+    """Empty when nobody has signed it."""
     operation: str
     body: bytes
     environ: dict[str, Any]
@@ -41,12 +47,15 @@ class Call:
     @classmethod
     def of(cls, environ: dict[str, Any]) -> Call:
         scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
-        service, region = (scope["service"], scope["region"]) if scope else ("s3", "us-east-1")
+        scope = scope or _SCOPE.search(unquote(environ.get("QUERY_STRING", "")))
+        service, region = (scope["service"], scope["region"]) if scope else ("s3", "")
         body = environ["wsgi.input"].getvalue()
         return cls(service, region, operations.name(service, environ, body), body, environ)
 
     def document(self) -> dict[str, Any]:
         """The parameters: of the body, the path and the query."""
+        if self.service == "ec2":
+            return forms.read(self.body)
         try:
             document = json.loads(self.body or b"{}")
         except ValueError as error:
@@ -66,6 +75,7 @@ class Gateway:
     """Ours, by name and Region; an operation is a method of the same name as boto3's."""
     moto: Any
     logs: Logs
+    objects: Objects
     control: Control
     strikes: Strikes
 
@@ -91,16 +101,21 @@ class Gateway:
         if call.service in self.services:
             document = call.document()
             method = self._method(call, document)
+            if method and call.service == "ec2":
+                return answers.query(call.operation, method(document) or {})
             if method:
-                content_type = _AMZ_JSON if call.service == "sagemaker" else "application/json"
-                return answers.document(method(document), content_type)
+                return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
         if call.service == "logs":
             self.logs.refresh()
+        if call.service == "s3" and call.region:
+            buckets.check_region(self.objects, call.environ["PATH_INFO"], call.operation, call.region)
         return self._from_moto(call)
 
     def _method(self, call: Call, document: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
         """Our method for an operation; None when moto is to answer."""
         regions = self.services[call.service]
+        if call.service == "ec2" and call.region not in regions:
+            return None
         if call.region not in regions:
             known = ", ".join(regions)
             raise AwsError("LocalCloudError", f"the local cloud has no Region {call.region}; it has {known}")
@@ -111,7 +126,7 @@ class Gateway:
         method: Callable[[dict[str, Any]], dict[str, Any] | None] | None = getattr(
             regions[call.region], xform_name(call.operation), None
         )
-        if method is None and call.service == "batch":
+        if method is None and call.service in _WHOLLY_OURS:
             raise _unsupported(call)
         return method
 
@@ -126,7 +141,13 @@ class Gateway:
         status, headers = int(head[0].split()[0]), dict(head[1])
         if status == 404 and call.service != "s3" and headers.get("Content-Type", "").startswith("text/html"):
             raise _unsupported(call)
+        if status >= 500:
+            raise AwsError("LocalCloudError", f"moto cannot answer {call.service} {call.operation}: {_text(body)}")
         return Answer(status, body, headers)
+
+
+def _text(body: bytes) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace")).split())[:300]
 
 
 def _unsupported(call: Call) -> AwsError:

@@ -21,6 +21,10 @@ from orchestrator.localcloud.faults import Faults
 from orchestrator.localcloud.gateway import Gateway
 from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.logs import Logs
+from orchestrator.localcloud.market.applied import ServiceQuotas
+from orchestrator.localcloud.market.pricing import ENDPOINTS, Pricing
+from orchestrator.localcloud.market.spot import SpotMarket
+from orchestrator.localcloud.market.table import REGIONS
 from orchestrator.localcloud.mishaps import Mishaps
 from orchestrator.localcloud.processes import Processes
 from orchestrator.localcloud.provision import provision
@@ -82,9 +86,16 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
     faults = Faults()
     mishaps = Mishaps(faults, clock, site.quotas, lifecycle, (batch, trainings))
     return Gateway(
-        services={"batch": batch, "sagemaker": trainings},
+        services={
+            "batch": batch,
+            "sagemaker": trainings,
+            "ec2": {region: SpotMarket(region, clock) for region in REGIONS},
+            "pricing": dict.fromkeys(ENDPOINTS, Pricing()),
+            "servicequotas": {region: ServiceQuotas(site, region) for region in options.regions},
+        },
         moto=backends.application(),
         logs=logs,
+        objects=objects,
         control=Control(clock, faults, mishaps),
         strikes=Strikes(faults, clock),
     )
