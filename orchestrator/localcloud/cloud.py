@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,7 +18,7 @@ from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.steering import Steering
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -119,29 +122,24 @@ def _start(
     home: Path, regions: list[str], arguments: list[str], *, detached: bool
 ) -> tuple[subprocess.Popen[str], Serving]:
     errors: int | IO[str] = subprocess.PIPE if detached else sys.stderr.fileno()
-    server = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "orchestrator.localcloud",
-            "--home",
-            str(home),
-            "--regions",
-            ",".join(regions),
-            *arguments,
-        ],
-        env={name: value for name, value in os.environ.items() if not name.startswith("AWS_")},  # no profile of theirs
-        stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        start_new_session=True,
-    )
+    where = ["--home", str(home), "--regions", ",".join(regions)]
+    server: subprocess.Popen[str] | None = None
     try:
+        with _uninterrupted():
+            server = subprocess.Popen(
+                [sys.executable, "-m", "orchestrator.localcloud", *where, *arguments],
+                env={name: value for name, value in os.environ.items() if not name.startswith("AWS_")},  # no profile
+                stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
+            )
         line = server.stdout.readline() if server.stdout else ""
     except BaseException:  # an interrupt: nothing stays behind, half started
-        server.terminate()
-        server.communicate()
+        if server:
+            server.terminate()
+            server.communicate()
         raise
     told = json.loads(line) if line else {}
     if "endpoint" not in told:
@@ -149,3 +147,19 @@ def _start(
         last = (message or "").strip().rpartition("\n")[2]
         raise LocalCloudError(told.get("error") or last or "the local cloud did not start")
     return server, Serving(**told)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until what is being started has a name that it can be stopped by."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is ever interrupted
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
