@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.events.models import events_backends
 from moto.iam.models import iam_backends
 from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.s3.exceptions import MissingBucket
 from moto.s3.models import FakeKey, s3_backends
+from moto.scheduler.models import scheduler_backends
+from moto.sqs.models import sqs_backends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +88,83 @@ class Streams:
         events = [{"timestamp": millis, "message": line} for line in lines]
         with self._lock:
             logs_backends[ACCOUNT][region].groups[group].put_log_events(stream, events)
+
+
+class Rules:
+    """EventBridge's rules, on the default bus."""
+
+    def exist(self, region: str) -> bool:
+        return bool(self._of(region))
+
+    def send(self, region: str, event: dict[str, Any]) -> None:
+        """To the targets of each rule that asks for it; they do not see when it came in."""
+        event = {**event, "ingestion-time": event["time"]}
+        for rule in list(self._of(region).values()):
+            if rule.state == "ENABLED":
+                rule.send_to_targets(event)
+
+    def _of(self, region: str) -> dict[str, Any]:
+        rules: dict[str, Any] = events_backends[ACCOUNT][region].event_buses["default"].rules
+        return rules
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule of EventBridge Scheduler."""
+
+    region: str
+    arn: str
+    group: str
+    name: str
+    expression: str
+    zone: str
+    enabled: bool
+    start: float | None
+    end: float | None
+    delete_after: bool
+    written: float
+    """When it was last changed."""
+    target_json: str
+
+    @property
+    def target(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.target_json)
+        return found
+
+
+class ScheduleStore:
+    """The schedules that moto keeps, and the queues that they send to."""
+
+    def all(self, region: str) -> list[Schedule]:
+        groups = scheduler_backends[ACCOUNT][region].schedule_groups.values()
+        return [_schedule(region, each) for group in groups for each in group.schedules.values()]
+
+    def delete(self, schedule: Schedule) -> None:
+        scheduler_backends[ACCOUNT][schedule.region].delete_schedule(schedule.group, schedule.name)
+
+    def send(self, region: str, queue: str, text: str) -> None:
+        sqs_backends[ACCOUNT][region].send_message(queue_name=queue, message_body=text)
+
+
+def _schedule(region: str, stored: Any) -> Schedule:
+    return Schedule(
+        region=region,
+        arn=stored.arn,
+        group=stored.group_name,
+        name=stored.name,
+        expression=stored.schedule_expression,
+        zone=stored.schedule_expression_timezone,
+        enabled=stored.state == "ENABLED",
+        start=_moment(stored.start_date),
+        end=_moment(stored.end_date),
+        delete_after=stored.action_after_completion == "DELETE",
+        written=stored.last_modified_date,
+        target_json=json.dumps(stored.target, sort_keys=True),
+    )
+
+
+def _moment(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def create_role(name: str, principal: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.backends import Objects
     from orchestrator.localcloud.control import Control
     from orchestrator.localcloud.logs import Logs
+    from orchestrator.localcloud.schedules import Schedules
     from orchestrator.localcloud.strikes import Strikes
 
 log = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class Gateway:
     moto: Any
     logs: Logs
     objects: Objects
+    schedules: Schedules
     control: Control
     strikes: Strikes
 
@@ -109,7 +111,16 @@ class Gateway:
             self.logs.refresh()
         if call.service == "s3" and call.region:
             buckets.check_region(self.objects, call.environ["PATH_INFO"], call.operation, call.region)
+        if call.service == "scheduler":
+            return self._schedule(call)
         return self._from_moto(call)
+
+    def _schedule(self, call: Call) -> Answer:
+        if call.operation in ("CreateSchedule", "UpdateSchedule"):
+            self.schedules.check(call.document())
+        answer = self._from_moto(call)
+        self.schedules.refresh(call.region)
+        return answer
 
     def _method(self, call: Call, document: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
         """Our method for an operation; None when moto is to answer."""

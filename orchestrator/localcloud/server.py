@@ -17,6 +17,7 @@ from orchestrator.localcloud.batch.api import Batch
 from orchestrator.localcloud.clock import Clock
 from orchestrator.localcloud.control import Control
 from orchestrator.localcloud.errors import LocalCloudError
+from orchestrator.localcloud.events import Events
 from orchestrator.localcloud.faults import Faults
 from orchestrator.localcloud.gateway import Gateway
 from orchestrator.localcloud.home import Home, Serving
@@ -29,6 +30,7 @@ from orchestrator.localcloud.mishaps import Mishaps
 from orchestrator.localcloud.processes import Processes
 from orchestrator.localcloud.provision import provision
 from orchestrator.localcloud.quotas import Quotas
+from orchestrator.localcloud.schedules import Schedules
 from orchestrator.localcloud.site import Site
 from orchestrator.localcloud.strikes import Strikes
 from orchestrator.localcloud.training.api import Trainings
@@ -77,8 +79,18 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
 def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) -> Gateway:
     clock, objects, streams = Clock(), backends.Objects(), backends.Streams()
     logs = Logs(streams, clock)
-    environment = _environment(endpoint, options.regions[0])
-    site = Site(backends.ACCOUNT, home.work, home.scratch(), clock, processes, logs, objects, Quotas(), environment)
+    site = Site(
+        account=backends.ACCOUNT,
+        work=home.work,
+        scratch=home.scratch(),
+        clock=clock,
+        processes=processes,
+        logs=logs,
+        objects=objects,
+        quotas=Quotas(),
+        events=Events(backends.Rules(), clock),
+        environment=_environment(endpoint, options.regions[0]),
+    )
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
@@ -96,6 +108,7 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
         moto=backends.application(),
         logs=logs,
         objects=objects,
+        schedules=Schedules(backends.ScheduleStore(), clock, batch),
         control=Control(clock, faults, mishaps),
         strikes=Strikes(faults, clock),
     )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.backends import Objects
     from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.events import Events
     from orchestrator.localcloud.logs import Logs
     from orchestrator.localcloud.processes import Processes
     from orchestrator.localcloud.quotas import Quotas
@@ -28,6 +29,7 @@ class Site:
     logs: Logs
     objects: Objects
     quotas: Quotas
+    events: Events
     environment: Mapping[str, str]
     """Of every process: its way to this cloud, and to programs."""
 

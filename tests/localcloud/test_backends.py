@@ -6,9 +6,11 @@ import importlib.metadata
 import time
 from pathlib import Path
 
+from moto.events.models import events_backends
 from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler
 from moto.s3.models import S3Backend
+from moto.scheduler.models import scheduler_backends
 
 from orchestrator.localcloud import backends
 from orchestrator.localcloud import names as shared
@@ -62,3 +64,21 @@ def test_a_role_has_an_arn() -> None:
 def test_the_server_is_motos_own() -> None:
     assert isinstance(backends.application(), DomainDispatcherApplication)
     assert hasattr(MotoRequestHandler, "make_environ")
+
+
+def test_rules_and_schedules_are_where_we_look_for_them() -> None:
+    bus = events_backends[backends.ACCOUNT]["eu-west-1"]
+    assert not backends.Rules().exist("eu-west-1")
+    bus.put_rule("contract", event_pattern='{"source": ["aws.batch"]}', state="ENABLED")
+    assert backends.Rules().exist("eu-west-1")
+    backends.Rules().send("eu-west-1", {"source": "aws.batch", "time": 0.0, "detail": {}})
+    assert backends.ScheduleStore().all("eu-west-1") == []
+    group = scheduler_backends[backends.ACCOUNT]["eu-west-1"]
+    group.create_schedule(
+        "", None, {}, "default", None, "nightly", "rate(1 day)", None, None, None, {"Arn": "a"}, "DELETE"
+    )
+    (found,) = backends.ScheduleStore().all("eu-west-1")
+    assert (found.name, found.expression, found.zone, found.enabled) == ("nightly", "rate(1 day)", "UTC", True)
+    assert (found.target["Arn"], found.delete_after) == ("a", True)
+    backends.ScheduleStore().delete(found)
+    assert backends.ScheduleStore().all("eu-west-1") == []

@@ -223,6 +223,9 @@ class Scheduler:
 
     def _move(self, job: Job, status: str) -> None:
         job.move(status, self._site.clock.millis())
+        self._site.events.of_job(self._region, job)
+        if job.parent and job.parent.status in ENDED:
+            self._site.events.of_job(self._region, job.parent)
 
     def _time_out(self, job: Job, attempt: int) -> None:
         with self.lock:

@@ -215,6 +215,7 @@ class Lifecycle:
             for alarm in training.alarms:
                 alarm.cancel()
             training.end(status, secondary, self._now(), message)
+            self._site.events.of_training(training)
             self.admit()
 
     def _leave(self, training: Training) -> None:
@@ -240,6 +241,7 @@ class Lifecycle:
 
     def _move(self, training: Training, secondary: str) -> None:
         training.move(secondary, self._now())
+        self._site.events.of_training(training)
 
     def _after(self, training: Training, seconds: float, action: Callable[[], None]) -> None:
         training.alarms.append(self._site.clock.after(seconds, action))
