@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cli_start, launcher, manifest, planning, status
+from benchmarks import cli_start, launcher, localcloud, manifest, planning, status
 
-ALL = {"cli": cli_start, "plan": planning, "manifest": manifest, "launcher": launcher, "status": status}
+ALL = {
+    "cli": cli_start,
+    "plan": planning,
+    "manifest": manifest,
+    "launcher": launcher,
+    "status": status,
+    "localcloud": localcloud,
+}
 
 
 def main(names: list[str]) -> int:
