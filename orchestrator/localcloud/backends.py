@@ -61,6 +61,14 @@ class Objects:
         stored = self._backend.get_bucket(bucket).keys
         return sorted(key for key in list(stored) if key.startswith(prefix) and isinstance(stored.get(key), FakeKey))
 
+    def sizes(self) -> list[dict[str, Any]]:
+        """Of each bucket: its Region, how many objects it holds, how many bytes."""
+        found = []
+        for name, bucket in list(self._backend.buckets.items()):
+            sizes = [each.size for each in list(bucket.keys.values()) if isinstance(each, FakeKey)]
+            found.append({"name": name, "region": bucket.region_name, "objects": len(sizes), "bytes": sum(sizes)})
+        return found
+
     def read(self, bucket: str, key: str) -> bytes:
         return bytes(self._backend.get_bucket(bucket).keys[key].value)
 

@@ -1,6 +1,7 @@
 """What AWS has not: a way to steer this cloud, under /_local/ of its own address. JSON in, JSON out.
 
 POST   clock          {"advance": SECONDS}
+GET    overview       what the page shows
 GET    faults
 POST   faults         a fault's parts (faults.py)
 DELETE faults/NUMBER  take one back; without a number, all
@@ -12,7 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud import answers
+from orchestrator.localcloud import answers, page
 from orchestrator.localcloud.answers import Answer, AwsError
 from orchestrator.localcloud.faults import Fault
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.faults import Faults
     from orchestrator.localcloud.mishaps import Mishaps
+    from orchestrator.localcloud.overview import Overview
 
 PREFIX = "/_local/"
 
@@ -29,6 +31,11 @@ class Control:
     clock: Clock
     faults: Faults
     mishaps: Mishaps
+    overview: Overview
+
+    def page(self) -> Answer:
+        headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}
+        return Answer(200, page.render(self.overview.facts()).encode(), headers)
 
     def answer(self, environ: dict[str, Any]) -> Answer:
         action, _, rest = environ["PATH_INFO"].removeprefix(PREFIX).partition("/")
@@ -44,6 +51,8 @@ class Control:
         if action == "POST clock":
             self.clock.advance(body["advance"])
             return {"now": self.clock.now()}
+        if action == "GET overview":
+            return self.overview.facts()
         if action == "GET faults":
             return {"faults": [each.describe() for each in self.faults.active()]}
         if action == "POST faults":

@@ -84,6 +84,8 @@ class Gateway:
     def __call__(self, environ: dict[str, Any]) -> Answer:
         if environ["PATH_INFO"].startswith(control.PREFIX):
             return self.control.answer(environ)
+        if _is_browser(environ):
+            return self.control.page()
         return self.strikes.answer(Call.of(environ), self._safely)
 
     def _safely(self, call: Call) -> Answer:
@@ -155,6 +157,12 @@ class Gateway:
         if status >= 500:
             raise AwsError("LocalCloudError", f"moto cannot answer {call.service} {call.operation}: {_text(body)}")
         return Answer(status, body, headers)
+
+
+def _is_browser(environ: dict[str, Any]) -> bool:
+    """Someone who asks for a page at the address itself, and has signed nothing."""
+    at_root = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"] == "/"
+    return at_root and "HTTP_AUTHORIZATION" not in environ and not environ.get("QUERY_STRING")
 
 
 def _text(body: bytes) -> str:

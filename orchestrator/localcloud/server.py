@@ -27,6 +27,7 @@ from orchestrator.localcloud.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.market.spot import SpotMarket
 from orchestrator.localcloud.market.table import REGIONS
 from orchestrator.localcloud.mishaps import Mishaps
+from orchestrator.localcloud.overview import Overview
 from orchestrator.localcloud.processes import Processes
 from orchestrator.localcloud.provision import provision
 from orchestrator.localcloud.quotas import Quotas
@@ -109,7 +110,7 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
         logs=logs,
         objects=objects,
         schedules=Schedules(backends.ScheduleStore(), clock, batch),
-        control=Control(clock, faults, mishaps),
+        control=Control(clock, faults, mishaps, Overview(endpoint, clock, faults, objects, batch, trainings)),
         strikes=Strikes(faults, clock),
     )
 
