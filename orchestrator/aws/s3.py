@@ -104,6 +104,11 @@ class S3:
                 for item in page.get("Contents", []):
                     yield Listed(item["Key"], item["ETag"], item["Size"])
 
+    def copy_from(self, source: S3, key: str, to: str) -> None:
+        """From bucket to bucket inside AWS, in parts where it is large: no byte of it passes through here."""
+        with aws_errors(f"copy {source.uri(key)} to {self.uri(to)}", where=self.region):
+            self._client.copy({"Bucket": source.bucket, "Key": key}, self.bucket, to, SourceClient=source._client)
+
     def changed(self, prefix: str, known: Mapping[str, str]) -> Iterator[Listed]:
         """Those that are new or have another etag than the one known for their key."""
         return (item for item in self.list(prefix) if known.get(item.key) != item.etag)

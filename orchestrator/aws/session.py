@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from orchestrator.aws.mapping import aws_errors
 
 if TYPE_CHECKING:
-    from botocore.session import Session
+    from boto3.session import Session
     from mypy_boto3_batch import BatchClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class Clients:
-    """One client per service and Region, made on first use and shared by all threads.
-
-    Made with botocore, not boto3: a launcher wants to be small, and boto3 adds nothing that is used here.
-    """
+    """One client per service and Region, made on first use and shared by all threads."""
 
     def __init__(self, profile: str | None = None) -> None:
         self.profile = profile
@@ -43,15 +40,16 @@ class Clients:
             return self._made[service, region]
 
     def _make(self, service: str, region: str) -> Any:
-        import botocore.session
+        from boto3.session import Session
         from botocore.config import Config
 
         if self._session is None:
-            self._session = botocore.session.Session(profile=self.profile)
+            self._session = Session(profile_name=self.profile)
         config = Config(
             retries={"mode": "standard", "total_max_attempts": 5},
             connect_timeout=10,
             read_timeout=60,
             user_agent_extra="sweep-orchestrator",
         )
-        return self._session.create_client(service, region_name=region, config=config)
+        make: Any = self._session.client  # its stubs know services one by one
+        return make(service, region_name=region, config=config)

@@ -47,7 +47,9 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
         if classic is None:
             want(connection, [row.dataset for row in chosen])
         check_instance_types(connection, sweep.where)
-        lanes = candidates(connection, sweep.where)
+        # Nobody has said how large a classic line's data is, so nobody can say what moving it costs.
+        may_move = sweep.data.move_data != "never" and classic is None
+        lanes = candidates(connection, sweep.where, may_move=may_move)
         placed = set(lanes["dataset"])
         nowhere = [row.dataset for row in chosen if row.dataset not in placed]
         if nowhere:
@@ -60,7 +62,7 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
 
 
 def candidates(connection: Connection, where: Where, *, may_move: bool = False) -> pd.DataFrame:
-    """What sql/candidates.sql finds for the wanted replicas. A sweep cannot ask for copies yet."""
+    """What sql/candidates.sql finds for the wanted replicas."""
     lists = {
         "instance_types": where.instance_types,
         "regions": where.regions,

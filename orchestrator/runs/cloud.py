@@ -64,5 +64,9 @@ class Cloud:
         """Where a Region's sources and outputs lie."""
         return S3(self.clients, region, self.site.bucket_in(region))
 
+    def located(self, uri: str, region: str) -> str:
+        """A URI that a plan left open: which bucket a Region's copies go to is not its business."""
+        return uri.replace("{bucket}", self.site.bucket_in(region))
+
     def platform(self, name: str) -> Platform:
         return platform(name, self.clients)

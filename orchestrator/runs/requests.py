@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.batch import named, submission
 from orchestrator.platforms.sagemaker.stage import template
 from orchestrator.runs.anchor import everything
+from orchestrator.runs.copy import located
 from orchestrator.runs.submit import array_job
 from orchestrator.wire.names import index_key
 
@@ -53,7 +54,7 @@ def _trainings(anchor: Anchor, package: Package, cloud: Cloud) -> list[dict[str,
     }
     trainings = []
     for number in range(plan.tasks):
-        task = plan.task(number, code=anchor.code)
+        task = located(plan.task(number, code=anchor.code), cloud)
         place = task.places[0]
         request = cloud.platform(place.lane.platform).request(
             templates[place.lane.platform, place.lane.region], task, place, 1, task.limits.max_runtime_s

@@ -8,6 +8,7 @@ from orchestrator.aws.batch import ArrayJob
 from orchestrator.errors import UsageError
 from orchestrator.platforms.sagemaker.stage import stage, template
 from orchestrator.runs.anchor import Anchor, Array, Submission, add_submission, everything, submissions
+from orchestrator.runs.copy import copy, located
 from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key
 
@@ -35,7 +36,8 @@ def check(plan: Plan, package: Package, cloud: Cloud) -> None:
 
 
 def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
-    """Sources and a template in each Region a task may come to, each put once."""
+    """Data copies; then sources and a template in each Region a task may come to. Each put once."""
+    copy(anchor.plan, cloud)
     control = cloud.control(anchor.name)
     for lane_platform, region in anchor.plan.sites:
         key = anchor.keys.template(lane_platform, region)
@@ -56,16 +58,17 @@ def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -
     for array in ledger.unsent(anchor.name, submission):
         job = cloud.batch.find(array.name)
         if job is None:
-            for key, body in objects(anchor, submission, array).items():
+            for key, body in objects(anchor, submission, array, cloud).items():
                 cloud.s3.put_once(key, body)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
         ledger.record(array, job)
 
 
-def objects(anchor: Anchor, submission: Submission, array: Array) -> dict[str, bytes]:
+def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) -> dict[str, bytes]:
     """The manifest and its index, by key."""
     tasks = (
-        anchor.plan.task(number, code=anchor.code, after=submission.attempts_before(number)) for number in array.tasks
+        located(anchor.plan.task(number, code=anchor.code, after=submission.attempts_before(number)), cloud)
+        for number in array.tasks
     )
     lines, index = bytearray(), bytearray()
     for line, record in manifest.write(tasks):
