@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.problem import NO_COPY
+
 if TYPE_CHECKING:
     from orchestrator.planner.cost import Offer
     from orchestrator.planner.problem import Booleans, Floats, Solution
@@ -29,7 +31,7 @@ class Fallbacks:
         self._spare: Floats = problem.slots * problem.horizon - load
         self._left: dict[str, Floats] = {}
         """By the Region that fails: instance-hours still spare on each lane."""
-        self._data_is_there: Booleans = np.isin(choices.copy, [-1, *solution.copies])
+        self._data_is_there: Booleans = np.isin(choices.copy, [NO_COPY, *solution.copies])
 
     def ranked(self, row: int) -> list[int]:
         """The choices of a share's tasks, best first, beginning with its own."""

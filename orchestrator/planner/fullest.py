@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.problem import SLACK
+
 if TYPE_CHECKING:
     from orchestrator.planner.problem import Floats, Problem
 
@@ -21,13 +23,20 @@ def fullest(problem: Problem) -> Floats:
     choices = problem.choices
     by_lane = np.argsort(choices.lane, kind="stable")
     for rows in np.split(by_lane, np.flatnonzero(np.diff(choices.lane[by_lane])) + 1):
-        lane = int(choices.lane[rows[0]])
-        lengths = np.unique(np.floor(choices.hours[rows] / problem.horizon * STEPS + 1e-6)).astype(np.int64)
-        if np.isfinite(problem.slots[lane]) and lengths[0] * FEW > STEPS:
-            # Each task was rounded down by at most one step.
-            lost = STEPS // lengths[0]
-            found[lane] = min((_reached(lengths.tolist()) + lost) / STEPS, 1.0) * problem.horizon
+        lane, lengths = int(choices.lane[rows[0]]), np.unique(choices.hours[rows]) / problem.horizon
+        if np.isfinite(problem.slots[lane]) and lengths[0] * FEW > 1:
+            found[lane] = _busy(lengths) * problem.horizon
     return found
+
+
+def _busy(lengths: Floats) -> float:
+    """`lengths` as parts of the horizon, ascending."""
+    times = lengths / lengths[0]
+    if np.abs(times - np.rint(times)).max() < 1e-9:
+        return float(min(np.floor(1 / lengths[0] * SLACK) * lengths[0], 1.0))
+    steps = np.unique(np.floor(lengths * STEPS + 1e-6)).astype(np.int64).tolist()
+    # Each task was rounded down by at most one step.
+    return float(min((_reached(steps) + STEPS // steps[0]) / STEPS, 1.0))
 
 
 def _reached(lengths: list[int]) -> int:

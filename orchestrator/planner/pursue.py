@@ -10,6 +10,7 @@ import numpy as np
 
 from orchestrator.planner.optimise import optimise
 from orchestrator.planner.problem import SLACK, DoesNotFit, Solution
+from orchestrator.planner.schedule import ends
 
 if TYPE_CHECKING:
     from orchestrator.planner.problem import Problem
@@ -61,7 +62,8 @@ def smallest_deadline(problem: Problem, above: float) -> float | None:
     while high > low * TOLERANCE:
         middle = sqrt(low * high)
         low, high = (low, middle) if feasible(problem, middle) else (middle, high)
-    return high
+    # What was found may end sooner than it was asked to.
+    return float(ends(optimise(problem.within(high))).max())
 
 
 def smallest_budget(problem: Problem, horizon: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.planner import runtime
+from orchestrator.planner.optimise import EXACT_CHOICES
 from orchestrator.planner.problem import SLACK, DoesNotFit
 from orchestrator.planner.pursue import feasible, smallest_budget, smallest_deadline
 from orchestrator.spec.duration import HOUR, MINUTE, spell
@@ -76,15 +77,18 @@ class Refusal:
         )
 
     def _too_few_slots(self, within: Problem, remedies: list[str]) -> InfeasibleError:
-        """The lane that could take the most work, and how far its slots are from enough."""
+        """The lane whose quota is nearest to enough; too long a search where there are many lanes."""
+        tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit()}"
+        if len(within.choices) > EXACT_CHOICES:
+            hint = ", or ".join(["raise quotas", *self._elsewhere(), *remedies])
+            return InfeasibleError(f"{tasks}: all slots of all lanes together are too few", hint=hint)
         lane, slots, wanted = _binding(within)
         facts = self.offer.lanes.iloc[lane]
         instances = self.sweep.train.instances
         have, need = int(slots * instances), int(wanted * instances)
         name = f"{facts['region']} {facts['instance_type']} {facts['purchase']}"
         return InfeasibleError(
-            f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit()}: "
-            f"{name} has {have:,} of the {need:,} slots it would take",
+            f"{tasks}: {name} has {have:,} of the {need:,} slots it would take",
             hint=", or ".join([f"raise that quota to {need:,}", *self._elsewhere(), *remedies]),
         )
 

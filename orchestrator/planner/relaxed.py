@@ -131,13 +131,19 @@ def _whole_tasks(problem: Problem, groups: list[Commodity], flow: Floats) -> Int
 
 
 def _round_down(problem: Problem, group: Commodity, flow: Floats, tasks: Integers) -> None:
-    """The longest tasks first; what is too little for one of them is left for shorter ones."""
+    """Each place gets its part of every cohort, as short tasks fill the gaps that long ones leave; then the rest,
+    the longest first."""
     longest = problem.choices.hours[group.rows[0]]
+    left = {cohort: int(problem.counts[cohort]) for cohort, _ in group.members}
+    parts = np.floor(np.outer(flow / group.weight, list(left.values())) + 1e-6).astype(np.int64)
+    for number, (cohort, rows) in enumerate(group.members):
+        tasks[rows] = parts[:, number]
+        left[cohort] -= int(parts[:, number].sum())
+        flow -= parts[:, number] * (problem.choices.hours[rows[0]] / longest)
     for cohort, rows in group.members:
         part = problem.choices.hours[rows[0]] / longest
-        left = int(problem.counts[cohort])
         for place in np.flatnonzero(flow >= part * (1 - 1e-6)).tolist():
-            count = min(left, int(flow[place] / part + 1e-6))
-            tasks[rows[place]] = count
+            count = min(left[cohort], int(flow[place] / part + 1e-6))
+            tasks[rows[place]] += count
             flow[place] -= count * part
-            left -= count
+            left[cohort] -= count

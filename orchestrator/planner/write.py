@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.cost import LANE
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.plan import Copy, Lot, Share, copied_uri
+from orchestrator.planner.problem import NO_COPY
 from orchestrator.planner.schedule import ends
 from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.planner.cohorts import Cohort
     from orchestrator.planner.cost import Offer
@@ -40,13 +43,13 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
     choices = solution.problem.choices
     candidate = offer.candidate[offer.problem.kept(solution.problem.horizon)]
     fallbacks, finished = Fallbacks(solution, offer), ends(solution)
-    spread = _spread(plan.sweep, offer, solution)
+    spread, place = _spread(plan.sweep, offer, solution), _places(plan, offer)
     done = [0] * len(cohorts)
     for row in np.flatnonzero(solution.tasks).tolist():
         number = int(choices.cohort[row])
         cohort, count = cohorts[number], int(solution.tasks[row])
         ranked = fallbacks.ranked(row)
-        places = tuple(_place(plan, offer, int(candidate[other])) for other in ranked)
+        places = tuple(place(int(candidate[other])) for other in ranked)
         envelope = None if spread is None else float(choices.promise[row]) * spread
         yield Share(
             first=cohort.first + done[number],
@@ -70,11 +73,19 @@ def _spread(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
     return (sweep.plan.budget - copies) / (solution.promise - copies)
 
 
-def _place(plan: Plan, offer: Offer, candidate: int) -> Place:
-    row = offer.candidates.iloc[candidate]
-    lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
-    uri = copied_uri(plan.datasets[row["dataset"]].name) if row["copy"] >= 0 else row["s3_uri"]
-    return Place(lane, uri, float(row["on_demand_usd_per_hour"]))
+def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
+    """The place of a candidate, by its row."""
+    columns = [
+        offer.candidates[name].tolist() for name in ("dataset", *LANE, "s3_uri", "copy", "on_demand_usd_per_hour")
+    ]
+
+    @cache
+    def place(candidate: int) -> Place:
+        dataset, platform, region, instance_type, purchase, uri, copy, rate = (column[candidate] for column in columns)
+        lane = Lane(platform, region, instance_type, Purchase(purchase))
+        return Place(lane, uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name), float(rate))
+
+    return place
 
 
 def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.errors import InfeasibleError
+from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.planner.fallbacks import MAX_PLACES
+from orchestrator.planner.plan import Plan
 from orchestrator.planner.solve import solve
 from orchestrator.planner.spot import expected_hours
 from orchestrator.wire.names import canonical
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
-    from orchestrator.planner.plan import Plan
+    from orchestrator.catalog.market import Market
     from orchestrator.spec.sweep import Sweep
 
 REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
@@ -218,3 +219,120 @@ def test_a_million_tasks_are_a_few_shares() -> None:
     assert len(plan.shares) == 4
     assert len(canonical(plan.to_json())) < 10_000
     assert plan.task(999_999, code="").point == {"epochs": 4, "lr": 1.0}
+
+
+SPREAD = {"lr": [1, 2, 3, 4]}
+
+
+def test_a_deadline_is_kept_by_spreading_over_dearer_lanes() -> None:
+    rows = [
+        candidate(slots=1.0),
+        candidate(region="us-west-2", usd_per_hour=1.5, slots=1.0),
+        candidate(region="eu-west-1", usd_per_hour=9.0, slots=1.0),
+    ]
+    calm = solve(make_sweep(space=SPREAD, runtime=1), make_market(*rows))
+    assert [share.count for share in calm.shares] == [4]
+    tight = solve(make_sweep(space=SPREAD, runtime=1, plan={"deadline": "2h"}), make_market(*rows))
+    found = [(share.count, share.places[0].lane.region) for share in tight.shares]
+    assert found == [(2, "us-east-1"), (2, "us-west-2")]
+    assert (tight.usd, tight.bound, tight.finish) == (5.0, pytest.approx(5.0), 2.0)
+    assert "50% dearer than the cheapest, which has no more slots" in tight.shares[1].why
+
+
+def test_the_fastest_plan_uses_every_slot_it_can() -> None:
+    rows = [candidate(slots=2.0), candidate(region="us-west-2", usd_per_hour=5.0, slots=2.0)]
+    sweep = make_sweep(space=SPREAD, runtime=1, plan={"minimize": "time"})
+    assert solve(sweep, make_market(*rows)).finish == 1.0
+
+
+def near_and_dear() -> Market:
+    dear = candidate(region="us-west-2", usd_per_hour=5.0, on_demand_usd_per_hour=5.0, slots=2.0)
+    return make_market(candidate(slots=2.0), dear)
+
+
+def test_a_budget_buys_the_fastest_plan_whose_promise_it_covers() -> None:
+    rich = solve(make_sweep(space=SPREAD, runtime=1, plan={"budget": 40}), near_and_dear())
+    poor = solve(make_sweep(space=SPREAD, runtime=1, plan={"budget": "$6"}), near_and_dear())
+    assert (rich.finish, poor.finish) == (1.0, 2.0)
+    for plan, budget in ((rich, 40), (poor, 6)):
+        assert plan.worst_usd == pytest.approx(budget)
+        for share in plan.shares:
+            assert (share.limits.envelope or 0) >= share.places[0].rate * (1.25 * share.hours + 0.05)
+
+
+def test_a_budget_that_cannot_be_promised_is_refused_with_what_would_do() -> None:
+    with pytest.raises(Refused, match=r"\$8\.00 cannot be promised within 1h: honest runs may cost \$15\.65") as caught:
+        solve(make_sweep(space=SPREAD, runtime=1, plan={"budget": 8, "deadline": "1h"}), near_and_dear())
+    assert caught.value.exit_code == 6
+    assert caught.value.hint == "a budget of 15.65 would do, or a deadline of 2h"
+    for better in ({"budget": 15.65, "deadline": "1h"}, {"budget": 8, "deadline": "2h"}):
+        solve(make_sweep(space=SPREAD, runtime=1, plan=better), near_and_dear())
+
+
+def test_what_does_not_fit_is_refused_with_the_limit_that_binds_and_what_would_do() -> None:
+    sweep = make_sweep(space={"lr": list(range(16))}, runtime=6, where__regions=["us-east-1"], plan={"deadline": "10h"})
+    with pytest.raises(InfeasibleError) as caught:
+        solve(sweep, make_market(candidate(slots=10.0)))
+    assert str(caught.value) == (
+        "16 tasks do not fit into the deadline of 10h: us-east-1 ml.g5.xlarge on_demand has 10 of the 16 slots it "
+        "would take (raise that quota to 16, or allow more Regions in where.regions, or let data move with "
+        "`data: {move_data: if_cheaper}`, or relax the deadline to 12h)"
+    )
+
+
+def test_a_task_longer_than_the_horizon_is_refused_with_the_numbers() -> None:
+    with pytest.raises(InfeasibleError, match=r"a task of alps@1 takes 6h where it is fastest, longer than the dead"):
+        solve(make_sweep(space={}, runtime=6, plan={"deadline": "5h"}), make_market(candidate()))
+
+
+@pytest.mark.parametrize(("tasks", "region"), [(1, "us-east-1"), (50, "us-west-2")])
+def test_data_moves_once_for_all_tasks_and_only_if_that_is_cheaper(tasks: int, region: str) -> None:
+    far = candidate(region="us-west-2", usd_per_hour=0.2, slots=None, from_region="us-east-1", transfer_usd_per_gb=0.02)
+    market = make_market(candidate(slots=None), {**far, "bytes": 200 * 10**9})
+    sweep = make_sweep(space={"lr": list(range(tasks))}, runtime=1, data={"move_data": "if_cheaper"})
+    plan = solve(sweep, market)
+    assert [share.places[0].lane.region for share in plan.shares] == [region]
+    assert [copy.usd for copy in plan.copies] == [pytest.approx(200 * 0.043)] * (tasks == 50)
+    assert plan.usd == pytest.approx(1 if tasks == 1 else 50 * 0.2 + 200 * 0.043)
+
+
+def test_a_dearer_type_beside_the_data_beats_a_cheaper_one_far_away() -> None:
+    far = candidate(region="us-west-2", usd_per_hour=0.5, from_region="us-east-1", transfer_usd_per_gb=0.02)
+    market = make_market(candidate(usd_per_hour=2.0), {**far, "bytes": 5 * 10**12})
+    plan = solve(make_sweep(data={"move_data": "if_cheaper"}), market)
+    assert plan.regions == ("us-east-1",)
+
+
+def test_data_stays_where_it_is_unless_it_may_move() -> None:
+    far = candidate(region="us-west-2", usd_per_hour=0.01, from_region="us-east-1", transfer_usd_per_gb=0.0)
+    plan = solve(make_sweep(), make_market(candidate(), far))
+    assert (plan.copies, plan.regions) == ((), ("us-east-1",))
+
+
+def test_long_spot_work_without_checkpoints_is_not_worth_its_discount() -> None:
+    rows = [candidate(purchase="spot", usd_per_hour=0.4), candidate()]
+    long = {"space": {}, "runtime": 48, "timeout": "3d", "plan": {"horizon": "7d"}}
+    assert places(solve(make_sweep(**long), make_market(*rows)))[0].endswith("on_demand")
+    saving = make_sweep(**long, train__checkpoints={"every": "15m"})
+    assert places(solve(saving, make_market(*rows)))[0].endswith("spot")
+
+
+def test_a_region_s_failure_does_not_send_everybody_to_the_same_place() -> None:
+    rows = [
+        candidate(dataset=dataset, region=region, usd_per_hour=price, slots=slots)
+        for dataset in ("alps@1", "bay@2")
+        for region, price, slots in [("us-east-1", 1.0, 8.0), ("us-west-2", 2.0, 1.0), ("eu-west-1", 3.0, 1.0)]
+    ]
+    plan = solve(make_sweep(space=SPREAD, runtime=5), make_market(*rows))
+    assert [[place.lane.region for place in share.places] for share in plan.shares] == [
+        ["us-east-1", "us-west-2", "eu-west-1"],
+        ["us-east-1", "eu-west-1", "us-west-2"],
+    ]
+
+
+def test_a_plan_of_older_make_has_no_copies_and_no_bound() -> None:
+    body = dict(solve(make_sweep(), make_market(candidate())).to_json())
+    for name in ("copies", "lots", "bound"):
+        del body[name]
+    plan = Plan.from_json(body)
+    assert (plan.copies, plan.lots, plan.gap) == ((), (), 0.0)
