@@ -11,26 +11,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.localcloud import account
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from orchestrator.localcloud import LocalCloud
-
     Files: TypeAlias = "str | Mapping[str, str | bytes]"
     """A training's code: a script, or several files, among them train.py."""
-
-LONGEST_S = 60
 
 WAIT_FOR_SIGTERM = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
 
 
 def eventually(look: Callable[[], Any]) -> Any:
     """The first truthy thing that looking brings."""
-    deadline = time.monotonic() + LONGEST_S
+    deadline = time.monotonic() + account.LONGEST_S
     while not (seen := look()):
         assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
+        time.sleep(5 if account.IS_REAL else 0.02)
     return seen
 
 
@@ -48,11 +46,11 @@ class BatchDesk:
     def __init__(self, client: Any, name: str) -> None:
         self.client = client
         self.name = name
-        self.queue = "sweep"
+        self.queue = account.given("SWEEP_QUEUE", "sweep")
 
     def define(self, command: list[str], **more: Any) -> str:
         container = {
-            "image": "launcher",
+            "image": account.given("SWEEP_CONFORMANCE_IMAGE", "launcher"),
             "command": command,
             "resourceRequirements": [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}],
             **more.pop("container", {}),
@@ -75,6 +73,8 @@ class BatchDesk:
 
     def own_queue(self, vcpus: float = 1) -> None:
         """On one vCPU, four of our jobs run at once."""
+        if account.IS_REAL:
+            pytest.skip("it makes a compute environment: in a real account that wants subnets and roles")
         resources = {"type": "FARGATE", "maxvCpus": vcpus, "subnets": ["subnet-1"]}
         self.client.create_compute_environment(
             computeEnvironmentName=self.name, type="MANAGED", computeResources=resources
@@ -103,13 +103,13 @@ class BatchDesk:
 class TrainingDesk:
     """A Region's SageMaker, with code and data in that Region's bucket."""
 
-    def __init__(self, make: Callable[..., Any], cloud: LocalCloud, name: str, region: str = "us-east-1") -> None:
+    def __init__(self, make: Callable[..., Any], name: str, region: str = "us-east-1") -> None:
         self.client = make("sagemaker", region)
         self.s3 = make("s3", region)
         self.logs = make("logs", region)
         self.name = name
-        self.bucket = f"sweep-local-{region}"
-        self.role = cloud.environment["SWEEP_ROLE"]
+        self.bucket = account.given("SWEEP_REGION_BUCKET", "sweep-local-{region}").format(region=region)
+        self.role = account.given("SWEEP_ROLE", "arn:aws:iam::123456789012:role/sweep-training")
         self.s3.put_object(Bucket=self.bucket, Key=f"{name}/data/part/x.txt", Body=b"seven")
 
     def request(self, script: Files, **changes: Any) -> dict[str, Any]:
@@ -125,7 +125,10 @@ class TrainingDesk:
         return {
             "TrainingJobName": self.name,
             "RoleArn": self.role,
-            "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+            "AlgorithmSpecification": {
+                "TrainingImage": account.given("SWEEP_CONFORMANCE_IMAGE", "image"),
+                "TrainingInputMode": "File",
+            },
             "HyperParameters": hyperparameters,
             "InputDataConfig": [{"ChannelName": "training", "DataSource": {"S3DataSource": source}}],
             "OutputDataConfig": {"S3OutputPath": f"s3://{self.bucket}/{self.name}/out"},
@@ -179,6 +182,15 @@ class TrainingDesk:
             return {name: file.read() for name, file in files.items() if file}
 
 
+def training_refused(sagemaker: TrainingDesk, **changes: Any) -> tuple[str, str]:
+    """The code and the words of CreateTrainingJob's refusal of a request with these changes."""
+    request = sagemaker.request("pass") | changes
+    with pytest.raises(ClientError) as caught:
+        sagemaker.client.create_training_job(**request)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
+
+
 def package(files: Mapping[str, str | bytes]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
@@ -190,11 +202,28 @@ def package(files: Mapping[str, str | bytes]) -> bytes:
     return buffer.getvalue()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    account.leave_out(items)
+
+
+if account.IS_REAL:
+
+    @pytest.fixture(scope="session")
+    def cloud() -> None:
+        pytest.skip(account.NOT_THERE)
+
+    @pytest.fixture(scope="session")
+    def client() -> Callable[..., Any]:
+        import boto3
+
+        return lambda service, region="us-east-1": boto3.client(service, region_name=region)
+
+
 @pytest.fixture
 def batch(client: Callable[..., Any], name: str) -> BatchDesk:
     return BatchDesk(client("batch"), name)
 
 
 @pytest.fixture
-def sagemaker(client: Callable[..., Any], cloud: LocalCloud, name: str) -> TrainingDesk:
-    return TrainingDesk(client, cloud, name)
+def sagemaker(client: Callable[..., Any], name: str) -> TrainingDesk:
+    return TrainingDesk(client, name)

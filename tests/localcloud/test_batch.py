@@ -137,6 +137,27 @@ def test_a_request_is_at_most_30_kib(batch: BatchDesk) -> None:
     assert "Job size must be less than 30 KiB, got 47 KiB" in message
 
 
+def test_a_definition_is_at_most_24_kib(batch: BatchDesk) -> None:
+    """[L] Maximum job definition size."""
+    assert "24 KiB" in refused(batch.define, command=["true"], parameters={"p": "x" * 25 * 1024})
+
+
+def test_there_are_at_most_50_queues_of_3_environments(batch: BatchDesk, client: Callable[..., Any]) -> None:
+    """[L] Job queues, and compute environments of a queue."""
+    batch.own_queue()
+    there = client("batch", "us-west-2")
+    orders = [{"order": n, "computeEnvironment": "sweep"} for n in range(4)]
+    make = {"priority": 1, "computeEnvironmentOrder": orders[:1]}
+    names = [f"{batch.name}-{n}" for n in range(50 - len(there.describe_job_queues()["jobQueues"]))]
+    for name in names:
+        there.create_job_queue(jobQueueName=name, **make)
+    assert "at most 50" in refused(there.create_job_queue, jobQueueName="one-more", **make)
+    for name in names:
+        there.delete_job_queue(jobQueue=name)
+    many = {**make, "computeEnvironmentOrder": orders}
+    assert "at most 3" in refused(there.create_job_queue, jobQueueName="wide", **many)
+
+
 def test_overrides_over_8192_characters_fail_the_job_after_submit(batch: BatchDesk) -> None:
     """A limit of ECS: seen in github.com/ASFHyP3/hyp3/issues/3041."""
     overrides = {"environment": [{"name": "LONG", "value": "x" * 8192}]}
@@ -260,94 +281,3 @@ def test_ending_what_has_ended_changes_nothing(batch: BatchDesk) -> None:
     batch.client.terminate_job(jobId=job["jobId"], reason="late")
     batch.client.cancel_job(jobId=job["jobId"], reason="late")
     assert batch.job(job["jobId"])["status"] == "SUCCEEDED"
-
-
-# Compute environments and queues
-
-
-def test_max_vcpus_bounds_how_many_run_at_once(batch: BatchDesk) -> None:
-    """[G] Compute environment parameters, maxvCpus."""
-    batch.own_queue()
-    array = batch.submit(WAIT_FOR_SIGTERM, arrayProperties={"size": 6})
-    eventually(lambda: batch.job(array)["arrayProperties"]["statusSummary"]["RUNNING"] == 4)
-    assert batch.job(array)["arrayProperties"]["statusSummary"]["RUNNABLE"] == 2
-    batch.client.update_compute_environment(computeEnvironment=batch.name, computeResources={"maxvCpus": 2})
-    eventually(lambda: batch.job(array)["arrayProperties"]["statusSummary"]["RUNNING"] == 6)
-    batch.client.terminate_job(jobId=array, reason="done")
-    batch.end(array)
-
-
-def test_a_disabled_queue_takes_no_jobs(batch: BatchDesk) -> None:
-    batch.own_queue()
-    definition = batch.define(["true"])
-    batch.client.update_job_queue(jobQueue=batch.name, state="DISABLED")
-    submit = batch.client.submit_job
-    assert "not ENABLED" in refused(submit, jobName="a", jobQueue=batch.name, jobDefinition=definition)
-
-
-def test_a_definition_gets_a_revision_each_time_it_is_registered(batch: BatchDesk) -> None:
-    first, second = batch.define(["true"]), batch.define(["false"])
-    assert (first.rpartition(":")[2], second.rpartition(":")[2]) == ("1", "2")
-    assert batch.end(batch.submit([], definition=batch.name))["status"] == "FAILED"
-    assert batch.end(batch.submit([], definition=f"{batch.name}:1"))["status"] == "SUCCEEDED"
-    batch.client.deregister_job_definition(jobDefinition=second)
-    found = batch.client.describe_job_definitions(jobDefinitionName=batch.name, status="ACTIVE")["jobDefinitions"]
-    assert [each["revision"] for each in found] == [1]
-
-
-# Describe and list
-
-
-def test_describe_takes_at_most_100_ids(batch: BatchDesk) -> None:
-    """[A] DescribeJobs; the text is seen in github.com/pegasus-isi/pegasus/issues/2086."""
-    assert "100" in refused(batch.client.describe_jobs, jobs=[f"job-{n}" for n in range(101)])
-    assert batch.client.describe_jobs(jobs=["unknown"])["jobs"] == []
-
-
-def test_list_shows_running_jobs_unless_asked_otherwise(batch: BatchDesk) -> None:
-    """[A] ListJobs, jobStatus."""
-    array = batch.submit('[ "$AWS_BATCH_JOB_ARRAY_INDEX" = 0 ]', arrayProperties={"size": 2})
-    batch.end(array)
-    listed = {
-        status: [each["jobId"] for each in batch.client.list_jobs(arrayJobId=array, **arguments)["jobSummaryList"]]
-        for status, arguments in {"": {}, "S": {"jobStatus": "SUCCEEDED"}, "F": {"jobStatus": "FAILED"}}.items()
-    }
-    assert listed == {"": [], "S": [f"{array}:0"], "F": [f"{array}:1"]}
-
-
-def test_list_comes_in_pages(batch: BatchDesk) -> None:
-    """[A] ListJobs, maxResults and nextToken."""
-    array = batch.submit(["true"], arrayProperties={"size": 5})
-    batch.end(array)
-    pages = batch.client.get_paginator("list_jobs").paginate(
-        arrayJobId=array, jobStatus="SUCCEEDED", PaginationConfig={"PageSize": 2}
-    )
-    sizes = [len(page["jobSummaryList"]) for page in pages]
-    assert (sum(sizes), max(sizes)) == (5, 2)
-
-
-def test_a_name_filter_finds_jobs_in_any_state(batch: BatchDesk) -> None:
-    """[A] ListJobs, filters: jobStatus is ignored; a value may end in an asterisk."""
-    job = batch.submit(["true"])
-    batch.end(job)
-    by_name = [{"name": "JOB_NAME", "values": [batch.name]}]
-    by_prefix = [{"name": "JOB_NAME", "values": [batch.name[:-2] + "*"]}]
-    for filters in (by_name, by_prefix):
-        listed = batch.client.list_jobs(jobQueue="sweep", filters=filters, jobStatus="RUNNING")["jobSummaryList"]
-        assert [each["jobId"] for each in listed] == [job]
-
-
-def test_tags_are_given_back(batch: BatchDesk) -> None:
-    job = batch.submit(["true"], tags={"run": "nightly"})
-    assert batch.job(job)["tags"] == {"run": "nightly"}
-    batch.client.tag_resource(resourceArn=batch.job(job)["jobArn"], tags={"owner": "ada"})
-    assert batch.client.list_tags_for_resource(resourceArn=batch.job(job)["jobArn"])["tags"] == {
-        "run": "nightly",
-        "owner": "ada",
-    }
-
-
-def test_regions_know_nothing_of_each_other(batch: BatchDesk, client: Callable[..., Any]) -> None:
-    job = batch.submit(["true"])
-    assert client("batch", "eu-west-1").describe_jobs(jobs=[job])["jobs"] == []
-    batch.end(job)

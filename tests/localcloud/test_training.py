@@ -6,12 +6,12 @@ Sources: [A] API reference of the operation; [G] developer guide, chapter named;
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.localcloud.conftest import TrainingDesk, eventually
+from tests.localcloud.conftest import TrainingDesk, eventually, training_refused
 
 if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
@@ -32,14 +32,6 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready")
 time.sleep(600)
 """
-
-
-def refused(sagemaker: TrainingDesk, **changes: Any) -> tuple[str, str]:
-    request = sagemaker.request("pass") | changes
-    with pytest.raises(ClientError) as caught:
-        sagemaker.client.create_training_job(**request)
-    error = caught.value.response["Error"]
-    return error["Code"], error["Message"]
 
 
 # What a training finds
@@ -248,7 +240,7 @@ def test_a_training_that_outlives_its_max_runtime_is_stopped(sagemaker: Training
 def test_a_name_is_used_once(sagemaker: TrainingDesk) -> None:
     """The text is seen in github.com/aws/amazon-sagemaker-examples/pull/3108."""
     training = sagemaker.run("pass")
-    code, message = refused(sagemaker)
+    code, message = training_refused(sagemaker)
     assert code == "ResourceInUse"
     assert message == (
         "Training job names must be unique within an AWS account and region, and a training job with this name already "
@@ -285,58 +277,3 @@ def test_tags_are_kept_with_the_training(sagemaker: TrainingDesk) -> None:
     sagemaker.client.add_tags(ResourceArn=arn, Tags=[{"Key": "owner", "Value": "ada"}])
     sagemaker.client.delete_tags(ResourceArn=arn, TagKeys=["run"])
     assert sagemaker.client.list_tags(ResourceArn=arn)["Tags"] == [{"Key": "owner", "Value": "ada"}]
-
-
-# What is refused
-
-
-@pytest.mark.parametrize("wrong", ["a_b", "-a", "a" * 64])
-def test_a_name_has_letters_digits_and_hyphens(sagemaker: TrainingDesk, wrong: str) -> None:
-    """[A] CreateTrainingJob, TrainingJobName."""
-    code, message = refused(sagemaker, TrainingJobName=wrong)
-    assert code == "ValidationException"
-    assert f"Value '{wrong}' at 'trainingJobName' failed to satisfy constraint: Member must" in message
-
-
-@pytest.mark.parametrize(
-    ("hyperparameters", "text"),
-    [
-        ({f"h{n}": "1" for n in range(101)}, "Member must have length less than or equal to 100"),
-        ({"h": "x" * 2501}, "Map value must satisfy constraint: [Member must have length less than or equal to 2500"),
-        ({"k" * 257: "1"}, "Map keys must satisfy constraint: [Member must have length less than or equal to 256"),
-    ],
-)
-def test_hyperparameters_have_limits(sagemaker: TrainingDesk, hyperparameters: dict[str, str], text: str) -> None:
-    """[A] CreateTrainingJob, HyperParameters."""
-    code, message = refused(sagemaker, HyperParameters=hyperparameters)
-    assert code == "ValidationException"
-    assert text in message
-
-
-def test_an_instance_type_must_exist(sagemaker: TrainingDesk) -> None:
-    config = {"InstanceType": "ml.imaginary.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 10}
-    assert "enum value set" in refused(sagemaker, ResourceConfig=config)[1]
-
-
-def test_spot_needs_a_time_to_wait(sagemaker: TrainingDesk) -> None:
-    """[A] StoppingCondition, MaxWaitTimeInSeconds."""
-    code, message = refused(sagemaker, EnableManagedSpotTraining=True)
-    assert code == "ValidationException"
-    assert "MaxWaitTimeInSeconds" in message
-
-
-def test_input_must_lie_in_the_trainings_region(sagemaker: TrainingDesk) -> None:
-    """[A] S3DataSource; the text is seen in github.com/aws/amazon-sagemaker-examples/issues/2267."""
-    source = {"S3DataType": "S3Prefix", "S3Uri": "s3://sweep-local-eu-west-1/"}
-    channels = [{"ChannelName": "training", "DataSource": {"S3DataSource": source}}]
-    code, message = refused(sagemaker, InputDataConfig=channels)
-    assert code == "ValidationException"
-    assert message.startswith(
-        'No S3 objects found under S3 URL "s3://sweep-local-eu-west-1/" given in input data source.'
-    )
-    assert "us-east-1" in message
-
-
-def test_all_that_is_wrong_is_told_at_once(sagemaker: TrainingDesk) -> None:
-    _, message = refused(sagemaker, TrainingJobName="a_b", Environment={f"e{n}": "1" for n in range(101)})
-    assert message.startswith("2 validation errors detected: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _DEFINITION_LISTS = ("command", "volumes", "environment", "mountPoints", "ulimits", "resourceRequirements", "secrets")
+
+LARGEST_DEFINITION_KIB = 24
+MOST_QUEUES = MOST_ENVIRONMENTS = 50
+MOST_ENVIRONMENTS_OF_A_QUEUE = 3
 
 
 def refuse(message: str) -> AwsError:
@@ -83,6 +88,8 @@ class Resources:
         name = body["computeEnvironmentName"]
         if name in self.environments:
             raise refuse(f"Object already exists: {name}")
+        if len(self.environments) >= MOST_ENVIRONMENTS:
+            raise refuse(f"Limit exceeded: an account has at most {MOST_ENVIRONMENTS} compute environments in a Region")
         body = {"state": "ENABLED", **body}
         self.environments[name] = ComputeEnvironment(name, self.arn(f"compute-environment/{name}"), body)
         return self.environments[name]
@@ -114,6 +121,10 @@ class Resources:
         name = body["jobQueueName"]
         if name in self.queues:
             raise refuse(f"Object already exists: {name}")
+        if len(self.queues) >= MOST_QUEUES:
+            raise refuse(f"Limit exceeded: an account has at most {MOST_QUEUES} job queues in a Region")
+        if len(body["computeEnvironmentOrder"]) > MOST_ENVIRONMENTS_OF_A_QUEUE:
+            raise refuse(f"A job queue has at most {MOST_ENVIRONMENTS_OF_A_QUEUE} compute environments")
         queue = Queue(name, self.arn(f"job-queue/{name}"), {"state": "ENABLED", "priority": 1, **body})
         self.environments_of(queue)
         self.queues[name] = queue
@@ -146,6 +157,9 @@ class Resources:
         name = body["jobDefinitionName"]
         if body["type"] != "container" or "containerProperties" not in body:
             raise AwsError("UnsupportedOperation", "the local cloud runs job definitions with containerProperties only")
+        kib = len(json.dumps(body, separators=(",", ":")).encode()) / 1024
+        if kib > LARGEST_DEFINITION_KIB:
+            raise refuse(f"Job definition size must be less than {LARGEST_DEFINITION_KIB} KiB, got {kib:.0f} KiB")
         _check_container(body["containerProperties"])
         container = {**{key: [] for key in _DEFINITION_LISTS}, **body["containerProperties"]}
         revisions = self.definitions.setdefault(name, [])

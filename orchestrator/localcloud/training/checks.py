@@ -49,6 +49,11 @@ def _check_instances(config: dict[str, Any]) -> None:
     for required in ("InstanceType", "InstanceCount"):
         if required not in config:
             raise invalid(f"ResourceConfig must have {required} when InstanceGroups is not given.")
+    if config["InstanceCount"] < 1:
+        raise invalid(
+            f"1 validation error detected: Value '{config['InstanceCount']}' at 'resourceConfig.instanceCount' failed "
+            "to satisfy constraint: Member must have value greater than or equal to 1"
+        )
 
 
 def _check_times(request: dict[str, Any]) -> None:
