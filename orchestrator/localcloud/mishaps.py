@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.answers import AwsError
-from orchestrator.localcloud.faults import CALLS, Active, Fault, Faults
+from orchestrator.localcloud.faults import CALLS
 from orchestrator.localcloud.quotas import Line
 from orchestrator.localcloud.training.capacity import Shortage
 
@@ -14,31 +15,26 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.batch.api import Batch
     from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.faults import Active, Fault, Faults
     from orchestrator.localcloud.quotas import Quotas
     from orchestrator.localcloud.training.api import Trainings
     from orchestrator.localcloud.training.lifecycle import Lifecycle
 
 
+@dataclass(frozen=True)
 class Mishaps:
-    def __init__(
-        self,
-        faults: Faults,
-        clock: Clock,
-        quotas: Quotas,
-        lifecycle: Lifecycle,
-        services: tuple[Mapping[str, Batch], Mapping[str, Trainings]],
-    ) -> None:
-        self._faults = faults
-        self._clock = clock
-        self._quotas = quotas
-        self._lifecycle = lifecycle
-        self._batch, self._trainings = services
+    faults: Faults
+    clock: Clock
+    quotas: Quotas
+    lifecycle: Lifecycle
+    batch: Mapping[str, Batch]
+    trainings: Mapping[str, Trainings]
 
     def ask(self, fault: Fault) -> Active:
         """Let it begin, at once or at its time, and end at its time."""
-        active = self._faults.add(fault)
+        active = self.faults.add(fault)
         if fault.delay:
-            self._clock.after(fault.delay, lambda: self._begin(active))
+            self.clock.after(fault.delay, lambda: self._begin(active))
         else:
             self._begin(active)
         return active
@@ -48,13 +44,13 @@ class Mishaps:
         try:
             active.undo = None if fault.kind in CALLS else self._happen(fault)
         except AwsError:
-            self._faults.remove(active.number)
+            self.faults.remove(active.number)
             raise
         active.begun = True
         if fault.lasts is not None:
-            self._clock.after(fault.lasts, lambda: self._faults.remove(active.number))
+            self.clock.after(fault.lasts, lambda: self.faults.remove(active.number))
         if fault.kind in ("reclaim", "crash", "kill"):
-            self._faults.remove(active.number)
+            self.faults.remove(active.number)
 
     def _happen(self, fault: Fault) -> Callable[[], None] | None:
         """How to undo it, if that can be done."""
@@ -62,8 +58,8 @@ class Mishaps:
             return self._quota(fault)
         if fault.kind == "capacity":
             shortage = Shortage(fault.region, fault.instance_type, fault.spot)
-            self._lifecycle.refuse(shortage, fault.seconds)
-            return lambda: self._lifecycle.refuse(shortage, 0)
+            self.lifecycle.refuse(shortage, fault.seconds)
+            return lambda: self.lifecycle.refuse(shortage, 0)
         if not self._strike(fault):
             raise AwsError(
                 "LocalCloudError", f"{fault.kind}: nothing of the name {fault.what} runs, or it is not spot", 404
@@ -75,20 +71,20 @@ class Mishaps:
         before = {}
         for spot in purchases:
             line = Line(fault.region, fault.instance_type or "", spot)
-            before[line] = self._quotas.of(line)
-            self._quotas.set(line, fault.value)
+            before[line] = self.quotas.of(line)
+            self.quotas.set(line, fault.value)
 
         def undo() -> None:
             for line, value in before.items():
-                self._quotas.set(line, value)
+                self.quotas.set(line, value)
 
         return undo
 
     def _strike(self, fault: Fault) -> bool:
-        trainings = [service.jobs[fault.what] for service in self._trainings.values() if fault.what in service.jobs]
-        doings = {"reclaim": self._lifecycle.interrupt, "crash": self._lifecycle.crash, "kill": self._lifecycle.kill}
+        trainings = [service.jobs[fault.what] for service in self.trainings.values() if fault.what in service.jobs]
+        doings = {"reclaim": self.lifecycle.interrupt, "crash": self.lifecycle.crash, "kill": self.lifecycle.kill}
         struck = [doings[fault.kind](training) for training in trainings]
-        for service in self._batch.values():
+        for service in self.batch.values():
             if job := service.jobs.get(fault.what):
                 struck.append(service.scheduler.strike(job, reclaim=fault.kind == "reclaim"))
         return any(struck)

@@ -97,7 +97,7 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
     provision(batch, objects, streams, options.vcpus)
     faults = Faults()
-    mishaps = Mishaps(faults, clock, site.quotas, lifecycle, (batch, trainings))
+    mishaps = Mishaps(faults, clock, site.quotas, lifecycle, batch, trainings)
     return Gateway(
         services={
             "batch": batch,
