@@ -128,6 +128,10 @@ class Faults:
         if active and active.begun and active.undo:
             active.undo()
 
+    def holds(self, number: int) -> bool:
+        with self._lock:
+            return number in self._active
+
     def active(self) -> list[Active]:
         with self._lock:
             return list(self._active.values())

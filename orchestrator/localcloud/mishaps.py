@@ -41,6 +41,8 @@ class Mishaps:
 
     def _begin(self, active: Active) -> None:
         fault = active.fault
+        if not self.faults.holds(active.number):  # taken back before its time
+            return
         try:
             active.undo = None if fault.kind in CALLS else self._happen(fault)
         except AwsError:

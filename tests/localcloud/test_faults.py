@@ -163,6 +163,16 @@ def test_an_event_waits_for_its_moment(cloud: LocalCloud, sagemaker: TrainingDes
     assert sagemaker.end()["TrainingJobStatus"] == "Failed"
 
 
+def test_what_is_taken_back_before_its_moment_never_happens(cloud: LocalCloud, sagemaker: TrainingDesk) -> None:
+    sagemaker.start("import time; time.sleep(600)")
+    eventually(lambda: sagemaker.training()["SecondaryStatus"] == "Training")
+    with cloud.fault("kill", sagemaker.name, delay=300):
+        pass
+    cloud.advance(301)
+    sagemaker.client.stop_training_job(TrainingJobName=sagemaker.name)
+    assert sagemaker.end()["TrainingJobStatus"] == "Stopped"
+
+
 # Asking for them
 
 
