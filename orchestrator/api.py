@@ -12,6 +12,7 @@ from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
 from orchestrator.errors import Refused, UsageError
+from orchestrator.planner.explain import difference, explain
 from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
 from orchestrator.planner.plan import write as write_plan
@@ -55,6 +56,8 @@ __all__ = [
     "Sweep",
     "TaskRow",
     "TaskState",
+    "difference",
+    "explain",
     "read_plan",
     "read_settings",
     "read_sweep",

@@ -40,7 +40,7 @@ class Line:
     usd_each: tuple[float, float]
     usd: float
     finished_h: float
-    """If all of them start now."""
+    """Hours from now, if the first start now."""
 
     @classmethod
     def of(cls, lane: Lane, shares: Sequence[Share]) -> Line:
@@ -54,8 +54,18 @@ class Line:
             hours_each=(min(hours), max(hours)),
             usd_each=(min(usd), max(usd)),
             usd=fsum(share.usd * share.count for share in shares),
-            finished_h=max(hours),
+            finished_h=max(share.finish or share.hours for share in shares),
         )
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A dataset that is brought to another Region first."""
+
+    dataset: str
+    from_region: str
+    to_region: str
+    usd: float
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,12 @@ class Summary:
     tasks: int
     hours: float
     usd: float
+    worst_usd: float
+    """What it can cost at most."""
+    gap: float | None
+    """How far above the proven bound it may be: 0.001 is a tenth of a percent. None of a plan without a bound."""
+    finished_h: float
+    copies: tuple[Copy, ...]
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
 
@@ -78,6 +94,12 @@ def plan(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the plan here, for `sweep submit`.")
     ] = None,
     manifest: Classic = None,
+    why: Annotated[
+        str | None, typer.Option("--explain", metavar="DATASET|TASK", help="Say why these tasks go where they go.")
+    ] = None,
+    since: Annotated[
+        Path | None, typer.Option("--diff", metavar="FILE", help="Say what changed since this plan was written.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what would run where, for how much, by when.
@@ -86,13 +108,17 @@ def plan(
 
     Example: sweep plan sweep.yaml -o plan.json
     """
-    from orchestrator.api import read_sweep, write_plan
+    from orchestrator.api import difference, explain, read_plan, read_sweep, write_plan
 
     made = Session.of(context).orchestrator.plan(read_sweep(sweep), classic=manifest)
     if output is not None:
         write_plan(made, output)
+    lines = explain(made, why) if why is not None else []
+    lines += difference(read_plan(since), made) if since is not None else []
     if as_json:
-        render.as_json(summary(made))
+        render.as_json(summary(made) if why is None and since is None else lines)
+    elif why is not None or since is not None:
+        render.write("".join(f"{line}\n" for line in lines), sys.stdout)
     else:
         show(made, sys.stdout)
     if output is not None:
@@ -105,7 +131,19 @@ def summary(made: Plan) -> Summary:
     for share in made.shares:
         lanes[share.places[0].lane].append(share)
     lines = sorted((Line.of(lane, shares) for lane, shares in lanes.items()), key=lambda line: -line.usd)
-    return Summary(made.id, made.sweep.name, made.tasks, made.hours, made.usd, tuple(lines), made.notes)
+    return Summary(
+        id=made.id,
+        sweep=made.sweep.name,
+        tasks=made.tasks,
+        hours=made.hours,
+        usd=made.usd,
+        worst_usd=made.worst_usd,
+        gap=made.gap if made.bound else None,
+        finished_h=made.finish,
+        copies=tuple(Copy(made.datasets[c.dataset].name, c.from_region, c.to_region, c.usd) for c in made.copies),
+        lines=tuple(lines),
+        notes=made.notes,
+    )
 
 
 def _from_to(text: Callable[[float], str]) -> Callable[[tuple[float, float]], str]:
@@ -116,6 +154,12 @@ def _from_to(text: Callable[[float], str]) -> Callable[[tuple[float, float]], st
 def _by_when(hours: float) -> str:
     now = datetime.now()
     return values.clock(now + timedelta(hours=hours), now)
+
+
+def _bound(gap: float | None) -> str:
+    if gap is None:
+        return ""
+    return "no plan is cheaper; " if gap <= 1e-4 else f"no plan is more than {gap:.2%} cheaper; "
 
 
 COLUMNS: tuple[Column[Line], ...] = (
@@ -136,5 +180,10 @@ def show(made: Plan, stream: IO[str]) -> None:
     render.as_table(plan.lines, COLUMNS, stream)
     total = f"{values.plural(plan.tasks, 'task')}, {values.hours(plan.hours)} of machine time, {values.money(plan.usd)}"
     render.write(f"\nplan {plan.id} of {plan.sweep}: {total}\n", stream)
+    most = f"at most {values.money(plan.worst_usd)}, if every task runs until its limits"
+    render.write(f"{_bound(plan.gap)}{most}\n", stream)
+    for copy in plan.copies:
+        said = f"{copy.dataset} from {copy.from_region} to {copy.to_region}, {values.money(copy.usd)}"
+        render.write(f"copy: {said}\n", stream)
     for note in plan.notes:
         render.write(f"note: {note}\n", stream)

@@ -17,7 +17,20 @@ def test_a_plan_shows_what_runs_where_for_how_much(sweep: Sweep) -> None:
     assert header.split() == ["REGION", "INSTANCE_TYPE", "PURCHASE", "TASKS", "EACH", "$_EACH", "$_TOTAL", "BY_WHEN"]
     assert lines[0].split()[:4] == ["eu-central-1", "ml.c5.xlarge", "spot", "6"]
     assert "12 tasks" in lines[3]
-    assert lines[4].startswith("note: ")
+    assert lines[4].startswith("no plan is cheaper; at most $")
+    assert lines[5].startswith("note: ")
+
+
+def test_a_plan_explains_itself(sweep: Sweep) -> None:
+    lines = sweep("plan", "sweep.yaml", "--explain", "0").out.splitlines()
+    assert lines[0].startswith("tasks 0-")
+    assert "cheapest" in lines[1]
+    assert sweep("plan", "sweep.yaml", "--explain", "12").err.startswith("error: there is no task 12")
+
+
+def test_a_plan_says_what_changed_since_another(sweep: Sweep) -> None:
+    sweep("plan", "sweep.yaml", "-o", "old.json")
+    assert len(sweep("plan", "sweep.yaml", "--diff", "old.json").out.splitlines()) == 1
 
 
 def test_a_plan_as_json_adds_up(sweep: Sweep) -> None:
