@@ -11,7 +11,7 @@ from orchestrator.aws.definitions import render
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.planner.explain import difference, explain
 from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
@@ -93,7 +93,6 @@ class Orchestrator:
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
         """Make exactly this plan so, once: submitting it again finds, or completes, the same run."""
-        _needs_no_copies(plan)
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
         if package:
@@ -139,16 +138,6 @@ class Orchestrator:
     def _anchor(self, plan: Plan, package: Package | None, name: str | None) -> Anchor:
         code = package.digest if package else ""
         return Anchor(name or plan.id, plan, code, self.settings.owner, time.time())
-
-
-def _needs_no_copies(plan: Plan) -> None:
-    if plan.copies:
-        copy = plan.copies[0]
-        raise Refused(
-            f"the plan counts on a copy of {plan.datasets[copy.dataset].name} in {copy.to_region}, "
-            "and submit makes no copies yet",
-            hint="copy it yourself and load the new replica, or plan with `data: {move_data: never}`",
-        )
 
 
 def _packed(plan: Plan) -> Package | None:
