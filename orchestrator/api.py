@@ -13,6 +13,7 @@ from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
 from orchestrator.errors import UsageError
 from orchestrator.planner.explain import difference, explain
+from orchestrator.planner.picture import picture as draw_frontier
 from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
 from orchestrator.planner.plan import write as write_plan
@@ -57,6 +58,7 @@ __all__ = [
     "TaskRow",
     "TaskState",
     "difference",
+    "draw_frontier",
     "explain",
     "read_plan",
     "read_settings",
@@ -90,6 +92,12 @@ class Orchestrator:
         from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
 
         return solve(sweep, self.catalog.survey(sweep, read_classic(classic) if classic else None))
+
+    def frontier(self, sweep: Sweep) -> list[Plan]:
+        """From the cheapest plan within the horizon to the fastest: what time costs."""
+        from orchestrator.planner.frontier import frontier
+
+        return frontier(sweep, self.catalog.survey(sweep))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
         """Make exactly this plan so, once: submitting it again finds, or completes, the same run."""

@@ -100,6 +100,9 @@ def plan(
     since: Annotated[
         Path | None, typer.Option("--diff", metavar="FILE", help="Say what changed since this plan was written.")
     ] = None,
+    frontier: Annotated[
+        bool, typer.Option("--frontier", help="Show plans from the cheapest to the fastest; with -o, as an SVG.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what would run where, for how much, by when.
@@ -110,6 +113,11 @@ def plan(
     """
     from orchestrator.api import difference, explain, read_plan, read_sweep, write_plan
 
+    if frontier:
+        from orchestrator.cli.frontier import show_frontier
+
+        show_frontier(Session.of(context).orchestrator.frontier(read_sweep(sweep)), output, as_json=as_json)
+        return
     made = Session.of(context).orchestrator.plan(read_sweep(sweep), classic=manifest)
     if output is not None:
         write_plan(made, output)

@@ -28,6 +28,12 @@ def test_a_plan_explains_itself(sweep: Sweep) -> None:
     assert sweep("plan", "sweep.yaml", "--explain", "12").err.startswith("error: there is no task 12")
 
 
+def test_what_time_costs_is_a_table_and_a_picture(sweep: Sweep) -> None:
+    ended = sweep("plan", "sweep.yaml", "--frontier", "-o", "frontier.svg")
+    assert ended.out.splitlines()[0].split() == ["DONE_IN", "$", "MACHINE_TIME", "LANES"]
+    assert Path("frontier.svg").read_text().startswith("<svg ")
+
+
 def test_a_plan_says_what_changed_since_another(sweep: Sweep) -> None:
     sweep("plan", "sweep.yaml", "-o", "old.json")
     assert len(sweep("plan", "sweep.yaml", "--diff", "old.json").out.splitlines()) == 1

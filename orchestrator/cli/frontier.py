@@ -1,0 +1,51 @@
+"""`sweep plan --frontier`: what time costs, as a table and a picture."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.cli import render, values
+from orchestrator.cli.render import Column
+
+if TYPE_CHECKING:
+    from orchestrator.api import Plan
+
+
+@dataclass(frozen=True)
+class Point:
+    """One plan of several."""
+
+    finished_h: float
+    usd: float
+    hours: float
+    lanes: int
+
+
+COLUMNS: tuple[Column[Point], ...] = (
+    Column("finished_h", lambda point: point.finished_h, values.hours, title="done in", right=True),
+    Column("usd", lambda point: point.usd, values.money, title="$", right=True),
+    Column("hours", lambda point: point.hours, values.hours, title="machine time", right=True),
+    Column("lanes", lambda point: point.lanes, str, right=True),
+)
+
+
+def show_frontier(plans: list[Plan], picture: Path | None, *, as_json: bool) -> None:
+    from orchestrator.api import draw_frontier
+    from orchestrator.errors import UsageError
+
+    points = [
+        Point(plan.finish, plan.usd, plan.hours, len({share.places[0].lane for share in plan.shares})) for plan in plans
+    ]
+    if picture is not None:
+        try:
+            picture.write_text(draw_frontier(plans), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot be written: {error.strerror or error}", where=str(picture)) from error
+        render.say(f"wrote {picture}")
+    if as_json:
+        render.as_json(points)
+    else:
+        render.as_table(points, COLUMNS, sys.stdout)
