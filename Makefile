@@ -15,7 +15,7 @@ demo: .venv/.installed
 	@$(BIN)/sweep demo
 
 test: lint
-	@$(BIN)/python -c 'import torch' 2>/dev/null || echo "PyTorch is not installed: tests of PyTorch DDP are skipped ('make torch' installs it)."
+	@$(BIN)/python -c 'import importlib.util as u; raise SystemExit(u.find_spec("torch") is None)' || echo "PyTorch is not installed: tests of PyTorch DDP are skipped ('make torch' installs it)."
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/.installed
