@@ -47,6 +47,7 @@ def test_a_stopping_job_still_runs() -> None:
         ("AlgorithmError: ExecuteUserScriptError, exit code: 1", Cause.TASK),
         ("ClientError: Data download failed: no such key", Cause.TASK),
         ("CapacityError: Unable to provision requested ML compute capacity. Please retry.", Cause.CAPACITY),
+        ("Unable to provision requested ML compute capacity. Please retry.", Cause.CAPACITY),
         ("InternalServerError: We encountered an internal error. Please try again.", Cause.INTERRUPTED),
         ("", Cause.TASK),
     ],
@@ -55,6 +56,16 @@ def test_a_failure_is_the_tasks_own_unless_aws_takes_the_blame(reason: str, caus
     made = described("Failed", FailureReason=reason)
     assert (made.state, made.cause) == (TaskState.FAILED, cause)
     assert made.reason
+
+
+@pytest.mark.parametrize(
+    "blamed", ["InternalServerError", "InternalServiceError", "CapacityError", "InsufficientCapacity"]
+)
+@pytest.mark.parametrize("kind", ["AlgorithmError", "ClientError"])
+def test_a_failure_stays_the_tasks_own_whatever_its_error_text_says(kind: str, blamed: str) -> None:
+    text = f"{blamed}: Unable to provision requested ML compute capacity, said the cluster; {blamed}"
+    reason = f'{kind}: ExecuteUserScriptError:\nExitCode 1\nErrorMessage "{text}"\nCommand "python3 train.py", exit code: 1'
+    assert described("Failed", FailureReason=reason).cause is Cause.TASK
 
 
 def test_a_job_that_ran_out_of_time_failed_by_timeout() -> None:

@@ -19,7 +19,8 @@ _FAILURES = (
     (Cause.CAPACITY, ("CapacityError", "InsufficientCapacity", "Unable to provision requested ML compute capacity")),
     (Cause.INTERRUPTED, ("InternalServerError", "InternalServiceError")),
 )
-"""How a FailureReason begins, or what it says, when the training itself is not to blame."""
+"""How a FailureReason begins when the training itself is not to blame. Only its beginning is SageMaker's own word:
+after `AlgorithmError: ... ErrorMessage` come the training's, and they may say anything."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _end(job: Mapping[str, Any]) -> _End:
 
 
 def _cause(reason: str) -> Cause:
-    return next((cause for cause, words in _FAILURES if any(word in reason for word in words)), Cause.TASK)
+    return next((cause for cause, beginnings in _FAILURES if reason.startswith(beginnings)), Cause.TASK)
 
 
 def _stopped(job: Mapping[str, Any], secondary: str, reason: str) -> _End:
