@@ -6,7 +6,7 @@
 | the task's own failure         | once more at the same place while it has retries left; then the end         |
 | out of time                    | the end: it would run out of it again                                       |
 | no capacity                    | the same place until its patience is over; then the next; after the last, the end |
-| interrupted, a service's fault | the same place                                                              |
+| interrupted, a service's fault | the same place; after 20 in a row, the end                                  |
 | stopped                        | the end                                                                     |
 
 A place is passed over when the dollars left do not pay for a minute of it.
@@ -31,6 +31,10 @@ STARTUP_S = 180
 """Kept back of what the envelope pays for: machines are billed from before the training's own clock starts."""
 SHORTEST_S = 60
 """A training that may run for less is not worth starting."""
+
+INTERRUPTIONS = 20
+"""In a row, before a task is given up. Spot interruptions are restarted by the platform itself and never come here; so
+many failures of the service mean that it cannot run this training, and each may have been billed."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def decide(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Star
     if last.cause is Cause.CAPACITY:
         return _after_capacity(task, tried, spent, now)
     if last.cause is Cause.INTERRUPTED:
-        return _start(task, tried[-1].attempt.place, spent, len(_streak(tried)))
+        return _after_interruption(task, tried, spent)
     failures = sum(one.outcome.cause is Cause.TASK for one in tried)
     if last.cause is Cause.TASK and failures <= task.limits.retries:
         return _start(task, tried[-1].attempt.place, spent, 0)
@@ -88,6 +92,14 @@ def exit_of(result: Result) -> Exit:
 
 def exit_of_failure(cause: Cause) -> Exit:
     return Exit.TASK_WRONG if cause in {Cause.TASK, Cause.TIMEOUT} else Exit.UNAVAILABLE
+
+
+def _after_interruption(task: Task, tried: Sequence[Tried], spent: float) -> Start | End:
+    times = len(_streak(tried))
+    if times < INTERRUPTIONS:
+        return _start(task, tried[-1].attempt.place, spent, times)
+    reason = f"interrupted {times} times in a row: {tried[-1].outcome.reason}"
+    return End(TaskState.FAILED, exit_of_failure(Cause.INTERRUPTED), reason)
 
 
 def _after_capacity(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:

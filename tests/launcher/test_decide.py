@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.launcher.decide import SHORTEST_S, STARTUP_S, End, Start, Tried, decide, exit_of
+from orchestrator.launcher.decide import INTERRUPTIONS, SHORTEST_S, STARTUP_S, End, Start, Tried, decide, exit_of
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Limits
@@ -46,6 +46,18 @@ def test_only_the_tasks_own_failures_count_against_its_retries() -> None:
     history = [tried(1, Cause.TASK), tried(2, Cause.INTERRUPTED), tried(3, Cause.CAPACITY), tried(4, Cause.TASK)]
     assert after(*history, limits=limits) == Start(0, 3600)
     assert isinstance(after(*history, tried(5, Cause.TASK), limits=limits), End)
+
+
+def test_a_service_that_fails_every_time_is_given_up_at_last() -> None:
+    history = [tried(n, Cause.INTERRUPTED) for n in range(1, INTERRUPTIONS + 1)]
+    assert after(*history[:-1]) == Start(0, 3600, refusals=INTERRUPTIONS - 1)
+    assert after(*history) == End(TaskState.FAILED, Exit.UNAVAILABLE, "interrupted 20 times in a row: so it was")
+
+
+def test_any_other_ending_between_interruptions_counts_them_anew() -> None:
+    history = [tried(n, Cause.INTERRUPTED) for n in range(1, 2 * INTERRUPTIONS)]
+    history[INTERRUPTIONS - 1] = tried(INTERRUPTIONS, Cause.CAPACITY)
+    assert after(*history, now=1) == Start(0, 3600, refusals=INTERRUPTIONS - 1)
 
 
 def test_capacity_is_waited_for_at_one_place_until_its_patience_is_over() -> None:
@@ -104,6 +116,7 @@ def test_whatever_happened_there_is_a_next_step_at_a_place_there_is(
         (TaskState.FAILED, Cause.TASK, Exit.TASK_WRONG),
         (TaskState.FAILED, Cause.TIMEOUT, Exit.TASK_WRONG),
         (TaskState.FAILED, Cause.CAPACITY, Exit.UNAVAILABLE),
+        (TaskState.FAILED, Cause.INTERRUPTED, Exit.UNAVAILABLE),
     ],
 )
 def test_a_result_tells_the_exit_code_again(state: TaskState, cause: Cause, code: Exit) -> None:
