@@ -64,7 +64,7 @@ def test_a_failure_is_the_tasks_own_unless_aws_takes_the_blame(reason: str, caus
 @pytest.mark.parametrize("kind", ["AlgorithmError", "ClientError"])
 def test_a_failure_stays_the_tasks_own_whatever_its_error_text_says(kind: str, blamed: str) -> None:
     text = f"{blamed}: Unable to provision requested ML compute capacity, said the cluster; {blamed}"
-    reason = f'{kind}: ExecuteUserScriptError:\nExitCode 1\nErrorMessage "{text}"\nCommand "python3 train.py", exit code: 1'
+    reason = f'{kind}: ExecuteUserScriptError:\nExitCode 1\nErrorMessage "{text}", exit code: 1'
     assert described("Failed", FailureReason=reason).cause is Cause.TASK
 
 
