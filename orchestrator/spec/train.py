@@ -130,7 +130,7 @@ class Train(Model):
     efficiency: float | None = Field(
         default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
     )
-    processes_per_instance: int = Field(default=1, ge=1, description="usually one a GPU")
+    processes_per_instance: int | None = Field(default=None, ge=1, description="one a GPU, unless given")
     mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
     environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(
         default={}, description="variables of every training; values are text, in quotes"
@@ -156,7 +156,7 @@ class Train(Model):
 
     @model_validator(mode="after")
     def _processes_can_start(self) -> Train:
-        if self.parallel == "single" and self.processes_per_instance > 1:
+        if self.parallel == "single" and (self.processes_per_instance or 1) > 1:
             raise wrong(
                 "single is one process an instance",
                 hint="set parallel to mpi or torchrun",

@@ -87,7 +87,6 @@ def test_a_spot_training_as_it_is_sent() -> None:
             {"parallel": "horovod"},
             {
                 "sagemaker_mpi_enabled": "true",
-                "sagemaker_mpi_num_of_processes_per_host": "1",
                 "sagemaker_mpi_custom_mpi_options": '""',
             },
         ),
@@ -98,6 +97,10 @@ def test_a_spot_training_as_it_is_sent() -> None:
                 "sagemaker_mpi_num_of_processes_per_host": "8",
                 "sagemaker_instance_type": '"ml.g5.xlarge"',
             },
+        ),
+        (
+            {"parallel": "torchrun"},
+            {"sagemaker_torch_distributed_enabled": "true", "sagemaker_instance_type": '"ml.g5.xlarge"'},
         ),
         (
             {"parallel": "smddp"},
@@ -113,6 +116,13 @@ def test_each_way_of_starting_processes_adds_what_the_sdks_estimators_send(
     train: dict[str, Any], adds: dict[str, str]
 ) -> None:
     assert body(train)["HyperParameters"] == COMMON | adds
+
+
+@pytest.mark.parametrize("parallel", ["mpi", "torchrun"])
+def test_one_process_an_instance_is_asked_for_only_when_the_sweep_says_so(parallel: str) -> None:
+    name = "sagemaker_mpi_num_of_processes_per_host"
+    assert name not in body({"parallel": parallel})["HyperParameters"]
+    assert body({"parallel": parallel, "processes_per_instance": 1})["HyperParameters"][name] == "1"
 
 
 def test_everything_a_sweep_may_ask_for_has_its_field() -> None:

@@ -19,6 +19,11 @@ def test_each_way_of_starting_processes_has_one_name(written: str, meant: str) -
     assert make_sweep(train__parallel=written).train.parallel == meant
 
 
+def test_how_many_processes_start_is_left_to_the_instance_unless_the_file_says_it() -> None:
+    assert make_sweep(train__parallel="mpi").train.processes_per_instance is None
+    assert make_sweep(train__processes_per_instance=1).train.processes_per_instance == 1
+
+
 def test_a_sweep_is_the_same_after_being_stored() -> None:
     sweep = make_sweep(
         space={"a": {"zip": {"b": "bool", "c": {"linear": [0, 1], "num": 2}}}, "d": {"log": [1, 8], "num": 4}},
@@ -44,6 +49,7 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"train__entry_point": "../train.py"}, "not a path inside the source folder"),
         ({"train__entry_point": "train.exe"}, "neither a .py nor a .sh file"),
         ({"train__parallel": "mpi", "train__entry_point": "train.sh"}, "mpi starts Python scripts only"),
+        ({"train__processes_per_instance": 0}, "greater than or equal to 1"),
         ({"train__processes_per_instance": 2}, "single is one process an instance"),
         ({"train__mpi_options": "-x A"}, "single does not use mpirun"),
         ({"train__environment": {"a-b": "1"}}, "cannot name an environment variable"),

@@ -1,8 +1,7 @@
 """How processes start: the hyperparameters that `sagemaker-training` reads inside the container.
 
-They are those that the SageMaker SDK's estimators send, with two additions: the number of processes is always sent,
-so that it is what the sweep says and not what the toolkit guesses from the instance's GPUs; and `ddp` is torchrun,
-where the SDK silently turns `pytorchddp` into its own SMDDP library.
+They are those that the SageMaker SDK's estimators send, with one difference: `ddp` is torchrun, where the SDK silently
+turns `pytorchddp` into its own SMDDP library.
 """
 
 from __future__ import annotations
@@ -21,21 +20,23 @@ if TYPE_CHECKING:
 class Start:
     """What one training's processes are to be."""
 
-    processes: int = 1
+    processes: int | None = None
+    """On each instance. None leaves it to the toolkit, which starts one a GPU, or one where there is none."""
     mpi_options: str = ""
+
+    @property
+    def on_each_instance(self) -> dict[str, Any]:
+        return {} if self.processes is None else {"sagemaker_mpi_num_of_processes_per_host": self.processes}
 
 
 PARALLEL: dict[str, Callable[[Start], dict[str, Any]]] = {
     "single": lambda _: {},
     "mpi": lambda start: {
         "sagemaker_mpi_enabled": True,
-        "sagemaker_mpi_num_of_processes_per_host": start.processes,
+        **start.on_each_instance,
         "sagemaker_mpi_custom_mpi_options": start.mpi_options,
     },
-    "torchrun": lambda start: {
-        "sagemaker_torch_distributed_enabled": True,
-        "sagemaker_mpi_num_of_processes_per_host": start.processes,
-    },
+    "torchrun": lambda start: {"sagemaker_torch_distributed_enabled": True, **start.on_each_instance},
     "smddp": lambda _: {
         "sagemaker_distributed_dataparallel_enabled": True,
         "sagemaker_distributed_dataparallel_custom_mpi_options": "",
