@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import NotFound, UsageError
@@ -82,10 +83,11 @@ def _line(child: Child, s3: S3) -> str:
             read_manifest=lambda first, stop: s3.get_range(key, first, stop),
         )
     except NotFound:
-        lines = s3.get(key).body.decode("utf-8", "replace").splitlines()
+        # Only "\n" ends a line: `splitlines` would also cut at U+2028 and its like, which a path may contain.
+        lines = BytesIO(s3.get(key).body).readlines()
         if child.index >= len(lines):
             raise IndexError(f"the manifest has no line {child.index + 1}") from None
-        return lines[child.index]
+        return lines[child.index].decode("utf-8", "replace")
 
 
 def _number(environ: Mapping[str, str], name: str, default: int) -> int:

@@ -80,6 +80,14 @@ def test_a_manifest_without_an_index_is_read_whole() -> None:
     assert read_task(child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "2"}), bucket_of(lines)).number == 2
 
 
+@pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0c", "\x1c"])
+def test_only_a_newline_ends_a_line_of_a_manifest_without_an_index(separator: str) -> None:
+    lines, _ = written(2)
+    theirs = f"us-west-2,s3://data/a{separator}b\n".encode()
+    mine = child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "2"})
+    assert read_task(mine, bucket_of(theirs + lines)).number == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
