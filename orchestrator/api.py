@@ -104,7 +104,7 @@ class Orchestrator:
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
         if package:
-            check(plan, package, self.cloud)
+            check(wanted, package, self.cloud)
         control = self.cloud.s3
         anchor = anchors.claim(control, wanted, again=again) if package else anchors.resume(control, wanted)
         if anchor is None:
@@ -122,7 +122,7 @@ class Orchestrator:
     def runs(self) -> list[RunRow]:
         """All that this database knows, newest first."""
         rows = []
-        for name in self.ledger.names():
+        for name in self._names():
             status = self.run(name).status()
             rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
         return rows
@@ -130,7 +130,7 @@ class Orchestrator:
     def run(self, name: str | None = None) -> Run:
         """A run by its name, from the database or else from the control bucket; the newest if none is named."""
         if name is None:
-            names = self.ledger.names()
+            names = self._names()
             if not names:
                 raise UsageError("there are no runs yet", hint="`sweep submit` makes one")
             name = names[0]
@@ -140,12 +140,24 @@ class Orchestrator:
             self.ledger.remember(anchor, self.cloud.account)
         return self._run(anchor)
 
+    def _names(self) -> list[str]:
+        """Newest first. An empty database, as on a new machine, first learns what the control bucket holds."""
+        names = self.ledger.names()
+        if names or not self.settings.bucket:
+            return names
+        for name in anchors.names(self.cloud.s3):
+            anchor = anchors.find(self.cloud.s3, name)
+            if anchor:
+                self.ledger.remember(anchor, self.cloud.account)
+        return self.ledger.names()
+
     def _run(self, anchor: Anchor) -> Run:
         return Run(anchor, self.ledger, lambda: self.cloud)
 
     def _anchor(self, plan: Plan, package: Package | None, name: str | None) -> Anchor:
         code = package.digest if package else ""
-        return Anchor(name or plan.id, plan, code, self.settings.owner, time.time())
+        run = anchors.run_name(plan.id if name is None else name)
+        return Anchor(run, plan, code, self.settings.owner, time.time())
 
 
 def _packed(plan: Plan) -> Package | None:

@@ -104,6 +104,13 @@ class S3:
                 for item in page.get("Contents", []):
                     yield Listed(item["Key"], item["ETag"], item["Size"])
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """What lies directly below, as far as the next slash."""
+        with aws_errors(f"list {self.uri(prefix)}", where=self.region):
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=prefix, Delimiter="/"):
+                yield from (item["Prefix"] for item in page.get("CommonPrefixes", []))
+
     def copy_from(self, source: S3, key: str, to: str) -> None:
         """From bucket to bucket inside AWS, in parts where it is large: no byte of it passes through here."""
         with aws_errors(f"copy {source.uri(key)} to {self.uri(to)}", where=self.region):

@@ -47,7 +47,10 @@ def retry(context: typer.Context, run: RunName = None, task: Tasks = None, as_js
     Example: sweep retry nightly --task 3,7-9
     """
     opened = Session.of(context).orchestrator.run(run)
-    sent = opened.retry(task_numbers(task))
+    try:
+        sent = opened.retry(task_numbers(task))
+    except KeyboardInterrupt as error:
+        raise Interrupted("a part may have been submitted", hint="the same command again completes it") from error
     if as_json:
         render.as_json(Retried(opened.name, str(sent), len(sent)))
     elif sent:

@@ -38,6 +38,19 @@ class Anchor:
     def keys(self) -> RunKeys:
         return RunKeys(self.name)
 
+    @property
+    def tasks(self) -> Ranges:
+        """All of them."""
+        return everything(self.plan).tasks
+
+    def checked(self, tasks: Ranges) -> Ranges:
+        """These tasks, each once and in order; UsageError when the run has not all of them."""
+        total = self.plan.tasks
+        missing = Ranges(tuple((max(first, total), stop) for first, stop in tasks.spans if stop > total))
+        if missing:
+            raise UsageError(f"run {self.name!r} has no task {missing}", hint=f"its tasks are {self.tasks}")
+        return Ranges.of(tasks)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -105,7 +118,7 @@ def claim(control: S3, wanted: Anchor, *, again: bool) -> Anchor:
     """Make this run, or find that it is already there; with `again`, take the first free name after it."""
     name, count = wanted.name, 1
     while True:
-        candidate = Anchor(_checked(name), wanted.plan, wanted.code, wanted.owner, wanted.created_at)
+        candidate = Anchor(run_name(name), wanted.plan, wanted.code, wanted.owner, wanted.created_at)
         if control.put_once(candidate.keys.anchor, canonical(candidate.to_json()).encode()):
             return candidate
         if not again:
@@ -116,7 +129,7 @@ def claim(control: S3, wanted: Anchor, *, again: bool) -> Anchor:
 
 def resume(control: S3, wanted: Anchor) -> Anchor | None:
     """This run if it is there already: without its sources nobody can make it, but anybody can go on with it."""
-    there = find(control, _checked(wanted.name))
+    there = find(control, wanted.name)
     return _same(there, wanted) if there else None
 
 
@@ -136,24 +149,35 @@ def read(control: S3, name: str) -> Anchor:
     return found
 
 
+def names(control: S3) -> list[str]:
+    """Every run that the control bucket holds."""
+    return [folder.removeprefix("runs/").rstrip("/") for folder in control.folders("runs/")]
+
+
 def submissions(control: S3, run: str) -> Iterator[Submission]:
     """Every submission of a run, in order."""
     number = 1
-    while True:
-        try:
-            body = control.get(RunKeys(run).submission(number)).body
-        except NotFound:
-            return
-        yield Submission.from_json(json.loads(body))
+    while (submission := _submission(control, run, number)) is not None:
+        yield submission
         number += 1
 
 
 def add_submission(control: S3, run: str, submission: Submission) -> bool:
-    """False: somebody else has made a submission of this number."""
-    return control.put_once(RunKeys(run).submission(submission.number), canonical(submission.to_json()).encode())
+    """False: somebody else has made another submission of this number."""
+    made = control.put_once(RunKeys(run).submission(submission.number), canonical(submission.to_json()).encode())
+    # A write whose answer was lost is sent again, and then finds itself.
+    return made or _submission(control, run, submission.number) == submission
 
 
-def _checked(name: str) -> str:
+def _submission(control: S3, run: str, number: int) -> Submission | None:
+    try:
+        return Submission.from_json(json.loads(control.get(RunKeys(run).submission(number)).body))
+    except NotFound:
+        return None
+
+
+def run_name(name: str) -> str:
+    """The name, if it can be one: it becomes a part of every training's name."""
     if not valid_run_name(name):
         raise UsageError(
             f"{name!r} cannot name a run",

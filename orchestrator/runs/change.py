@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists, UsageError
-from orchestrator.runs.anchor import Submission, add_submission, submissions
+from orchestrator.runs.anchor import Submission, add_submission, everything, submissions
 from orchestrator.runs.settle import handle, poll
 from orchestrator.runs.submit import send
 from orchestrator.runs.sync import READERS, read_results, settle_all, sync
@@ -32,9 +32,9 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     The marker comes first, so that nothing new starts; a training that slipped through is stopped by its launcher,
     which looks at the marker after each Create, or by the next round here.
     """
+    # A submit may be about to make the first submission: then it finds it made, and cancelled.
+    add_submission(cloud.s3, anchor.name, everything(anchor.plan))
     made = list(submissions(cloud.s3, anchor.name))
-    if not made:
-        return
     cloud.control(anchor.name).cancel(through=made[-1].number)
     sync(anchor, made, ledger, cloud)
     jobs = [sent.job for sent in ledger.arrays(anchor.name) if sent.job]
@@ -47,25 +47,25 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
             break
         sleep(AGAIN_S)
         read_results(anchor, made, ledger, cloud)
-    left = ledger.unfinished(anchor.name, Ranges(((0, anchor.plan.tasks),)))
+    left = ledger.unfinished(anchor.name, anchor.tasks)
     settle_all(anchor, made, dict.fromkeys(left, "cancelled"), cloud)
     read_results(anchor, made, ledger, cloud)
 
 
 def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:
     """Submit again what ended without being done, or exactly these tasks. What was submitted."""
+    wanted = None if tasks is None else anchor.checked(tasks)
     made = list(submissions(cloud.s3, anchor.name))
-    for submission in made:
-        send(anchor, submission, ledger, cloud)
+    sent = [submission for submission in made if send(anchor, submission, ledger, cloud)]
+    if sent and sent[-1].number > 1 and wanted in (None, sent[-1].tasks):
+        return sent[-1].tasks  # this very retry, killed on its way
     sync(anchor, made, ledger, cloud)
-    every = Ranges(((0, anchor.plan.tasks),))
-    known = {one.result.task: one for one in ledger.known(anchor.name, tasks)}
+    known = {one.result.task: one for one in ledger.known(anchor.name, wanted)}
     ended = {task for task, one in known.items() if one.state.terminal}
-    if tasks is None:
+    if wanted is None:
         wanted = Ranges.of(task for task in ended if known[task].state is not TaskState.DONE)
     else:
-        wanted = Ranges.of(tasks)
-        _check(anchor, wanted, every, ended)
+        _ended(anchor, wanted, ended)
     if not wanted:
         return wanted
     after: dict[int, list[int]] = defaultdict(list)
@@ -83,10 +83,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     return wanted
 
 
-def _check(anchor: Anchor, wanted: Ranges, every: Ranges, ended: set[int]) -> None:
-    missing = Ranges.of(task for task in wanted if task not in every)
-    if missing:
-        raise UsageError(f"run {anchor.name!r} has no task {missing}", hint=f"its tasks are {every}")
+def _ended(anchor: Anchor, wanted: Ranges, ended: set[int]) -> None:
     busy = Ranges.of(task for task in wanted if task not in ended)
     if busy:
         raise UsageError(f"task {busy} of run {anchor.name!r} has not ended yet", hint="wait for it, or cancel the run")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch import Batch
+from orchestrator.aws.batch import Batch, named
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
 from orchestrator.platforms.registry import platform
@@ -33,6 +33,11 @@ class Account:
     """The launcher's job definition, rendered."""
 
 
+def definition_name(account: Account) -> str:
+    """What the launcher's job definition is called, whether it is registered or not."""
+    return str(named(account.definition)["jobDefinitionName"])
+
+
 class Cloud:
     def __init__(self, clients: Clients, account: Account) -> None:
         self.clients = clients
@@ -49,8 +54,9 @@ class Cloud:
 
     @cached_property
     def definition(self) -> str:
-        """The launcher's job definition: registered once, then found again by its content."""
-        return self.batch.definition(self.account.definition)
+        """The launcher's job definition, registered if it is not; by the name that carries its content's hash."""
+        self.batch.definition(self.account.definition)
+        return definition_name(self.account)
 
     def control(self, run: str) -> Control:
         return Control(self.s3, run)

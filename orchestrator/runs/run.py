@@ -10,7 +10,6 @@ from orchestrator.platforms.base import Handle
 from orchestrator.runs import change, report
 from orchestrator.runs.anchor import submissions
 from orchestrator.runs.sync import sync
-from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
     from orchestrator.runs.report import CostRow, LogLine, Status, TaskRow
+    from orchestrator.wire.ranges import Ranges
 
 
 class Run:
@@ -61,7 +61,7 @@ class Run:
 
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         """A row a task, best first by the sweep's objective."""
-        wanted = tasks or Ranges(((0, self.plan.tasks),))
+        wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
         rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted)
         return report.ranked(rows, self.plan.sweep.objective)
 
@@ -70,6 +70,7 @@ class Run:
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
         """What the trainings have written; with `follow`, as they write it, until the run has finished."""
+        tasks = None if tasks is None else self.anchor.checked(tasks)
         seen: dict[str, dict[str, str]] = {}
         while True:
             finished = self.status().finished

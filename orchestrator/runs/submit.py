@@ -13,7 +13,6 @@ from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key
 
 if TYPE_CHECKING:
-    from orchestrator.planner.plan import Plan
     from orchestrator.platforms.source import Package
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
@@ -24,15 +23,22 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
     ledger.remember(anchor, cloud.account)
     prepare(anchor, package, cloud)
     add_submission(cloud.s3, anchor.name, everything(anchor.plan))
-    for submission in submissions(cloud.s3, anchor.name):
+    made = list(submissions(cloud.s3, anchor.name))
+    if cloud.control(anchor.name).cancelled(made[-1].number):
+        raise UsageError(
+            f"run {anchor.name!r} has been cancelled",
+            hint=f"`sweep retry {anchor.name}` runs it after all, --again makes another run",
+        )
+    for submission in made:
         send(anchor, submission, ledger, cloud)
 
 
-def check(plan: Plan, package: Package, cloud: Cloud) -> None:
+def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:
     """What AWS or the sweep would refuse later is refused now, before anything is written."""
-    for _, region in plan.sites:
-        template(plan.sweep, package.digest, region, "check", cloud.site)
+    for _, region in wanted.plan.sites:
+        template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site)
         cloud.bucket(region).check()
+    cloud.batch.find(everything(wanted.plan).arrays(wanted.name)[0].name)  # is there such a queue?
 
 
 def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
@@ -52,16 +58,24 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
         control.s3.put_once(key, canonical(staged.to_json()).encode())
 
 
-def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> None:
-    """Every array of this submission that Batch does not have yet: its manifest, its index, the job."""
+def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
+    """Every array of this submission that Batch does not have yet: its manifest, its index, the job.
+
+    Whether there was one. What is cancelled is not sent any more.
+    """
     ledger.expect(anchor.name, submission)
+    sent = False
     for array in ledger.unsent(anchor.name, submission):
         job = cloud.batch.find(array.name)
         if job is None:
+            if cloud.control(anchor.name).cancelled(submission.number):
+                break
             for key, body in objects(anchor, submission, array, cloud).items():
                 cloud.s3.put_once(key, body)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
+            sent = True
         ledger.record(array, job)
+    return sent
 
 
 def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) -> dict[str, bytes]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.aws.batch import Batch
 from orchestrator.errors import UsageError
+from orchestrator.runs import submit as submitting
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
@@ -89,6 +91,65 @@ def test_a_cancelled_run_can_be_retried(team: Team, name: str) -> None:
 def test_a_cancel_works_from_a_machine_that_never_saw_the_run(team: Team, name: str) -> None:
     team.orchestrator().submit(team.plan("[2]", hang=60), name=name)
     assert team.orchestrator("other.db").run(name).cancel().state == "cancelled"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+class TestCancelledBeforeItWasSent:
+    @pytest.fixture
+    def run(self, team: Team, name: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+        """A run whose submit was killed before its first array, then cancelled."""
+        with monkeypatch.context() as patch:
+            patch.setattr(submitting, "add_submission", killed)
+            with pytest.raises(Killed):
+                team.orchestrator().submit(team.plan("[2]"), name=name)
+        return team.orchestrator().run(name)
+
+    def test_it_is_cancelled(self, run: Run) -> None:
+        assert run.cancel().state == "cancelled"
+
+    def test_submitting_it_again_starts_nothing_and_says_what_would(self, team: Team, run: Run) -> None:
+        run.cancel()
+        with pytest.raises(UsageError, match=rf"has been cancelled \(`sweep retry {run.name}` runs it after all"):
+            team.orchestrator("other.db").submit(run.plan, name=run.name)
+        assert run.ledger.arrays(run.name)[0].job is None
+
+    def test_a_retry_runs_it_after_all(self, run: Run) -> None:
+        run.cancel()
+        assert len(run.retry()) == 2
+        assert finished(run) == "done"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_retry_killed_before_it_was_sent_is_completed_by_the_same_retry(
+    team: Team, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = team.orchestrator().submit(team.plan("[1, 2]", data="{campaigns: [alps]}"), name=name)
+    assert finished(run) == "done"
+    with monkeypatch.context() as patch:
+        patch.setattr(Batch, "submit", killed)
+        with pytest.raises(Killed):
+            run.retry(Ranges.of([1]))
+    assert run.retry(Ranges.of([1])) == Ranges.of([1])
+    assert finished(run) == "done"
+    assert attempts_of(run) == {0: 1, 1: 2}
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_range_far_beyond_the_run_is_refused_without_being_counted(team: Team, name: str) -> None:
+    run = team.orchestrator().submit(team.plan("[2]"), name=name)
+    with pytest.raises(UsageError, match=r"has no task 2-99999999999 \(its tasks are 0-1\)"):
+        run.retry(Ranges.parse("0-99999999999"))
+    with pytest.raises(UsageError, match="has no task 7"):
+        list(run.logs(Ranges.of([7])))
+    run.cancel()
+
+
+class Killed(BaseException):
+    """As SIGKILL would: nothing after it runs."""
+
+
+def killed(*_: object) -> None:
+    raise Killed
 
 
 def wait_until_running(run: Run) -> None:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator import read
-from orchestrator.aws.batch import Batch
+from orchestrator.aws.batch import ArrayJob, Batch, submission
 from orchestrator.aws.s3 import S3
-from orchestrator.errors import NotFound, SettingsError, UsageError
+from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
 from orchestrator.planner.plan import write
 
 if TYPE_CHECKING:
@@ -176,6 +176,14 @@ class TestRefused:
         with pytest.raises(UsageError, match=f"no run '{name}'"):
             team.orchestrator("other.db").run(name)
 
+    def test_a_queue_that_is_missing_is_missed_before_anything_is_written(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        team.settings = team.settings.model_copy(update={"queue": "nobodys"})
+        with pytest.raises(SweepError, match="nobodys"):
+            team.orchestrator().submit(plan, name=name)
+        with pytest.raises(UsageError, match=f"no run '{name}'"):
+            team.orchestrator("other.db").run(name)
+
     def test_settings_that_are_missing_are_named(self, team: Team) -> None:
         orchestrator = team.orchestrator()
         orchestrator.settings = orchestrator.settings.model_copy(update={"bucket": None})
@@ -194,18 +202,48 @@ def test_a_staged_run_is_completed_from_a_machine_without_its_sources(team: Team
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_dry_run_is_what_is_then_sent(team: Team, name: str, client: Callable[..., Any]) -> None:
+def test_a_dry_run_is_what_is_then_sent(
+    team: Team, name: str, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = team.plan("[2]")
     requests = team.orchestrator().requests(plan, name=name)
     assert json.loads(json.dumps(requests)) == requests
-    assert [one["jobName"] for one in requests["batch"]["SubmitJob"]] == [f"{name}-s1-a1"]
-    list(team.orchestrator().submit(plan, name=name).watch(every_s=0.3))
+    puts, submits = sent_by(monkeypatch, lambda: team.orchestrator().submit(plan, name=name))
+    assert requests["batch"]["SubmitJob"] == submits
+    told = {(put["Bucket"], put["Key"]): put["Body"] for put in requests["s3"]["PutObject"]}
+    assert told.keys() == puts.keys()
+    ours = {place for place in told if not place[1].endswith(("run.json", ".tar.gz"))}  # one has a clock, one is binary
+    assert {place: told[place] for place in ours} == {place: puts[place].decode() for place in ours}
+    list(team.orchestrator().run(name).watch(every_s=0.3))
     for one in requests["sagemaker"]:
         body = one["CreateTrainingJob"]
         sent = client("sagemaker", one["region"]).describe_training_job(TrainingJobName=body["TrainingJobName"])
         assert {key: sent[key] for key in ("HyperParameters", "StoppingCondition")} == {
             key: body[key] for key in ("HyperParameters", "StoppingCondition")
         }
+
+
+def sent_by(
+    monkeypatch: pytest.MonkeyPatch, act: Callable[[], Any]
+) -> tuple[dict[tuple[str, str], bytes], list[dict[str, Any]]]:
+    """Every object put and every job submitted meanwhile, as they are sent."""
+    puts: dict[tuple[str, str], bytes] = {}
+    submits: list[dict[str, Any]] = []
+    put_once, submit = S3.put_once, Batch.submit
+
+    def put(s3: S3, key: str, body: bytes) -> bool:
+        puts[s3.bucket, key] = body
+        return put_once(s3, key, body)
+
+    def note(batch: Batch, array: ArrayJob) -> str:
+        submits.append(submission(array, batch.queue))
+        return submit(batch, array)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(S3, "put_once", put)
+        patch.setattr(Batch, "submit", note)
+        act()
+    return puts, submits
 
 
 def test_the_same_inputs_give_the_same_plan_byte_for_byte(team: Team) -> None:

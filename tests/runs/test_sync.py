@@ -28,6 +28,12 @@ def test_an_empty_database_learns_a_run_from_the_bucket(team: Team, name: str) -
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_empty_database_finds_the_runs_there_are(team: Team, name: str) -> None:
+    team.orchestrator().submit(team.plan("[2]"), name=name).cancel()
+    assert name in {row.name for row in team.orchestrator("empty.db").runs()}
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_launcher_that_never_began_is_a_failed_task_with_batchs_reason(team: Team, name: str) -> None:
     orchestrator = team.orchestrator()
     account = orchestrator.cloud.account
