@@ -33,7 +33,7 @@ def access(endpoint: str, region: str) -> dict[str, str]:
 
 
 def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
-    """The same, and the settings of `sweep`."""
+    """The same, and the settings of `sweep`. Trainings of seconds are looked at every second."""
     roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
     return {
         **access(endpoint, regions[0]),
@@ -41,5 +41,6 @@ def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
         "SWEEP_BUCKET": bucket(),
         "SWEEP_REGION_BUCKET": bucket("{region}"),
         "SWEEP_QUEUE": QUEUE,
+        "SWEEP_POLL_S": "1",
         **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},
     }

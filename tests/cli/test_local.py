@@ -43,10 +43,13 @@ def test_a_cloud_in_the_background_can_be_found_and_stopped(sweep: Sweep, home: 
 def test_a_shell_takes_the_line_as_it_is(sweep: Sweep, home: Path) -> None:
     line = sweep("local", "up", "-d", "--home", home).out
     shell = subprocess.run(
-        ["sh", "-c", f'{line}echo "$AWS_ENDPOINT_URL $SWEEP_REGION_BUCKET"'], capture_output=True, text=True, check=True
+        ["sh", "-c", f'{line}echo "$AWS_ENDPOINT_URL $SWEEP_REGION_BUCKET $SWEEP_POLL_S"'],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     told = json.loads(sweep("local", "status", "--home", home, "--json").out)
-    assert shell.stdout.split() == [told["endpoint"], "sweep-local-{region}"]
+    assert shell.stdout.split() == [told["endpoint"], "sweep-local-{region}", "1"]
     assert told["environment"]["AWS_ENDPOINT_URL"] == told["endpoint"]
 
 
