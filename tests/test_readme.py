@@ -10,13 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import boto3
-import pexpect
 import pytest
 import typer
 
 from orchestrator.cli.commands import app
-from orchestrator.localcloud import LocalCloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +33,9 @@ def test_every_command_is_one_that_is_tested_here() -> None:
 
 
 def by_hand() -> list[str]:
-    return [command for command in COMMANDS if command.startswith("sweep ")]
+    """The first block below its heading."""
+    block = README.partition("\n## By hand\n")[2].partition("```console\n")[2].partition("```")[0]
+    return [line.removeprefix("$ ") for line in block.splitlines()]
 
 
 @pytest.mark.parametrize("command", MAKE)
@@ -52,47 +51,32 @@ def test_make_does_what_the_readme_says(command: str) -> None:
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A local AWS where the data lies that `sweep init` tells of."""
-    with LocalCloud(tmp_path / "aws", regions=("us-east-1", "eu-central-1", "eu-north-1")) as cloud:
-        for region in ("eu-central-1", "eu-north-1"):
-            s3 = boto3.client("s3", region_name=region, endpoint_url=cloud.endpoint, **KEYS)
-            s3.create_bucket(Bucket=f"example-{region}", CreateBucketConfiguration={"LocationConstraint": region})
-            for campaign in ("berlin-winter", "oslo-night"):
-                s3.put_object(Bucket=f"example-{region}", Key=f"campaigns/{campaign}/v1/drive.bin", Body=b"data")
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SWEEP_"))}
-        path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-        yield clean | cloud.environment | {"PATH": path, "SWEEP_POLL_S": "1", "HOME": str(tmp_path)}
+def newcomer(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of someone who has installed sweep, and nothing else. No cloud outlives the test."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SWEEP_", "XDG_"))}
+    environment = inherited | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path / "home")}
+    yield environment
+    subprocess.run(["sweep", "local", "down"], env=environment, capture_output=True, check=True)
 
 
-KEYS = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-
-
-def test_the_commands_by_hand_lead_from_nothing_to_results(environment: dict[str, str], tmp_path: Path) -> None:
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    printed = {}
-    for command in by_hand():
-        shell = pexpect.spawn("/bin/sh", ["-c", command], cwd=folder, env=environment, encoding="utf-8", timeout=180)
-        if "submit" in command:
-            shell.expect(r"\[y/N\] ")
-            shell.sendline("y")
-        shell.expect(pexpect.EOF)
-        printed[command] = shell.before or ""
-        shell.close()
-        assert shell.exitstatus == 0, printed[command]
-        if command == "sweep init":
-            use_an_image_of_our_own(folder / "sweep.yaml")
-    assert "12/12 done" in printed["sweep submit plan.json --watch"]
+def test_the_commands_by_hand_lead_from_nothing_to_results(newcomer: dict[str, str], tmp_path: Path) -> None:
+    printed = typed_into_one_shell(by_hand(), tmp_path, newcomer)
+    submitted = next(command for command in by_hand() if command.startswith("sweep submit"))
+    assert "12/12 done" in printed[submitted]
     assert printed["sweep results"].count("done") == 12
-    assert "eu-north-1" in printed["sweep cost"]
+    assert {"eu-central-1", "eu-west-1"} & set(printed["sweep cost"].split())
 
 
-def use_an_image_of_our_own(sweep: Path) -> None:
-    """AWS's images are looked up by an optional extra."""
-    text, count = re.subn(r"framework: \{[^}]*\}", 'image: "mine:1"', sweep.read_text(encoding="utf-8"), count=1)
-    assert count == 1
-    sweep.write_text(text, encoding="utf-8")
+def typed_into_one_shell(commands: list[str], folder: Path, environment: dict[str, str]) -> dict[str, str]:
+    """What each prints, in a folder that is empty; the first that fails ends it."""
+    (folder / "empty").mkdir()
+    script = "\n".join(["set -e", *(f"{{ {command}\n}} >../{number}" for number, command in enumerate(commands))])
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=folder / "empty", env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    printed = {command: (folder / str(number)).read_text() for number, command in enumerate(commands)}
+    return {command: text + (done.stderr if "--watch" in command else "") for command, text in printed.items()}
 
 
 def test_the_sweep_it_shows_is_the_demos() -> None:

@@ -1,4 +1,4 @@
-"""What a fresh local cloud has: buckets, roles, a queue in every Region. And the environment that leads to it."""
+"""What a fresh local cloud has: buckets, roles, a queue in every Region, and a little data to try things on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.batch.api import Batch
 
 LOG_GROUPS = ("/aws/batch/job", "/aws/sagemaker/TrainingJobs")
+EXAMPLES = {"eu-central-1": ("berlin-winter", "oslo-night"), "eu-west-1": ("oslo-night",)}
+"""Campaigns that lie in a Region's bucket: those of the catalog that `sweep init` writes."""
+DRIVE = b"seconds,speed,steering\n" + b"".join(b"%d,%d,%d\n" % (s, 40 + s % 7, s % 5 - 2) for s in range(60))
+"""A minute of one, as text."""
 
 
 def provision(batch: Mapping[str, Batch], objects: Objects, streams: Streams, vcpus: float) -> None:
@@ -24,6 +28,8 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: Streams, vc
     create_role(TASK_ROLE, "ecs-tasks.amazonaws.com")
     for region in regions:
         objects.create_bucket(bucket(region), region)
+        for campaign in EXAMPLES.get(region, ()):
+            objects.write(bucket(region), f"campaigns/{campaign}/v1/drive.csv", DRIVE)
         for group in LOG_GROUPS:
             streams.create_group(region, group)
         _queue(batch[region], vcpus)

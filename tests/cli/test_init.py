@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -12,6 +13,10 @@ from orchestrator.cli.init import NAMES, STARTER
 from orchestrator.settings import read as read_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from orchestrator.localcloud import LocalCloud
     from tests.cli.calls import Sweep
 
 
@@ -46,6 +51,17 @@ def test_the_starter_training_runs_and_logs_its_metric(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script, *options], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.count("loss=") == 3
     assert json.loads((tmp_path / "model.json").read_text())["weight"] > 0
+
+
+def test_the_data_that_the_starter_tells_of_lies_on_the_local_cloud(
+    cloud: LocalCloud, client: Callable[..., Any]
+) -> None:
+    told = list(csv.DictReader((STARTER / "catalog" / "replicas.csv").read_text().splitlines()))
+    assert {replica["region"] for replica in told} <= set(cloud.regions)
+    for replica in told:
+        bucket, _, prefix = replica["s3_uri"].removeprefix("s3://").partition("/")
+        held = client("s3", replica["region"]).list_objects_v2(Bucket=bucket, Prefix=prefix)
+        assert held["KeyCount"] > 0, replica["s3_uri"]
 
 
 def test_init_lists_what_it_wrote(sweep: Sweep) -> None:
