@@ -52,20 +52,18 @@ class Show(Protocol):
 def run_demo(show: Show, *, parallel: str = "mpi") -> None:
     """Whatever was started is stopped on the way out, whichever way that is."""
     sweep = wanted(parallel)
-    show.say(f"Starting AWS on this machine: {', '.join(REGIONS)}")
-    with (
-        TemporaryDirectory(prefix="sweep-demo-") as folder,
-        LocalCloud(home=Path(folder) / "aws", regions=REGIONS) as cloud,
-        only(cloud.environment),
-    ):
+    with TemporaryDirectory(prefix="sweep-demo-") as folder:
+        # Said only here: whoever interrupts at a word of ours finds a folder that knows how to go.
+        show.say(f"Starting AWS on this machine: {', '.join(REGIONS)}")
         home = Path(folder)
-        settings = read_settings({"database": f"sqlite:///{home / 'sweep.db'}", "poll_s": 1.0}, folder=home)
-        orchestrator = Orchestrator(settings)
-        world = furnish(home, settings.region_bucket or "")
-        orchestrator.catalog.load(world.catalog)
-        size = f"{world.bytes / 1e6:.1f} MB, {world.replicas} replicas"
-        show.say(f"{len(CAMPAIGNS)} driving campaigns ({size}) are in S3 and in the catalog\n")
-        perform(orchestrator, sweep, show)
+        with LocalCloud(home=home / "aws", regions=REGIONS) as cloud, only(cloud.environment):
+            settings = read_settings({"database": f"sqlite:///{home / 'sweep.db'}", "poll_s": 1.0}, folder=home)
+            orchestrator = Orchestrator(settings)
+            world = furnish(home, settings.region_bucket or "")
+            orchestrator.catalog.load(world.catalog)
+            size = f"{world.bytes / 1e6:.1f} MB, {world.replicas} replicas"
+            show.say(f"{len(CAMPAIGNS)} driving campaigns ({size}) are in S3 and in the catalog\n")
+            perform(orchestrator, sweep, show)
     for line in ("\nNext:", *NEXT):
         show.say(line)
 
