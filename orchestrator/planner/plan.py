@@ -172,7 +172,7 @@ class Plan:
         )
 
     def _work(self, dataset: int, code: str) -> str:
-        """Digest of all that makes a task's result what it is, but for its point."""
+        """Digest of what a task trains with, but for its point: data, code and image, not how it runs."""
         if (dataset, code) not in self._works:
             train = self.sweep.train
             image = train.image or (train.framework and train.framework.model_dump())
