@@ -93,7 +93,7 @@ def test_a_missing_sweep_is_one_clear_line(sweep: Sweep) -> None:
 
 
 def test_a_classic_jobarray_says_where_the_data_lies(sweep: Sweep) -> None:
-    Path("jobs.csv").write_text("eu-central-1,s3://mine/a/\neu-north-1,s3://mine/b/\n")
+    Path("jobs.csv").write_text("eu-central-1,s3://mine/a/\neu-west-1,s3://mine/b/\n")
     body = json.loads(sweep("plan", "sweep.yaml", "--manifest", "jobs.csv", "--json").out)
-    assert {line["region"] for line in body["lines"]} == {"eu-central-1", "eu-north-1"}
+    assert {line["region"] for line in body["lines"]} == {"eu-central-1", "eu-west-1"}
     assert body["tasks"] == 12
