@@ -40,6 +40,9 @@ HINTS: dict[type[SweepError], str] = {
     SettingsError: "mend the AWS_* variables or ~/.aws/config",
 }
 
+REGION_HINT = "a Region is written as in eu-west-1: mend --region, SWEEP_REGION, AWS_REGION or `where.regions`"
+ENDPOINT_HINT = "AWS_ENDPOINT_URL is written as in http://localhost:5000, or not set at all; a Region as in eu-west-1"
+
 # Patterns of error codes; the first that matches the whole code decides.
 CODES: tuple[tuple[type[SweepError], str], ...] = (
     (
@@ -149,11 +152,13 @@ CLASSES: dict[str, type[SweepError]] = {
     "UnsupportedS3ControlConfigurationError": InvalidRequest,
 }
 
+_BAD_URL = re.compile(r"Invalid (endpoint|IPv6 URL)")
+
 
 @contextmanager
 def aws_errors(what: str, where: str = "") -> Iterator[None]:
     """Around a call: `what` as in "could not <what>", `where` a Region or resource."""
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import BotoCoreError, ClientError, InvalidRegionError
     from botocore.parsers import ResponseParserError
 
     try:
@@ -164,7 +169,13 @@ def aws_errors(what: str, where: str = "") -> Iterator[None]:
         raise kind(f"could not {what}: {text}", where=place, hint=HINTS[kind]) from error
     except (BotoCoreError, ResponseParserError) as error:
         kind = of_class(type(error)) or InvalidRequest
-        raise kind(f"could not {what}: {_one_line(error)}", where=where, hint=HINTS[kind]) from error
+        hint = REGION_HINT if isinstance(error, InvalidRegionError) else HINTS[kind]
+        raise kind(f"could not {what}: {_one_line(error)}", where=where, hint=hint) from error
+    except ValueError as error:
+        # botocore checks URLs with plain ValueErrors; any other is a fault of ours and must look like one.
+        if not _BAD_URL.match(str(error)):
+            raise
+        raise SettingsError(f"could not {what}: {_one_line(error)}", where=where, hint=ENDPOINT_HINT) from error
 
 
 def code(error: SweepError) -> str:

@@ -196,5 +196,19 @@ def test_an_endpoint_that_is_down_is_unreachable(monkeypatch: pytest.MonkeyPatch
 def test_a_broken_aws_variable_is_a_setting_to_mend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match=r"'us east 1'.* \(a Region is written as in eu-west-1: mend --region"):
         Clients().client("s3", "us east 1")
+
+
+@pytest.mark.parametrize("url", ["nonsense", "localhost:5000", "http://", "http://[::1"])
+def test_an_endpoint_that_is_no_url_is_a_setting_to_mend(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    with pytest.raises(SettingsError, match=r"Invalid .* \(AWS_ENDPOINT_URL is written as in http://localhost:5000"):
+        Clients().client("s3", "us-east-1")
+
+
+def test_any_other_value_error_stays_the_bug_that_it_is() -> None:
+    with pytest.raises(ValueError, match="ours"), aws_errors("do it"):
+        raise ValueError("ours")
