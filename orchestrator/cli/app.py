@@ -33,6 +33,11 @@ def _run(arguments: list[str]) -> int:
     from orchestrator.cli.commands import run
     from orchestrator.cli.render import ReaderGone
 
+    if not sys.stderr:  # closed, as by `2>&-`: nobody wants to know
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if not sys.stdout:  # the next file opened would be taken for it
+        sys.stderr.write("error: standard output is closed: there is nowhere to print to\n")
+        return 1
     try:
         return run(arguments)
     except ReaderGone:

@@ -86,7 +86,7 @@ def show(
         rows = catalog.show(kind)
         columns = [_column(name) for name in (rows[0] if rows else ())]
     else:
-        rows = [{"kind": name, "rows": len(catalog.show(name))} for name in KINDS]
+        rows = [{"kind": name, "rows": count} for name, count in catalog.totals().items()]
         columns = [_column("kind"), _column("rows")]
     if as_json:
         render.as_json(rows)

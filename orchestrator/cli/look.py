@@ -70,7 +70,9 @@ def logs(
     follow_on: Annotated[bool, typer.Option("--follow", "-f", help="Stay, and print what comes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print what the trainings and their launchers wrote. --json prints an object a line.
+    """Print what the trainings wrote. --json prints an object a line.
+
+    A task whose training never started has no log: `sweep results` has the reason.
 
     Example: sweep logs nightly --task 3,7-9 -f
     """

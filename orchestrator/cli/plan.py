@@ -16,6 +16,7 @@ from orchestrator.cli import render, values
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,6 +114,8 @@ def plan(
     """
     from orchestrator.api import difference, explain, read_plan, read_sweep, write_plan
 
+    if output is not None and output.is_dir():
+        raise UsageError("is a folder", where=str(output), hint="name the file to write")
     if frontier:
         from orchestrator.cli.frontier import show_frontier
 

@@ -54,6 +54,9 @@ def _problem(error: Exception) -> Problem:
         return Problem(_usage(error), 2)
     if isinstance(error, _local_cloud_error()):
         return Problem(str(error), error.exit_code)
+    if isinstance(error, UnicodeEncodeError):
+        culprit = ascii(error.object[error.start : error.end])
+        return Problem(f"{culprit} cannot be written in {error.encoding} (LC_ALL=C.UTF-8 is a locale that can)", 2)
     if isinstance(error, OSError):
         return Problem(": ".join(str(part) for part in (error.filename, error.strerror or error) if part), 1)
     name = type(error).__name__

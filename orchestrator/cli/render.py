@@ -33,6 +33,8 @@ class Column(Generic[Row]):
     text: Callable[[Any], str] = str
     title: str = ""
     right: bool = False
+    spare: bool = False
+    """Left out where a terminal has no room for it."""
 
     @property
     def heading(self) -> str:
@@ -119,7 +121,7 @@ def rich_table(rows: Sequence[Row], columns: Sequence[Column[Row]]) -> Table:
 
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(Text(column.heading), justify="right" if column.right else "left")
+        table.add_column(Text(column.heading), justify="right" if column.right else "left", overflow="fold")
     for row in rows:
         cells = [column.cell(row) for column in columns]
         table.add_row(*(Text(cell, style=STATE_COLOURS.get(cell, "")) for cell in cells))
@@ -127,12 +129,21 @@ def rich_table(rows: Sequence[Row], columns: Sequence[Column[Row]]) -> Table:
 
 
 def _fitted(rows: Sequence[Row], columns: Sequence[Column[Row]], stream: IO[str]) -> str:
-    """Wrapped to the terminal's width."""
+    """Within the terminal's width: without spare columns, the last first, and then wrapped."""
     from rich.console import Console
 
     console = Console(file=stream)
+    table, left_out = rich_table(rows, columns), list[str]()
+    for spare in reversed([column for column in columns if column.spare]):
+        if console.measure(table).minimum < console.width:
+            break
+        columns = [column for column in columns if column is not spare]
+        table = rich_table(rows, columns)
+        left_out.insert(0, spare.heading)
     with console.capture() as capture:
-        console.print(rich_table(rows, columns))
+        console.print(table)
+        if left_out:
+            console.print(f"no room for: {', '.join(left_out)}", style="dim", highlight=False)
     return capture.get()
 
 

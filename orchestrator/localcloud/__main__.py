@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.errors import LocalCloudError
+from orchestrator.localcloud.market import table
 from orchestrator.localcloud.names import REGIONS
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         chosen = server.Options(
             home=options.home,
             port=options.port,
-            regions=[name.strip() for name in options.regions.split(",") if name.strip()],
+            regions=_regions(options.regions),
             vcpus=options.vcpus,
             trainings=options.trainings,
         )
@@ -56,6 +57,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--with-parent", action="store_true", help="end when standard input closes")
     parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])
     return parser
+
+
+def _regions(text: str) -> list[str]:
+    """Those that the local cloud knows prices and zones of."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in table.REGIONS]
+    if not names or unknown:
+        wrong = f"there is no Region {unknown[0]}" if unknown else "a cloud without Regions"
+        raise LocalCloudError(f"{wrong}: choose some of {', '.join(table.REGIONS)}")
+    return names
 
 
 def _say_ready(serving: Serving) -> None:

@@ -263,7 +263,7 @@ def read(path: Path) -> Plan:
         plan = Plan.from_json(body, folder)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
             "not a plan", where=str(path), hint="`sweep plan sweep.yaml -o plan.json` writes one"
         ) from error

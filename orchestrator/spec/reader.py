@@ -118,6 +118,8 @@ def _told(error: ErrorDetails, document: Document) -> tuple[yaml.Position, str, 
             )
         case "string_type":
             return document.position(path), f"{name}: expected text, got {shown(error['input'])}", "put it in quotes"
+        case "too_short" if not error["input"]:
+            return document.position(path), f"{name}: there is nothing in it", "name at least one"
         case "model_type" | "dict_type":
             return document.position(path), f"{name}: expected a mapping, got {shown(error['input'])}", ""
         case _:

@@ -190,6 +190,19 @@ def test_a_reader_that_leaves_ends_the_program_quietly(shell: Shell) -> None:
     assert process.stderr.read() == ""
 
 
+@pytest.mark.parametrize("command", ["results", "runs", "--version", "--help"])
+def test_a_closed_standard_output_is_one_clear_line(command: str) -> None:
+    script = f"exec {sys.executable} -m tests.cli.fake {command} >&-"
+    done = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: standard output is closed: there is nowhere to print to\n")
+
+
+def test_a_closed_standard_error_does_not_get_into_the_data() -> None:
+    script = f"exec {sys.executable} -m tests.cli.fake sync --verbose 2>&-"
+    done = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
+
+
 def test_global_options_may_stand_behind_the_command(monkeypatch: pytest.MonkeyPatch, sweep: Sweep) -> None:
     seen: list[Session] = []
     monkeypatch.setattr(Session, "orchestrator", property(lambda self: seen.append(self) or FakeOrchestrator()))

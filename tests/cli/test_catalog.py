@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.kinds import KINDS
 from orchestrator.cli import catalog
 from orchestrator.cli.init import STARTER
@@ -47,7 +48,14 @@ def test_rows_of_a_kind_are_shown(sweep: Sweep) -> None:
 
 def test_without_a_kind_all_are_counted(sweep: Sweep) -> None:
     sweep("catalog", "load", STARTED)
-    assert {"kind": "prices", "rows": 8} in json.loads(sweep("catalog", "show", "--json").out)
+    counted = json.loads(sweep("catalog", "show", "--json").out)
+    assert [row["kind"] for row in counted] == list(catalog.KINDS)
+    assert {"kind": "prices", "rows": 8} in counted
+
+
+def test_rows_are_counted_without_being_read(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Catalog, "show")
+    assert sweep("catalog", "show").code == 0
 
 
 def test_an_empty_kind_says_how_to_fill_it(sweep: Sweep) -> None:

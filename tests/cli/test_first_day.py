@@ -43,6 +43,15 @@ def test_submitting_without_settings_says_which_are_missing(sweep: Sweep, projec
     assert "bucket" in ended.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_an_empty_name_is_no_name_for_a_run(sweep: Sweep, project: Path, dry: list[str]) -> None:
+    settings = project / "sweep.toml"
+    settings.write_text('bucket = "b"\nregion_bucket = "b-{region}"\nrole = "arn:aws:iam::123456789012:role/r"\n')
+    ended = sweep("submit", "sweep.yaml", "--yes", "--name", "", *dry)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.splitlines()[-1].startswith("error: '' cannot name a run")
+
+
 def test_no_credentials_is_one_line_and_4(sweep: Sweep, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     settings = project / "sweep.toml"
@@ -64,6 +73,12 @@ def test_an_endpoint_that_is_down_is_one_line_and_1(
     ended = sweep("submit", "sweep.yaml", "--yes")
     assert ended.code == 1
     assert "127.0.0.1:9" in ended.err.splitlines()[-1]
+
+
+def test_a_name_that_the_locale_cannot_read_is_one_clear_line(sweep: Sweep) -> None:
+    ended = sweep("status", "gr\udcc3\udcb6sse")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: '\\udcc3\\udcb6' cannot be written in utf-8")
 
 
 def test_the_schema_describes_the_sweep_file(sweep: Sweep) -> None:

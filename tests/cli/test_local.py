@@ -92,6 +92,20 @@ def test_a_port_in_use_is_one_clear_line(home: Path, background: list[str]) -> N
     assert ended.stderr == f"error: port {port} is in use: choose another with --port, or 0 for any free one\n"
 
 
+@pytest.mark.parametrize("background", [["-d"], []])
+@pytest.mark.parametrize(
+    ("regions", "said"), [("us-east-1,mars-1", "there is no Region mars-1"), (",", "a cloud without Regions")]
+)
+def test_regions_that_there_are_not_are_one_clear_line(
+    home: Path, background: list[str], regions: str, said: str
+) -> None:
+    command = [*SWEEP, "local", "up", *background, "--home", str(home), "--regions", regions]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {said}: choose some of us-east-1, ")
+    assert ended.stderr.count("\n") == 1
+
+
 def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, home: Path) -> None:
     sweep("local", "up", "-d", "--home", home)
     ended = sweep("local", "up", "-d", "--home", home)

@@ -76,6 +76,12 @@ def test_logs_say_which_task_wrote_a_line(sweep: Sweep) -> None:
     assert sweep("logs").out == "[3] loss=0.5\n"
 
 
+def test_the_help_of_logs_promises_the_trainings_alone(sweep: Sweep) -> None:
+    told = " ".join(sweep("logs", "--help").out.split())
+    assert "launcher" not in told
+    assert "`sweep results` has the reason" in told
+
+
 def test_logs_of_some_tasks_are_followed(sweep: Sweep, team: FakeOrchestrator) -> None:
     sweep("logs", "--task", "3,7-9", "-f")
     assert ("logs", "3,7-9", True) in team.opened.calls

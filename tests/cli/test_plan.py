@@ -97,3 +97,11 @@ def test_a_classic_jobarray_says_where_the_data_lies(sweep: Sweep) -> None:
     body = json.loads(sweep("plan", "sweep.yaml", "--manifest", "jobs.csv", "--json").out)
     assert {line["region"] for line in body["lines"]} == {"eu-central-1", "eu-west-1"}
     assert body["tasks"] == 12
+
+
+@pytest.mark.parametrize("output", ["", "."])
+@pytest.mark.usefixtures("project")
+def test_a_plan_cannot_be_written_over_a_folder(sweep: Sweep, output: str) -> None:
+    ended = sweep("plan", "sweep.yaml", "-o", output)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: .: is a folder (name the file to write)\n"

@@ -102,3 +102,17 @@ def test_json_has_the_declared_fields(capsys: pytest.CaptureFixture[str]) -> Non
 def test_what_is_said_to_a_person_is_not_data(capsys: pytest.CaptureFixture[str]) -> None:
     render.say("hello")
     assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_a_narrow_terminal_leaves_spare_columns_out_instead_of_breaking_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (*COLUMNS, Column("people", lambda city: city.people, title="census", spare=True))
+    shown = {}
+    for width in (80, 25):
+        monkeypatch.setenv("COLUMNS", str(width))
+        stream = Terminal()
+        render.as_table(CITIES, columns, stream)
+        shown[width] = stream.getvalue()
+    assert "census" in shown[80].splitlines()[0]
+    assert "census" not in shown[25].splitlines()[0]
+    assert "Reykjavík" in shown[25]
+    assert "no room for: census" in shown[25]

@@ -124,7 +124,7 @@ def test_a_plan_file_changed_by_hand_is_refused(
         read(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"id": 1, "folder": 2}', "name: x", "\xff"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"id": 1, "folder": 2}', "name: x", "\xff", "[" * 10**5])
 def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(text.encode("latin-1"))

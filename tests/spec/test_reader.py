@@ -73,6 +73,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("image: registry/steering:1", "framework: {name: pytorch, version: 2.10}", "sweep.yaml:5:39: train.framework"),
         ("runtime:", "retries: many\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got 'many'"),
         ("runtime:", "retries: true\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got true"),
+        ("[ml.g5.xlarge]", "[]", "sweep.yaml:11:19: where.instance_types: there is nothing in it (name at least one)"),
         ("runtime:", "retries: 11\nruntime:", "sweep.yaml:13:10: retries: should be less than or equal to 10, got 11"),
         ("runtime:", "data:\nruntime:", "sweep.yaml:13:6: data: expected a mapping, got nothing"),
         ("[1e-4, 1e-3]", "[]", "sweep.yaml:8:7: the list is empty (an axis needs at least one value)"),
