@@ -41,13 +41,16 @@ class Place:
     s3_uri: str
     rate: float
     """On-demand $ for one instance and hour: what SageMaker multiplies billable time with, spot or not."""
+    plan_arn: str = ""
+    """Of the training plan that a committed lane's instances belong to."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
+        body = {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
+        return body | {"plan_arn": self.plan_arn} if self.plan_arn else body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Place:
-        return cls(Lane.parse(body["lane"]), body["s3_uri"], body["rate"])
+        return cls(Lane.parse(body["lane"]), body["s3_uri"], body["rate"], body.get("plan_arn", ""))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from botocore.validate import ParamValidator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.sagemaker.request import HASH_TAG, request
 from orchestrator.platforms.sagemaker.stage import template
 from orchestrator.wire.names import canonical
-from orchestrator.wire.task import Limits
+from orchestrator.wire.task import Limits, Place, Purchase
 from tests.platforms.sweeps import ON_DEMAND, ROLE, SITE, SPOT, TASK, sweep
 
 DIGEST = "0123abcd"
@@ -150,6 +151,23 @@ def test_on_demand_says_how_long_to_wait_for_a_machine_within_sagemakers_bounds(
     assert body(place=cpu)["StoppingCondition"] == {"MaxRuntimeInSeconds": 3000}
 
 
+PLAN = "arn:aws:sagemaker:eu-west-1:123456789012:training-plan/nightly"
+COMMITTED = replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, purchase=Purchase.COMMITTED), plan_arn=PLAN)
+
+
+def test_a_training_plan_is_drawn_on_by_its_arn_and_never_as_spot() -> None:
+    made = body(place=COMMITTED)
+    assert made["ResourceConfig"]["TrainingPlanArn"] == PLAN
+    assert "EnableManagedSpotTraining" not in made
+    assert "TrainingPlanArn" not in body()["ResourceConfig"]
+
+
+@pytest.mark.parametrize("place", [replace(COMMITTED, plan_arn=""), replace(ON_DEMAND, plan_arn=PLAN)])
+def test_what_is_bought_and_the_training_plan_must_agree(place: Place) -> None:
+    with pytest.raises(InvalidRequest, match="training plan"):
+        body(place=place)
+
+
 def test_spot_waits_at_least_as_long_as_it_may_run() -> None:
     assert body(limits=Limits(3600, max_wait_s=0))["StoppingCondition"]["MaxWaitTimeInSeconds"] == 3000
 
@@ -186,7 +204,7 @@ def test_the_same_arguments_make_the_same_bytes_and_the_hash_covers_them(
     assert one.hash not in {other.hash for other in others}
 
 
-@pytest.mark.parametrize("place", [SPOT, ON_DEMAND])
+@pytest.mark.parametrize("place", [SPOT, ON_DEMAND, COMMITTED])
 def test_botocores_own_description_of_the_api_accepts_the_request(place: Any) -> None:
     asked = {"metrics": {"loss": "loss=([0-9.]+)"}, "checkpoints": {}, "environment": {"A": "b"}, "parallel": "ddp"}
     shape = botocore.session.Session().get_service_model("sagemaker").operation_model("CreateTrainingJob").input_shape

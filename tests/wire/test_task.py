@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Place, Purchase
 from orchestrator.wire.template import Template
 
 PART = st.from_regex(r"\A[a-z0-9.-]+\Z")
@@ -23,6 +23,14 @@ def test_a_lane_is_read_as_it_is_printed(lane: Lane) -> None:
 def test_what_is_no_lane_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the text is all there is to say
         Lane.parse(text)
+
+
+@pytest.mark.parametrize("arn", ["", "arn:aws:sagemaker:eu-west-1:123456789012:training-plan/nightly"])
+def test_a_place_comes_back_with_the_training_plan_it_draws_on_and_says_nothing_where_there_is_none(arn: str) -> None:
+    place = Place(Lane("sagemaker", "eu-west-1", "ml.p5.48xlarge", Purchase.COMMITTED), "s3://data/", 1.5, arn)
+    body = json.loads(json.dumps(place.to_json()))
+    assert Place.from_json(body) == place
+    assert ("plan_arn" in body) == bool(arn)
 
 
 def test_a_template_comes_back_without_what_a_newer_writer_added() -> None:

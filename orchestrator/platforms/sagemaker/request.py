@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.sagemaker.parallel import encode, of_place
 from orchestrator.wire.names import digest, training_name
@@ -28,11 +29,7 @@ def request(template: Template, task: Task, place: Place, attempt: int, max_runt
         "HyperParameters": _hyperparameters(template, task, place, name),
         "InputDataConfig": [_channel(place.s3_uri)],
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
-        "ResourceConfig": {
-            **template.request["ResourceConfig"],
-            "InstanceType": place.lane.instance_type,
-            "InstanceCount": task.instances,
-        },
+        "ResourceConfig": {**template.request["ResourceConfig"], **_resources(task, place)},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
     }
     if place.lane.purchase is Purchase.SPOT:
@@ -55,6 +52,20 @@ def _algorithm(template: Template, place: Place) -> dict[str, Any]:
     algorithm: dict[str, Any] = template.request["AlgorithmSpecification"]
     image = template.images.get(place.lane.instance_type)
     return algorithm | {"TrainingImage": image} if image else algorithm
+
+
+def _resources(task: Task, place: Place) -> dict[str, Any]:
+    """The machines. Those of a training plan are asked for by its ARN: without it they would be bought on demand."""
+    lane = place.lane
+    if (lane.purchase is Purchase.COMMITTED) != bool(place.plan_arn):
+        found = f"the training plan {place.plan_arn}" if place.plan_arn else "no training plan's ARN"
+        raise InvalidRequest(
+            f"a place bought as {lane.purchase.value} comes with {found}",
+            where=str(lane),
+            hint="load the plan's ARN with the catalog's commitments, and plan again",
+        )
+    machines = {"InstanceType": lane.instance_type, "InstanceCount": task.instances}
+    return machines | {"TrainingPlanArn": place.plan_arn} if place.plan_arn else machines
 
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
