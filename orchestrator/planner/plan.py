@@ -85,14 +85,23 @@ class Lot:
     lane: Lane
     usd_per_hour: float
     slots: int | None
-    """Instances at once; None where no quota was known."""
+    """Instances at once, the whole quota; None where no quota was known."""
+    held: int = 0
+    """Of these slots, by other runs."""
+    arn: str | None = None
+    """The training plan that a committed lane belongs to."""
+    used: int | None = None
+    """Instances that this plan has there at once, at most, if all tasks run at their first choice: what a total of
+    several lanes leaves to this one; None where nothing limits them."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"lane": str(self.lane), "usd_per_hour": self.usd_per_hour, "slots": self.slots}
+        return asdict(self) | {"lane": str(self.lane)}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Lot:
-        return cls(Lane.parse(body["lane"]), body["usd_per_hour"], body["slots"])
+        """What an older writer did not know yet stays as it is unless said."""
+        known = {name: body[name] for name in cls.__dataclass_fields__ if name in body}
+        return cls(**known | {"lane": Lane.parse(body["lane"])})
 
 
 @dataclass(frozen=True)
@@ -227,6 +236,11 @@ class Plan:
         )
         plan.__dict__["_body"] = body
         return plan
+
+
+def longest_first(plan: Plan) -> list[Share]:
+    """The order in which tasks should start, so that no long one begins last."""
+    return sorted(plan.shares, key=lambda share: (-share.hours, share.first))
 
 
 def _copy(body: dict[str, Any]) -> Copy:
