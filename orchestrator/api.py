@@ -12,6 +12,8 @@ from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
 from orchestrator.errors import UsageError
+from orchestrator.images import Pushed, push
+from orchestrator.images import address as image_address
 from orchestrator.planner.explain import difference, explain
 from orchestrator.planner.picture import picture as draw_frontier
 from orchestrator.planner.plan import Plan, Share
@@ -37,6 +39,7 @@ from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from orchestrator.platforms.source import Package
@@ -48,6 +51,7 @@ __all__ = [
     "Orchestrator",
     "Plan",
     "Problem",
+    "Pushed",
     "Ranges",
     "Run",
     "RunRow",
@@ -60,6 +64,7 @@ __all__ = [
     "difference",
     "draw_frontier",
     "explain",
+    "image_address",
     "read_plan",
     "read_settings",
     "read_sweep",
@@ -118,6 +123,13 @@ class Orchestrator:
         if package is None:
             raise _no_source(plan)
         return requests(self._anchor(plan, package, name), package, self.cloud)
+
+    def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
+        """A local container image to these Regions; or to the control Region and all that hold data."""
+        if regions is None:
+            holding = {str(row["region"]) for row in self.catalog.show("replicas")}
+            regions = sorted(holding | {self.settings.region})
+        return push(name, regions, Clients(self.settings.profile))
 
     def runs(self) -> list[RunRow]:
         """All that this database knows, newest first."""

@@ -10,6 +10,7 @@ from orchestrator.aws.mapping import aws_errors
 if TYPE_CHECKING:
     from boto3.session import Session
     from mypy_boto3_batch import BatchClient
+    from mypy_boto3_ecr import ECRClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sagemaker import SageMakerClient
@@ -26,6 +27,8 @@ class Clients:
 
     @overload
     def client(self, service: Literal["batch"], region: str) -> BatchClient: ...
+    @overload
+    def client(self, service: Literal["ecr"], region: str) -> ECRClient: ...
     @overload
     def client(self, service: Literal["logs"], region: str) -> CloudWatchLogsClient: ...
     @overload

@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli import catalog, change, cost, demo, fault, init, local, look, plan, results, schema, submit
+from orchestrator.cli import (
+    catalog,
+    change,
+    cost,
+    demo,
+    fault,
+    images,
+    init,
+    local,
+    look,
+    plan,
+    results,
+    schema,
+    submit,
+)
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
 
@@ -18,7 +32,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 ORDER = (
     *("init", "catalog", "plan", "submit", "runs", "status", "watch", "logs", "results", "cost"),
-    *("cancel", "retry", "sync", "schema", "local", "demo"),
+    *("cancel", "retry", "sync", "schema", "images", "local", "demo"),
 )
 
 
@@ -50,6 +64,7 @@ app.command()(change.cancel)
 app.command()(change.retry)
 app.command()(change.sync)
 app.command()(schema.schema)
+app.add_typer(images.app, name="images")
 local.app.command()(fault.fault)
 local.app.command()(fault.faults)
 app.add_typer(local.app, name="local")

@@ -1,0 +1,51 @@
+"""`sweep images`: the containers that trainings and launchers run in."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli import render
+from orchestrator.cli.options import AsJson
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import Session
+from orchestrator.errors import UsageError
+
+app = typer.Typer(help="Bring container images to every Region.")
+
+
+@app.callback()
+def images() -> None:
+    """Bring container images to every Region."""
+
+
+@app.command()
+def push(
+    context: typer.Context,
+    image: Annotated[str, typer.Argument(metavar="IMAGE", help="A local image, such as sweep-pytorch:1.")],
+    to: Annotated[
+        str | None, typer.Option(metavar="R,R", help="Regions; without it the control Region and all that hold data.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Push a local image to the ECR of every Region, under the same name.
+
+    The repository is made where it is missing. Docker must be there, and the image built: `make images` builds ours.
+
+    Example: sweep images push sweep-pytorch:1 --to us-east-1,eu-west-1
+    """
+    from orchestrator.api import image_address
+
+    regions = None if to is None else [name.strip() for name in to.split(",") if name.strip()]
+    if regions == []:
+        raise UsageError("names no Region", where="--to", hint="such as --to us-east-1,eu-west-1")
+    pushed = []
+    for one in Session.of(context).orchestrator.push_image(image, regions):
+        pushed.append(one)
+        render.say(f"{one.region}: pushed")
+    if as_json:
+        render.as_json(pushed)
+        return
+    render.as_table(pushed, [Column("region", lambda row: row.region), Column("digest", lambda row: row.digest)])
+    render.say(f"in a sweep file: image: {image_address(image)}")
