@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Booleans = npt.NDArray[np.bool_]
 
 NO_COPY = -1
+NO_POOL = -1
 SLACK = 1 + 1e-9
 """Sums of hours may differ in their last bits."""
 
@@ -35,13 +36,45 @@ class Choices:
     usd: Floats
     """Expected, of one task."""
     promise: Floats
-    """The least envelope that one honest task fits into."""
+    """The least envelope that one honest task fits into. It never counts on a pool."""
+    pool: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The pool that pays for it, or NO_POOL; unless said, none does."""
+    draw: Floats = field(default_factory=lambda: np.empty(0))
+    """$ that one task takes from that pool."""
+
+    def __post_init__(self) -> None:
+        if not len(self.pool):
+            object.__setattr__(self, "pool", np.full(len(self), NO_POOL))
+            object.__setattr__(self, "draw", np.zeros(len(self)))
 
     def __len__(self) -> int:
         return len(self.cohort)
 
     def take(self, rows: Integers | Booleans) -> Choices:
         return Choices(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Total:
+    """A limit on several lanes together. Each of them holds a fixed part of it for as long as the plan runs."""
+
+    lanes: Integers
+    slots: float
+    """Trainings at once."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A savings plan: so many $ of on-demand work an hour are paid already."""
+
+    usd_per_hour: float
+    opens: float
+    closes: float
+    """Hours from now."""
+
+    def usd(self, horizon: float) -> float:
+        """That it holds within the horizon."""
+        return self.usd_per_hour * max(min(self.closes, horizon) - max(self.opens, 0.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -56,6 +89,14 @@ class Problem:
     horizon: float
     budget: float = np.inf
     """Of all promises and copies together."""
+    closes: Floats = field(default_factory=lambda: np.empty(0))
+    """Hours after which each lane is not ours any more; unless said, it stays."""
+    totals: tuple[Total, ...] = ()
+    pools: tuple[Pool, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not len(self.closes):
+            object.__setattr__(self, "closes", np.full(len(self.slots), np.inf))
 
     def within(self, horizon: float) -> Problem:
         """Only what can end in time. The rows keep their order."""
@@ -63,7 +104,13 @@ class Problem:
 
     def kept(self, horizon: float) -> Booleans:
         """Which choices can end in time."""
-        return np.asarray(self.choices.hours + self.choices.wait <= horizon * SLACK)
+        until = np.minimum(self.closes, horizon)[self.choices.lane]
+        return np.asarray(self.choices.hours + self.choices.wait <= until * SLACK)
+
+    @cached_property
+    def until(self) -> Floats:
+        """By lane: when its last task must have ended."""
+        return np.minimum(self.closes, self.horizon)
 
     @cached_property
     def first(self) -> Integers:
