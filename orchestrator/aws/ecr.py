@@ -56,6 +56,14 @@ class Image:
         return f"{name}@{self.digest}" if self.digest else f"{name}:{self.tag}"
 
 
+def pinned(uri: str, account: str, clients: Clients) -> str:
+    """By its digest, if the image lies in this account's ECR; any other as it is."""
+    image = Image.parse(uri)
+    if image is None or image.account != account or image.digest:
+        return uri
+    return str(Ecr(clients, image.region).pinned(image))
+
+
 @dataclass(frozen=True)
 class Login:
     """What lets docker in, for twelve hours."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.iam.models import iam_backends
 from moto.logs.models import logs_backends
@@ -96,6 +97,13 @@ class Streams:
         events = [{"timestamp": millis, "message": line} for line in lines]
         with self._lock:
             logs_backends[ACCOUNT][region].groups[group].put_log_events(stream, events)
+
+
+class Repositories:
+    """ECR's, of all Regions."""
+
+    def exist(self, name: str) -> bool:
+        return any(name in backend.repositories for backend in ecr_backends[ACCOUNT].values())
 
 
 class Rules:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.backends import Objects
     from orchestrator.localcloud.control import Control
     from orchestrator.localcloud.logs import Logs
+    from orchestrator.localcloud.registry import Registry
     from orchestrator.localcloud.schedules import Schedules
     from orchestrator.localcloud.strikes import Strikes
 
@@ -78,6 +79,7 @@ class Gateway:
     logs: Logs
     objects: Objects
     schedules: Schedules
+    registry: Registry
     control: Control
     strikes: Strikes
 
@@ -109,6 +111,8 @@ class Gateway:
                 return answers.query(call.operation, method(document) or {})
             if method:
                 return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
+        if call.service == "ecr" and (granted := self.registry.taken_for_granted(call.operation, call.document())):
+            return answers.document(granted, _AMZ_JSON)
         if call.service == "logs":
             self.logs.refresh()
         if call.service == "s3" and call.region:

@@ -41,6 +41,7 @@ def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
         "SWEEP_BUCKET": bucket(),
         "SWEEP_REGION_BUCKET": bucket("{region}"),
         "SWEEP_QUEUE": QUEUE,
+        "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
         "SWEEP_POLL_S": "1",
         **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},
     }

@@ -31,6 +31,7 @@ from orchestrator.localcloud.overview import Overview
 from orchestrator.localcloud.processes import Processes
 from orchestrator.localcloud.provision import provision
 from orchestrator.localcloud.quotas import Quotas
+from orchestrator.localcloud.registry import Registry
 from orchestrator.localcloud.schedules import Schedules
 from orchestrator.localcloud.site import Site
 from orchestrator.localcloud.strikes import Strikes
@@ -110,6 +111,7 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
         logs=logs,
         objects=objects,
         schedules=Schedules(backends.ScheduleStore(), clock, batch),
+        registry=Registry(backends.Repositories()),
         control=Control(clock, faults, mishaps, Overview(endpoint, clock, faults, objects, batch, trainings)),
         strikes=Strikes(faults, clock),
     )

@@ -6,6 +6,7 @@ import importlib.metadata
 import time
 from pathlib import Path
 
+from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler
@@ -82,3 +83,10 @@ def test_rules_and_schedules_are_where_we_look_for_them() -> None:
     assert (found.target["Arn"], found.delete_after) == ("a", True)
     backends.ScheduleStore().delete(found)
     assert backends.ScheduleStore().all("eu-west-1") == []
+
+
+def test_repositories_are_where_we_look_for_them() -> None:
+    repositories = backends.Repositories()
+    assert not repositories.exist("contract")
+    ecr_backends[backends.ACCOUNT]["eu-west-1"].create_repository("contract", "123456789012", None, None, None, None)
+    assert repositories.exist("contract")

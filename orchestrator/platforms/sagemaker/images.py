@@ -6,7 +6,15 @@ it, when a sweep is submitted that names a framework instead of an image; nothin
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.aws import ecr
 from orchestrator.errors import SettingsError, SpecError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+    from orchestrator.wire.template import Template
 
 
 def located(image: str, region: str, role: str) -> str:
@@ -39,6 +47,20 @@ def of_framework(name: str, version: str, python: str, region: str, instance_typ
         text = " ".join(str(error).split())
         raise SpecError(f"no image for {instance_type} in {region}: {text}", where="train.framework") from error
     return uri
+
+
+def pinned(template: Template, clients: Clients) -> Template:
+    """With our own images by their digests: a tag may come to mean another image while a run goes on.
+
+    NotFound, if there is none in the Region: found now, and not by ten thousand launchers.
+    """
+    account, algorithm = _account(template.request["RoleArn"]), template.request["AlgorithmSpecification"]
+    image = ecr.pinned(algorithm["TrainingImage"], account, clients)
+    return replace(
+        template,
+        request={**template.request, "AlgorithmSpecification": {**algorithm, "TrainingImage": image}},
+        images={kind: ecr.pinned(uri, account, clients) for kind, uri in template.images.items()},
+    )
 
 
 def _account(role: str) -> str:
