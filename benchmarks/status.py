@@ -12,9 +12,10 @@ from benchmarks.figure import Figure, best
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine
 from orchestrator.planner.plan import Dataset, Plan, Share
-from orchestrator.runs.anchor import Anchor, everything
+from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.ledger import Known, Ledger
+from orchestrator.runs.submission import everything
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
@@ -39,7 +40,7 @@ def _fill(url: str) -> None:
     """A run of which every other task is done."""
     ledger = Ledger(migrate.ready(engine(url)))
     anchor = Anchor("large", _plan(), "code", "benchmark", time.time())
-    account = Account("us-east-1", "control", "data-{region}", "sweep", "role", "benchmark", 30.0)
+    account = Account("us-east-1", "control", "data-{region}", "sweep", "sweep", "role", "benchmark", 30.0)
     ledger.remember(anchor, account)
     ledger.expect(anchor.name, everything(anchor.plan))
     outcome = Outcome(1, LANE, "training", TaskState.DONE, usd=0.01, metrics={"loss": 0.5})

@@ -184,11 +184,11 @@ def _no_source(plan: Plan) -> UsageError:
 
 
 def _account(settings: Settings) -> Account:
-    settings.require("bucket", "region_bucket", "role")
+    settings.require("bucket", "region_bucket", "role", "launcher_image")
     definition = render(
         resources.text("job_definitions/launcher.json"),
         {
-            "image": settings.launcher_image,
+            "image": settings.launcher_image or "",
             "job_role": settings.job_role or settings.role or "",
             "execution_role": settings.execution_role or settings.role or "",
             "region": settings.region,
@@ -201,6 +201,7 @@ def _account(settings: Settings) -> Account:
         bucket=settings.bucket or "",
         region_bucket=settings.region_bucket or "",
         queue=settings.queue,
+        lane_queue=settings.lane_queue or settings.queue,
         role=settings.role or "",
         owner=settings.owner,
         poll_s=settings.poll_s,

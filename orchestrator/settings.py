@@ -12,6 +12,7 @@ import os
 import sys
 from difflib import get_close_matches
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _PREFIX = "SWEEP_"
 _PROJECT_FILE = "sweep.toml"
 _SQLITE = "sqlite:///"
+_LANE_FACTS = ("region", "instance_type", "purchase")
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +56,12 @@ class Settings(BaseModel):
     job_role: str | None = Field(default=None, description="ARN of the role that launchers run under")
     execution_role: str | None = Field(default=None, description="ARN of the role that starts launchers' containers")
     queue: str = Field(default="sweep", description="AWS Batch job queue")
-    launcher_image: str = Field(default="sweep-launcher:latest", description="container image of the launcher")
+    lane_queue: str | None = Field(
+        default=None,
+        description="queue of tasks that wait for a lane's slots, with {region}, {instance_type} or {purchase} in it; "
+        "without it they go to `queue`, where one lane holds up the others",
+    )
+    launcher_image: str | None = Field(default=None, description="container image of the launcher")
     log_group: str = Field(default="/aws/batch/job", description="where launchers log")
     owner: str = Field(default_factory=_login_name, description="tag of everything started")
     poll_s: float = Field(default=30.0, gt=0, description="launchers look at their training no more often than this")
@@ -64,6 +71,19 @@ class Settings(BaseModel):
     def _names_the_region(cls, pattern: str | None) -> str | None:
         if pattern is not None and "{region}" not in pattern:
             raise ValueError("must contain {region}, as in my-sweeps-{region}")
+        return pattern
+
+    @field_validator("lane_queue")
+    @classmethod
+    def _names_facts_of_a_lane(cls, pattern: str | None) -> str | None:
+        try:
+            names = {name for _, name, *_ in Formatter().parse(pattern or "") if name is not None}
+        except ValueError as error:
+            raise ValueError(f"cannot be read: {error}") from error
+        unknown = names - set(_LANE_FACTS)
+        if unknown:
+            known = ", ".join(f"{{{name}}}" for name in _LANE_FACTS)
+            raise ValueError(f"may contain {known}, and no {{{min(unknown)}}}")
         return pattern
 
     def require(self, *names: str) -> None:

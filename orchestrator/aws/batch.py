@@ -1,4 +1,4 @@
-"""AWS Batch in one Region and queue: definitions, arrays, and what became of their children."""
+"""AWS Batch in one Region: definitions, arrays, and what became of their children."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.mapping import aws_errors
+from orchestrator.errors import InvalidRequest
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:
@@ -26,11 +27,22 @@ class ArrayJob:
     """What to submit. `size` 1 makes an ordinary job: AWS's arrays begin at two."""
 
     name: str
+    queue: str
     definition: str
     size: int
     environment: Mapping[str, str]
     """Little: AWS fails a job after submission when its overrides are longer than 8,192 characters."""
     tags: Mapping[str, str]
+    needs: Mapping[str, int] = field(default_factory=dict)
+    """Of which consumable resource each child holds how much while it runs: until there is so much, it waits."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A consumable resource: what there is so much of, and jobs hold while they run."""
+
+    name: str
+    total: int
 
 
 @dataclass(frozen=True)
@@ -55,10 +67,9 @@ class Job:
 
 
 class Batch:
-    def __init__(self, clients: Clients, region: str, queue: str) -> None:
+    def __init__(self, clients: Clients, region: str) -> None:
         self.clients = clients
         self.region = region
-        self.queue = queue
 
     def definition(self, rendered: Mapping[str, Any]) -> str:
         """The ARN of an active definition with just this content, registered only if there is none.
@@ -77,12 +88,12 @@ class Batch:
         with aws_errors(f"register the job definition {name}", where=self.region):
             return self._client.register_job_definition(**body)["jobDefinitionArn"]
 
-    def find(self, name: str) -> str | None:
-        """The job submitted under this name, the oldest if there are several. Batch forgets jobs after a week."""
+    def find(self, name: str, queue: str) -> str | None:
+        """The job of this name in this queue, the oldest if there are several. Batch forgets jobs after a week."""
         found: list[JobSummaryTypeDef] = []
-        with aws_errors(f"look for the job {name}", where=f"{self.region} {self.queue}"):
+        with aws_errors(f"look for the job {name}", where=f"{self.region} {queue}"):
             pages = self._client.get_paginator("list_jobs").paginate(
-                jobQueue=self.queue, filters=[{"name": "JOB_NAME", "values": [name]}]
+                jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [name]}]
             )
             for page in pages:
                 # AWS's filter ignores case.
@@ -91,8 +102,29 @@ class Batch:
 
     def submit(self, array: ArrayJob) -> str:
         """The id of the job. SubmitJob has no client token: `find` the name first."""
-        with aws_errors(f"submit the job {array.name}", where=f"{self.region} {self.queue}"):
-            return self._client.submit_job(**submission(array, self.queue))["jobId"]
+        with aws_errors(f"submit the job {array.name}", where=f"{self.region} {array.queue}"):
+            return self._client.submit_job(**submission(array))["jobId"]
+
+    def provide(self, resource: Resource) -> None:
+        """Make the consumable resource, or give the one that is there this total."""
+        try:
+            total = self._total(resource.name)
+        except InvalidRequest:  # all that Batch says of what is not there
+            try:
+                with aws_errors(f"create the consumable resource {resource.name}", where=self.region):
+                    self._client.create_consumable_resource(**creation(resource))
+                return
+            except InvalidRequest:
+                total = self._total(resource.name)  # somebody else has just made it, or this tells what is wrong
+        if total != resource.total:
+            with aws_errors(f"change the consumable resource {resource.name}", where=self.region):
+                self._client.update_consumable_resource(
+                    consumableResource=resource.name, operation="SET", quantity=resource.total
+                )
+
+    def _total(self, name: str) -> int:
+        with aws_errors(f"look up the consumable resource {name}", where=self.region):
+            return self._client.describe_consumable_resource(consumableResource=name)["totalQuantity"]
 
     def describe(self, ids: Sequence[str]) -> list[Job]:
         """Those that Batch still knows."""
@@ -128,16 +160,28 @@ def named(rendered: Mapping[str, Any]) -> dict[str, Any]:
     return {**rendered, "jobDefinitionName": f"{rendered['jobDefinitionName']}-{digest(dict(rendered))}"}
 
 
-def submission(array: ArrayJob, queue: str) -> dict[str, Any]:
+def creation(resource: Resource) -> dict[str, Any]:
+    """The CreateConsumableResource request."""
+    return {
+        "consumableResourceName": resource.name,
+        "totalQuantity": resource.total,
+        "resourceType": "REPLENISHABLE",
+    }
+
+
+def submission(array: ArrayJob) -> dict[str, Any]:
     """The SubmitJob request. Pure: a dry run shows it."""
     body: dict[str, Any] = {
         "jobName": array.name,
-        "jobQueue": queue,
+        "jobQueue": array.queue,
         "jobDefinition": array.definition,
         "containerOverrides": {"environment": _pairs(array.environment.items())},
         "tags": dict(array.tags),
         "propagateTags": True,
     }
+    if array.needs:
+        needs = [{"consumableResource": name, "quantity": count} for name, count in sorted(array.needs.items())]
+        body["consumableResourcePropertiesOverride"] = {"consumableResourceList": needs}
     return body | {"arrayProperties": {"size": array.size}} if array.size > 1 else body
 
 

@@ -55,7 +55,10 @@ def submit(
     orchestrator = Session.of(context).orchestrator
     plan = _plan(orchestrator, file, manifest)
     if dry_run:
-        render.as_json(orchestrator.requests(plan, name=name))
+        requests = orchestrator.requests(plan, name=name)
+        render.as_json(requests)
+        for line in requests["left_out"]:
+            render.say(f"note: {line}")
         return
     show(plan, sys.stderr)
     confirm(f"Submit {values.plural(plan.tasks, 'task')} for about {values.money(plan.usd)}?", yes=yes)

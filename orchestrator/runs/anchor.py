@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import NotFound, UsageError
 from orchestrator.planner.plan import Plan
-from orchestrator.wire.names import RunKeys, array_name, canonical, valid_run_name
+from orchestrator.runs.submission import Submission
+from orchestrator.wire.names import RunKeys, canonical, valid_run_name
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.s3 import S3
-
-ARRAY_LIMIT = 10_000
-"""Children of one AWS Batch array job, at most."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Anchor:
     @property
     def tasks(self) -> Ranges:
         """All of them."""
-        return everything(self.plan).tasks
+        return Ranges(((0, self.plan.tasks),))
 
     def checked(self, tasks: Ranges) -> Ranges:
         """These tasks, each once and in order; UsageError when the run has not all of them."""
@@ -63,55 +61,6 @@ class Anchor:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Anchor:
         return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"])
-
-
-@dataclass(frozen=True)
-class Array:
-    """One AWS Batch array job of a submission: child i runs the i-th of these tasks."""
-
-    run: str
-    submission: int
-    number: int
-    tasks: Ranges
-
-    @property
-    def name(self) -> str:
-        return array_name(self.run, self.submission, self.number)
-
-    @property
-    def manifest(self) -> str:
-        return RunKeys(self.run).manifest(self.submission, self.number)
-
-
-@dataclass(frozen=True)
-class Submission:
-    """Some tasks of a run, sent to Batch together: all of them the first time, those to be retried later."""
-
-    number: int
-    tasks: Ranges
-    after: tuple[tuple[int, Ranges], ...] = ()
-    """How many attempts these tasks had behind them; tasks not named had none."""
-
-    def attempts_before(self, task: int) -> int:
-        return next((attempts for attempts, tasks in self.after if task in tasks), 0)
-
-    def arrays(self, run: str) -> list[Array]:
-        chunks = self.tasks.chunks(ARRAY_LIMIT)
-        return [Array(run, self.number, number, tasks) for number, tasks in enumerate(chunks, start=1)]
-
-    def to_json(self) -> dict[str, Any]:
-        after = {str(attempts): str(tasks) for attempts, tasks in self.after}
-        return {"number": self.number, "tasks": str(self.tasks), "after": after}
-
-    @classmethod
-    def from_json(cls, body: dict[str, Any]) -> Submission:
-        after = tuple((int(attempts), Ranges.parse(tasks)) for attempts, tasks in body["after"].items())
-        return cls(body["number"], Ranges.parse(body["tasks"]), after)
-
-
-def everything(plan: Plan) -> Submission:
-    """The first submission of every run."""
-    return Submission(1, Ranges(((0, plan.tasks),)))
 
 
 def claim(control: S3, wanted: Anchor, *, again: bool) -> Anchor:

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists, UsageError
-from orchestrator.runs.anchor import Submission, add_submission, everything, submissions
+from orchestrator.runs.anchor import add_submission, submissions
 from orchestrator.runs.settle import handle, poll
+from orchestrator.runs.submission import Submission, everything, parts
 from orchestrator.runs.submit import send
 from orchestrator.runs.sync import READERS, read_results, settle_all, sync
 from orchestrator.wire.ranges import Ranges
@@ -37,7 +38,7 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     made = list(submissions(cloud.s3, anchor.name))
     cloud.control(anchor.name).cancel(through=made[-1].number)
     sync(anchor, made, ledger, cloud)
-    jobs = [sent.job for sent in ledger.arrays(anchor.name) if sent.job]
+    jobs = [sent.job for sent in ledger.arrays(anchor.name, made) if sent.job]
     while True:
         alive = [job.id for job in cloud.batch.describe(jobs) if not job.ended]
         for job in alive:
@@ -72,7 +73,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     for task in wanted:
         after[known[task].result.attempt].append(task)
     behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after) if attempts)
-    submission = Submission(len(made) + 1, wanted, behind)
+    submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind)
     if not add_submission(cloud.s3, anchor.name, submission):
         raise AlreadyExists(
             f"somebody else has just made submission {submission.number} of run {anchor.name!r}",

@@ -15,6 +15,7 @@ from orchestrator.platforms.sagemaker.stage import Site
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Platform
+    from orchestrator.runs.slots import Quota
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Account:
     region_bucket: str
     """With `{region}` in it: sources and outputs lie beside the trainings."""
     queue: str
+    lane_queue: str
+    """With a lane's facts in it, as `sweep-{region}`: where tasks go that wait for its slots."""
     role: str
     owner: str
     poll_s: float
@@ -50,13 +53,22 @@ class Cloud:
 
     @cached_property
     def batch(self) -> Batch:
-        return Batch(self.clients, self.account.region, self.account.queue)
+        return Batch(self.clients, self.account.region)
 
     @cached_property
     def definition(self) -> str:
         """The launcher's job definition, registered if it is not; by the name that carries its content's hash."""
         self.batch.definition(self.account.definition)
         return definition_name(self.account)
+
+    def queue(self, quota: Quota | None) -> str:
+        """Where an array goes: to the queue of the lane whose slots its children wait for, or to everybody's."""
+        if quota is None:
+            return self.account.queue
+        lane = quota.lane
+        return self.account.lane_queue.format(
+            region=lane.region, instance_type=lane.instance_type.replace(".", "-"), purchase=lane.purchase.value
+        )
 
     def control(self, run: str) -> Control:
         return Control(self.s3, run)

@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import arrays, results, runs
 from orchestrator.db.upsert import insert_missing, upsert
-from orchestrator.runs.anchor import Anchor, Array, Submission
+from orchestrator.runs.anchor import Anchor
 from orchestrator.wire.names import RunKeys, canonical
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from orchestrator.runs.cloud import Account
+    from orchestrator.runs.submission import Array, Submission
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Ledger:
 
     def expect(self, run: str, submission: Submission) -> None:
         """Note a submission's arrays; tasks that left a result in an earlier one are pending again."""
-        if self.arrays(run, submission):
+        if any(number == submission.number for number, _ in self._jobs(run)):
             return
         rows = [
             {
@@ -106,19 +107,24 @@ class Ledger:
                     .values(state=TaskState.PENDING.value)
                 )
 
-    def arrays(self, run: str, submission: Submission | None = None) -> list[Sent]:
-        query = select(arrays).where(arrays.c.run == run).order_by(arrays.c.submission, arrays.c.number)
-        if submission:
-            query = query.where(arrays.c.submission == submission.number)
-        with reading(self.engine) as connection:
-            return [
-                Sent(Array(run, row.submission, row.number, Ranges.parse(row.tasks)), row.job_id)
-                for row in connection.execute(query)
-            ]
+    def arrays(self, run: str, made: Iterable[Submission]) -> list[Sent]:
+        """Every array of these submissions, with its job if it is known to have become one."""
+        jobs = self._jobs(run)
+        return [
+            Sent(array, jobs.get((array.submission, array.number)))
+            for submission in made
+            for array in submission.arrays(run)
+        ]
 
     def unsent(self, run: str, submission: Submission) -> list[Array]:
         """Arrays that are not known to have become a job."""
-        return [one.array for one in self.arrays(run, submission) if one.job is None]
+        return [sent.array for sent in self.arrays(run, [submission]) if sent.job is None]
+
+    def _jobs(self, run: str) -> dict[tuple[int, int], str | None]:
+        """By submission and number of the array."""
+        query = select(arrays.c.submission, arrays.c.number, arrays.c.job_id).where(arrays.c.run == run)
+        with reading(self.engine) as connection:
+            return {(row.submission, row.number): row.job_id for row in connection.execute(query)}
 
     def record(self, array: Array, job: str) -> None:
         """The first job noted for an array stays: a second one is harmless, but is not what we watch."""

@@ -1,16 +1,24 @@
-"""The dry run: every request that submitting would send, as it would be sent. Nothing is sent."""
+"""The dry run: every request that submitting would send, as it would be sent. Nothing is sent.
+
+A million requests are read by nobody: of a large sweep the first few of each kind are told, and what is left out.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch import named, submission
+from orchestrator.aws.batch import creation, named, submission
 from orchestrator.platforms.sagemaker.stage import source_key, template
-from orchestrator.runs.anchor import everything
 from orchestrator.runs.cloud import definition_name
 from orchestrator.runs.copy import located
+from orchestrator.runs.slots import resource
+from orchestrator.runs.submission import everything
 from orchestrator.runs.submit import array_job, objects
 from orchestrator.wire.names import canonical
+from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +26,13 @@ if TYPE_CHECKING:
     from orchestrator.platforms.source import Package
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.submission import Array
     from orchestrator.wire.template import Template
+
+LARGE = 1_000
+"""Tasks from which on a sweep is not told in full."""
+FEW = 10
+"""Trainings of each template, and lines of each manifest, that are told of a large one."""
 
 
 def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
@@ -28,8 +42,10 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
         (platform, region): template(plan.sweep, package.digest, region, anchor.name, cloud.site)
         for platform, region in plan.sites
     }
-    name = definition_name(cloud.account)
     arrays = everything(plan).arrays(anchor.name)
+    name = definition_name(cloud.account)
+    few = FEW if plan.tasks > LARGE else plan.tasks
+    trainings = list(_trainings(anchor, templates, few, cloud))
     return {
         "run": anchor.name,
         "sources": {"digest": package.digest, "files": list(package.files)},
@@ -37,18 +53,20 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
             "CopyObject": [
                 {"from": copy.from_uri, "to": cloud.located(copy.to_uri, copy.to_region)} for copy in plan.copies
             ],
-            "PutObject": list(_puts(anchor, package, templates, cloud)),
+            "PutObject": list(_puts(anchor, package, templates, few, cloud)),
         },
         "batch": {
             "RegisterJobDefinition": named(cloud.account.definition),
-            "SubmitJob": [submission(array_job(anchor, array, name, cloud), cloud.account.queue) for array in arrays],
+            "CreateConsumableResource": [creation(slots) for slots in _slots(anchor, arrays)],
+            "SubmitJob": [submission(array_job(anchor, array, name, cloud)) for array in arrays],
         },
-        "sagemaker": list(_trainings(anchor, templates, cloud)),
+        "sagemaker": trainings,
+        "left_out": list(_left_out(plan.tasks, few, len(trainings))),
     }
 
 
 def _puts(
-    anchor: Anchor, package: Package, templates: dict[tuple[str, str], Template], cloud: Cloud
+    anchor: Anchor, package: Package, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
 ) -> Iterator[dict[str, Any]]:
     """Every object is created, never replaced. Of the sources, the archive's size stands for its bytes."""
     yield _put(cloud.account.bucket, anchor.keys.anchor, canonical(anchor.to_json()))
@@ -58,19 +76,40 @@ def _puts(
     first = everything(anchor.plan)
     yield _put(cloud.account.bucket, anchor.keys.submission(first.number), canonical(first.to_json()))
     for array in first.arrays(anchor.name):
-        for key, body in objects(anchor, first, array, cloud).items():
-            yield _put(cloud.account.bucket, key, body.decode("ascii"))
+        cut = len(array.tasks) > few
+        begun = replace(array, tasks=Ranges.in_order((task, task + 1) for task in islice(array.tasks, few)))
+        for key, body in objects(anchor, first, begun, cloud).items():
+            lines = body.decode("ascii").splitlines(keepends=True)
+            yield _put(cloud.account.bucket, key, "".join(lines[:few] if cut else lines))
 
 
 def _put(bucket: str, key: str, body: str) -> dict[str, Any]:
     return {"Bucket": bucket, "Key": key, "IfNoneMatch": "*", "Body": body}
 
 
-def _trainings(anchor: Anchor, templates: dict[tuple[str, str], Template], cloud: Cloud) -> Iterator[dict[str, Any]]:
-    """CreateTrainingJob of every task's first attempt at its first place."""
-    for number in anchor.tasks:
-        task = located(anchor.plan.task(number, code=anchor.code), cloud)
-        lane = task.places[0].lane
-        shared = templates[lane.platform, lane.region]
-        request = cloud.platform(lane.platform).request(shared, task, task.places[0], 1, task.limits.max_runtime_s)
-        yield {"region": lane.region, "CreateTrainingJob": request.body}
+def _slots(anchor: Anchor, arrays: list[Array]) -> Iterator[Any]:
+    """Each is made if it is not there yet."""
+    quotas = dict.fromkeys(array.quota for array in arrays)
+    return (slots for quota in quotas if (slots := resource(anchor.plan, quota)))
+
+
+def _trainings(
+    anchor: Anchor, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
+) -> Iterator[dict[str, Any]]:
+    """CreateTrainingJob of the first attempt at the first place, of so many tasks of each template."""
+    told: Counter[tuple[str, str]] = Counter()
+    for share in anchor.plan.shares:
+        lane = share.places[0].lane
+        site = (lane.platform, lane.region)
+        for number in range(share.first, share.first + min(share.count, few - told[site])):
+            task = located(anchor.plan.task(number, code=anchor.code), cloud)
+            place, runtime = task.places[0], task.limits.max_runtime_s
+            request = cloud.platform(lane.platform).request(templates[site], task, place, 1, runtime)
+            told[site] += 1
+            yield {"region": lane.region, "CreateTrainingJob": request.body}
+
+
+def _left_out(tasks: int, few: int, told: int) -> Iterator[str]:
+    if told < tasks:
+        yield f"CreateTrainingJob: the first {few} of each Region are here, {told:,} of {tasks:,}"
+        yield f"PutObject: of each manifest and its index the first {few} lines are here"

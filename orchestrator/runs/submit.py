@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.batch import ArrayJob
 from orchestrator.errors import UsageError
 from orchestrator.platforms.sagemaker.stage import stage, template
-from orchestrator.runs.anchor import Anchor, Array, Submission, add_submission, everything, submissions
+from orchestrator.runs.anchor import add_submission, submissions
 from orchestrator.runs.copy import copy, located
+from orchestrator.runs.slots import resource
+from orchestrator.runs.submission import everything
 from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key
 
 if TYPE_CHECKING:
     from orchestrator.platforms.source import Package
+    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.submission import Array, Submission
 
 
 def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud) -> None:
@@ -38,7 +42,9 @@ def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:
     for _, region in wanted.plan.sites:
         template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site)
         cloud.bucket(region).check()
-    cloud.batch.find(everything(wanted.plan).arrays(wanted.name)[0].name)  # is there such a queue?
+    arrays = everything(wanted.plan).arrays(wanted.name)
+    for queue in sorted({cloud.queue(array.quota) for array in arrays}):
+        cloud.batch.find(arrays[0].name, queue)  # is there such a queue?
 
 
 def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
@@ -59,19 +65,22 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
 
 
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
-    """Every array of this submission that Batch does not have yet: its manifest, its index, the job.
+    """Every array of this submission that Batch does not have yet: its manifest, its index, its slots, the job.
 
     Whether there was one. What is cancelled is not sent any more.
     """
     ledger.expect(anchor.name, submission)
     sent = False
     for array in ledger.unsent(anchor.name, submission):
-        job = cloud.batch.find(array.name)
+        job = cloud.batch.find(array.name, cloud.queue(array.quota))
         if job is None:
             if cloud.control(anchor.name).cancelled(submission.number):
                 break
             for key, body in objects(anchor, submission, array, cloud).items():
                 cloud.s3.put_once(key, body)
+            slots = resource(anchor.plan, array.quota)
+            if slots:
+                cloud.batch.provide(slots)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
             sent = True
         ledger.record(array, job)
@@ -93,10 +102,13 @@ def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) 
 
 def array_job(anchor: Anchor, array: Array, definition: str, cloud: Cloud) -> ArrayJob:
     """The child learns where its manifest lies, and nothing else: overrides are short, whatever the sweep."""
+    slots = resource(anchor.plan, array.quota)
     return ArrayJob(
         name=array.name,
+        queue=cloud.queue(array.quota),
         definition=definition,
         size=len(array.tasks),
         environment={"SWEEP_MANIFEST": str(S3Uri(cloud.account.bucket, array.manifest))},
         tags={"sweep:run": anchor.name, "sweep:owner": anchor.owner},
+        needs={slots.name: anchor.plan.sweep.train.instances} if slots else {},
     )

@@ -14,9 +14,10 @@ from orchestrator.wire.result import Result, TaskState
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.runs.anchor import Anchor, Submission
+    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.submission import Submission
 
 READERS = 16
 """Result objects read or written at once."""
@@ -29,7 +30,7 @@ def sync(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -
     for submission in made:
         ledger.expect(anchor.name, submission)
         for array in ledger.unsent(anchor.name, submission):
-            job = cloud.batch.find(array.name)
+            job = cloud.batch.find(array.name, cloud.queue(array.quota))
             if job is not None:
                 ledger.record(array, job)
     moved = read_results(anchor, made, ledger, cloud)
@@ -73,7 +74,7 @@ def _lost(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) 
     """Tasks that have not ended though their Batch child has, and the reason Batch gives."""
     open_arrays = {
         sent.job: (sent.array, left)
-        for sent in ledger.arrays(anchor.name)
+        for sent in ledger.arrays(anchor.name, made)
         if sent.job is not None and (left := ledger.unfinished(anchor.name, sent.array.tasks))
     }
     jobs = {job.id: job for job in cloud.batch.describe(list(open_arrays))}

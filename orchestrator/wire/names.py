@@ -18,7 +18,10 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orchestrator.wire.task import Lane
 
 RUN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _MANIFEST = re.compile(r"runs/(?P<run>[^/]+)/submissions/(?P<submission>\d+)/(?P<array>\d+)\.manifest")
@@ -36,6 +39,11 @@ def training_name(run: str, task: int, attempt: int) -> str:
 
 def array_name(run: str, submission: int, array: int) -> str:
     return f"{run}-s{submission}-a{array}"
+
+
+def resource_name(lane: Lane, plan_arn: str = "") -> str:
+    """A lane's slots, of a committed one those of its training plan, as a consumable resource of AWS Batch."""
+    return "-".join(("sweep", *str(lane).replace(".", "-").split("/"), *([digest(plan_arn)] if plan_arn else [])))
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,28 @@ class Ranges:
     @classmethod
     def parse(cls, text: str) -> Ranges:
         """`3,7-9` is the tasks 3, 7, 8 and 9; ValueError when it is neither numbers nor ranges."""
-        spans: list[tuple[int, int]] = []
-        for part in text.split(","):
-            first, dash, last = part.strip().partition("-")
-            start, stop = int(first), int(last if dash else first) + 1
-            if start < 0 or stop <= start:
-                raise ValueError(part)
-            spans.append((start, stop))
-        return cls(_merged(spans))
+        return cls(_merged(_spans(text)))
+
+    @classmethod
+    def in_order(cls, spans: Iterable[tuple[int, int]]) -> Ranges:
+        """These spans in this very order, those that follow one another as one."""
+        joined: list[tuple[int, int]] = []
+        for start, stop in spans:
+            if joined and start == joined[-1][1]:
+                joined[-1] = (joined[-1][0], stop)
+            else:
+                joined.append((start, stop))
+        return cls(tuple(joined))
+
+    @classmethod
+    def read(cls, text: str) -> Ranges:
+        """What `str` wrote, in the order that it was written in."""
+        return cls.in_order(_spans(text))
+
+    @classmethod
+    def union(cls, several: Iterable[Ranges]) -> Ranges:
+        """All their numbers, each once, the smallest first."""
+        return cls(_merged([span for ranges in several for span in ranges.spans]))
 
     def __iter__(self) -> Iterator[int]:
         for start, stop in self.spans:
@@ -75,6 +89,17 @@ class Ranges:
 
     def __str__(self) -> str:
         return ",".join(str(a) if b == a + 1 else f"{a}-{b - 1}" for a, b in self.spans)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        start, stop = int(first), int(last if dash else first) + 1
+        if start < 0 or stop <= start:
+            raise ValueError(part)
+        spans.append((start, stop))
+    return spans
 
 
 def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ARRAY = ArrayJob(
     name="nightly-s1-a0",
+    queue="sweep",
     definition="sweep-launcher",
     size=3,
     environment={"SWEEP_MANIFEST": "s3://control/runs/nightly/submissions/1/0.manifest"},
@@ -46,7 +47,7 @@ def batch(clients: Clients) -> Batch:
         priority=1,
         computeEnvironmentOrder=[{"order": 1, "computeEnvironment": environment}],
     )
-    return Batch(clients, REGION, "sweep")
+    return Batch(clients, REGION)
 
 
 def test_a_definition_is_registered_once_and_used_again(batch: Batch, definition: dict[str, Any]) -> None:
@@ -71,7 +72,7 @@ def test_a_definitions_name_is_its_contents_hash(definition: dict[str, Any]) -> 
 
 
 def test_the_request_carries_the_manifests_address_and_nothing_else() -> None:
-    assert submission(ARRAY, "sweep") == {
+    assert submission(ARRAY) == {
         "jobName": "nightly-s1-a0",
         "jobQueue": "sweep",
         "jobDefinition": "sweep-launcher",
@@ -85,16 +86,23 @@ def test_the_request_carries_the_manifests_address_and_nothing_else() -> None:
 
 
 def test_a_single_task_is_an_ordinary_job() -> None:
-    assert "arrayProperties" not in submission(replace(ARRAY, size=1), "sweep")
+    assert "arrayProperties" not in submission(replace(ARRAY, size=1))
+
+
+def test_what_children_hold_while_they_run_is_an_override() -> None:
+    held = [{"consumableResource": "slots", "quantity": 4}]
+    body = submission(replace(ARRAY, needs={"slots": 4}))
+    assert body["consumableResourcePropertiesOverride"] == {"consumableResourceList": held}
+    assert "consumableResourcePropertiesOverride" not in submission(ARRAY)
 
 
 def test_a_submitted_array_is_found_by_its_exact_name(batch: Batch, definition: dict[str, Any]) -> None:
     arn = batch.definition(definition)
-    assert batch.find(ARRAY.name) is None
+    assert batch.find(ARRAY.name, "sweep") is None
     job = batch.submit(replace(ARRAY, definition=arn))
     batch.submit(replace(ARRAY, definition=arn, name="nightly-s1-a01"))
-    assert batch.find(ARRAY.name) == job
-    assert batch.find("nightly-s1-a") is None
+    assert batch.find(ARRAY.name, "sweep") == job
+    assert batch.find("nightly-s1-a", "sweep") is None
 
 
 def test_jobs_are_described_with_their_size(batch: Batch, definition: dict[str, Any]) -> None:
@@ -115,7 +123,7 @@ def test_children_that_failed_are_found_with_their_index(
 
 def test_an_unknown_queue_is_one_clear_line(clients: Clients) -> None:
     with pytest.raises(InvalidRequest, match="us-west-2 nowhere SubmitJob: could not submit the job nightly-s1-a0: "):
-        Batch(clients, REGION, "nowhere").submit(ARRAY)
+        Batch(clients, REGION).submit(replace(ARRAY, queue="nowhere"))
 
 
 def test_a_job_has_ended_when_it_succeeded_or_failed() -> None:

@@ -33,7 +33,8 @@ from orchestrator.errors import (
 
 OPERATIONS = {
     "batch": [
-        "DescribeJobDefinitions", "DescribeJobs", "ListJobs", "RegisterJobDefinition", "SubmitJob", "TerminateJob",
+        "CreateConsumableResource", "DescribeConsumableResource", "DescribeJobDefinitions", "DescribeJobs", "ListJobs",
+        "RegisterJobDefinition", "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
     "s3": ["GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],

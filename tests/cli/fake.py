@@ -115,7 +115,7 @@ class FakeOrchestrator:
         return self.made
 
     def requests(self, plan: Any, *, name: str | None = None) -> dict[str, Any]:
-        return {"run": name or plan.id, "requests": [{"operation": "SubmitJob"}]}
+        return {"run": name or plan.id, "requests": [{"operation": "SubmitJob"}], "left_out": ["a million more"]}
 
     def submit(self, plan: Any, *, name: str | None = None, again: bool = False) -> FakeRun:
         self.calls.append(("submit", plan.id, name, again))

@@ -69,7 +69,9 @@ def test_submitting_as_json_names_the_run(sweep: Sweep, plan: str) -> None:
 
 def test_a_dry_run_prints_the_requests_and_sends_none(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
     ended = sweep("submit", "plan.json", "--dry-run")
-    assert json.loads(ended.out) == {"run": plan, "requests": [{"operation": "SubmitJob"}]}
+    body = json.loads(ended.out)
+    assert body == {"run": plan, "requests": [{"operation": "SubmitJob"}], "left_out": ["a million more"]}
+    assert ended.err == "note: a million more\n"
     assert team.calls == []
 
 

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.aws.batch import Batch
 from orchestrator.errors import UsageError
 from orchestrator.runs import submit as submitting
+from orchestrator.runs.submission import everything
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
@@ -72,7 +73,7 @@ def test_a_cancelled_run_leaves_nothing_running(team: Team, name: str, client: C
     for region in ("us-east-1", "eu-west-1"):
         trainings = client("sagemaker", region).list_training_jobs(NameContains=name)["TrainingJobSummaries"]
         assert {one["TrainingJobStatus"] for one in trainings} <= {"Stopped", "Failed", "Completed"}
-    (array,) = run.ledger.arrays(name)
+    (array,) = run.ledger.arrays(name, [everything(run.plan)])
     assert client("batch").describe_jobs(jobs=[array.job])["jobs"][0]["status"] == "FAILED"
 
 
@@ -111,7 +112,7 @@ class TestCancelledBeforeItWasSent:
         run.cancel()
         with pytest.raises(UsageError, match=rf"has been cancelled \(`sweep retry {run.name}` runs it after all"):
             team.orchestrator("other.db").submit(run.plan, name=run.name)
-        assert run.ledger.arrays(run.name)[0].job is None
+        assert run.ledger.arrays(run.name, [everything(run.plan)])[0].job is None
 
     def test_a_retry_runs_it_after_all(self, run: Run) -> None:
         run.cancel()

@@ -236,7 +236,7 @@ def sent_by(
         return put_once(s3, key, body)
 
     def note(batch: Batch, array: ArrayJob) -> str:
-        submits.append(submission(array, batch.queue))
+        submits.append(submission(array))
         return submit(batch, array)
 
     with monkeypatch.context() as patch:
