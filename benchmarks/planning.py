@@ -111,6 +111,7 @@ def market() -> Market:
 
 
 def lanes_of(random: np.random.Generator) -> pd.DataFrame:
+    import numpy as np
     import pandas as pd
 
     keys = [
@@ -124,7 +125,8 @@ def lanes_of(random: np.random.Generator) -> pd.DataFrame:
     lanes["on_demand_usd_per_hour"] = on_demand
     lanes["usd_per_hour"] = on_demand * (lanes["purchase"] == "spot").map({True: 0.35, False: 1.0})
     lanes["slots"] = random.integers(1, 100, len(lanes)).astype(float)
-    return lanes
+    always = {"held": 0, "interruptions_per_hour": np.nan, "opens_h": 0.0, "closes_h": np.inf, "arn": None}
+    return lanes.assign(**always)
 
 
 def naive(sweep: Sweep, market: Market, tasks: int) -> float:

@@ -55,7 +55,10 @@ source AS (
 )
 SELECT
     source.dataset, lane.platform, lane.region, lane.instance_type, lane.purchase, source.s3_uri, source.bytes,
-    lane.usd_per_hour, lane.on_demand_usd_per_hour, lane.slots, source.from_region, source.transfer_usd_per_gb
+    lane.usd_per_hour, lane.on_demand_usd_per_hour, lane.slots,
+    0 AS held, CAST(NULL AS DOUBLE PRECISION) AS interruptions_per_hour,
+    0 AS opens_h, CAST(NULL AS DOUBLE PRECISION) AS closes_h, CAST(NULL AS TEXT) AS arn,
+    source.from_region, source.transfer_usd_per_gb
 FROM source
 JOIN lane ON lane.region = source.region
 WHERE source.place = 1

@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import pandas as pd
 
 DATASETS = ("dataset", "campaign", "version", "bytes")
 CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_uri", "bytes", "usd_per_hour",
-              "on_demand_usd_per_hour", "slots", "from_region", "transfer_usd_per_gb")  # fmt: skip
+              "on_demand_usd_per_hour", "slots", "held", "interruptions_per_hour", "opens_h", "closes_h", "arn",
+              "from_region", "transfer_usd_per_gb")  # fmt: skip
 TRANSFERS = ("from_region", "to_region", "from_gb", "usd_per_gb")
+TOTALS = ("platform", "region", "purchase", "slots", "held")
+POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discount", "opens_h", "closes_h")
+HISTORY = ("region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
+DISCOUNTS = ("region", "instance_type", "tasks", "ratio")
+
+ANY = "*"
+"""Every Region, instance type or purchase there is: of a total, or a savings plan."""
+
+_WHOLE = ("bytes", "held", "instances", "tasks")
+_NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "slots", "interruptions_per_hour", "opens_h", "closes_h",
+            "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "ratio")  # fmt: skip
+
+
+def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Numbers are numbers, also in a table that happens to have none."""
+    import pandas as pd
+
+    found = pd.DataFrame(list(rows), columns=list(columns))
+    kinds = {name: "int64" if name in _WHOLE else "float64" for name in columns if name in _NUMBERS}
+    return found.astype(kinds)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What runs have taught: of this sweep's workload, and of spot everywhere."""
+
+    history: pd.DataFrame
+    """HISTORY: one row a finished task of the same workload. `sizes` is canonical JSON of its numeric parameters."""
+    discounts: pd.DataFrame
+    """DISCOUNTS: of finished spot tasks, how many, and the median of the billed part of their time."""
 
 
 @dataclass(frozen=True)
@@ -26,22 +59,37 @@ class Market:
     """CANDIDATES: datasets × lanes that the sweep allows, in the order of the datasets, then of the lanes.
     `s3_uri` is the replica in the lane's Region; or, where there is none and the sweep may copy data, the one to copy:
     then `from_region` and `transfer_usd_per_gb` say from where and for how much, and else they are null.
-    `slots` is null where no quota is known, `on_demand_usd_per_hour` where that price is not."""
+    `slots` is the whole quota, null where none is known; `held` is what live runs hold of it. A committed lane is one
+    training plan, `arn`, ours from `opens_h` to `closes_h`, in hours from now; any other is ours from 0 to infinity.
+    `on_demand_usd_per_hour` and `interruptions_per_hour` (of spot) are null where they are not known."""
     transfers: pd.DataFrame
     """TRANSFERS: $/GB from the Regions with data to the Regions with lanes, from a tier on."""
+    totals: pd.DataFrame = field(default_factory=partial(table, (), TOTALS))
+    """TOTALS: slots of all instance types of a Region together; where `purchase` is ANY, however they are bought."""
+    pools: pd.DataFrame = field(default_factory=partial(table, (), POOLS))
+    """POOLS: savings plans, $/hour paid already; `discount` is what on-demand hours cost less that draw on one."""
+    history: pd.DataFrame = field(default_factory=partial(table, (), HISTORY))
+    """HISTORY, as in Past."""
+    discounts: pd.DataFrame = field(default_factory=partial(table, (), DISCOUNTS))
+    """DISCOUNTS, as in Past."""
 
     @cached_property
     def hash(self) -> str:
         """Of the values alone: it does not depend on the database, or on how pandas stores or prints them."""
-        return digest([{str(name): _values(table[name]) for name in table} for table in self.tables])
+        return digest([[_values(str(name), each[name]) for name in each] for each in self.tables])
 
     @property
-    def tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        return (self.datasets, self.candidates, self.transfers)
+    def tables(self) -> tuple[pd.DataFrame, ...]:
+        made = (self.datasets, self.candidates, self.transfers)
+        return (*made, self.totals, self.pools, self.history, self.discounts)
 
 
-def _values(column: pd.Series) -> list[float | str | None]:
-    from pandas.api.types import is_numeric_dtype
+def _values(name: str, column: pd.Series[Any]) -> list[object]:
+    """What tells two columns apart, in few bytes: a Market may have a million cells."""
+    import pandas as pd
 
-    values = column.astype(float) if is_numeric_dtype(column) else column
-    return values.astype(object).where(column.notna(), None).tolist()
+    if name in _NUMBERS:
+        numbers = column.to_numpy(dtype="<f8", na_value=float("nan")) + 0.0  # -0.0 and 0.0 are one number
+        return [name, len(column), digest(numbers.tobytes(), length=64)]
+    codes, names = pd.factorize(column)
+    return [name, len(column), list(names), digest(codes.astype("<i4").tobytes(), length=64)]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text, bindparam, func, insert, text
 from sqlalchemy import select as sql
 
 from orchestrator import resources
 from orchestrator.catalog.infeasible import check_instance_types, no_place
-from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market
+from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market, table
 from orchestrator.catalog.select import Chosen, select
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import datasets, replicas, transfer_prices
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
     from sqlalchemy import Connection, Engine
@@ -55,7 +56,7 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
         if nowhere:
             raise no_place(connection, nowhere, sweep.where, WANTED)
         return Market(
-            datasets=_table(chosen, DATASETS),
+            datasets=table(chosen, DATASETS),
             candidates=in_order(lanes, [row.dataset for row in chosen]),
             transfers=transfers(connection, lanes),
         )
@@ -71,7 +72,8 @@ def candidates(connection: Connection, where: Where, *, may_move: bool = False) 
     bound = [bindparam(name, values, Text, expanding=True) for name, values in lists.items()]
     statement = text(resources.text("sql/candidates.sql")).bindparams(*bound)
     flags = {"any_region": int(not where.regions), "may_move": int(may_move)}
-    return _table(connection.execute(statement, flags), CANDIDATES)
+    found = table([tuple(row) for row in connection.execute(statement, flags)], CANDIDATES)
+    return found.fillna({"closes_h": math.inf})
 
 
 def want(connection: Connection, names: Sequence[str]) -> None:
@@ -109,19 +111,4 @@ def transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
     copies = lanes.dropna(subset="from_region")
     pairs = set(zip(copies["from_region"], copies["region"], strict=True))
     rows = connection.execute(sql(*(transfer_prices.c[name] for name in TRANSFERS))) if pairs else ()
-    return _table(sorted(tuple(row) for row in rows if tuple(row[:2]) in pairs), TRANSFERS)
-
-
-_NUMBERS = {
-    "bytes": "int64",
-    **dict.fromkeys(("usd_per_hour", "on_demand_usd_per_hour", "slots", "transfer_usd_per_gb"), "float64"),
-    **dict.fromkeys(("from_gb", "usd_per_gb"), "float64"),
-}
-
-
-def _table(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
-    """Numbers are numbers, also in a table that happens to have none."""
-    import pandas as pd
-
-    table = pd.DataFrame([tuple(row) for row in rows], columns=list(columns))
-    return table.astype({name: kind for name, kind in _NUMBERS.items() if name in table})
+    return table(sorted(tuple(row) for row in rows if tuple(row[:2]) in pairs), TRANSFERS)

@@ -14,7 +14,7 @@ from orchestrator.errors import CatalogError
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """All that this code knows, oldest first: kept here because asking Alembic at every start is slow."""
 
 

@@ -126,6 +126,35 @@ transfer_prices = Table(
     CheckConstraint("usd_per_gb >= 0", name="usd"),
 )
 
+commitments = Table(
+    "commitments",
+    metadata,
+    Column("commitment", Text, primary_key=True),
+    Column("kind", Text, nullable=False, comment="training_plan or savings_plan"),
+    Column("platform", Text, nullable=False),
+    Column("region", Text, nullable=False, comment="* of a savings plan for all"),
+    Column("instance_type", Text, nullable=False, comment="* of a savings plan for all"),
+    Column("slots", Integer, comment="of a training plan"),
+    Column("usd_per_hour", Double, comment="of a savings plan: what is paid, used or not"),
+    Column("discount", Double, comment="of a savings plan: what on-demand hours cost less, 0 to 1"),
+    Column("starts_at", UtcTime, nullable=False),
+    Column("ends_at", UtcTime, nullable=False),
+    Column("arn", Text, comment="of a training plan"),
+    CheckConstraint("slots >= 0", name="slots"),
+    CheckConstraint("usd_per_hour >= 0", name="usd"),
+    CheckConstraint("discount BETWEEN 0 AND 1", name="discount"),
+)
+
+interruptions = Table(
+    "interruptions",
+    metadata,
+    *(Column(name, Text, primary_key=True) for name in ("instance_type", "region", "platform")),
+    Column("observed_at", UtcTime, primary_key=True),
+    Column("per_hour", Double, nullable=False, comment="of one spot instance"),
+    Column("source", Text, nullable=False),
+    CheckConstraint("per_hour >= 0", name="per_hour"),
+)
+
 # The ledger: a cache of the control bucket, rebuilt by sync. Moments are seconds since the epoch, as they are there.
 
 runs = Table(
@@ -139,6 +168,7 @@ runs = Table(
     Column("tasks", BigInteger, nullable=False),
     Column("cancelled", Boolean, nullable=False, default=False),
     Column("document", Text, nullable=False, comment="run.json"),
+    Column("workload", Text, index=True, comment="the sweep's name: what one run learns, the next one uses"),
 )
 
 arrays = Table(
@@ -177,3 +207,15 @@ results = Table(
     Column("document", Text, nullable=False, comment="the result as it lies in the bucket"),
     Index(None, "run", "state"),
 )
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("run", ForeignKey(runs.c.name, ondelete="CASCADE"), primary_key=True),
+    *(Column(name, Text, primary_key=True) for name in ("platform", "region", "instance_type", "purchase")),
+    Column("arn", Text, primary_key=True, default="", comment="of a committed lane's training plan, or empty"),
+    Column("slots", Integer, nullable=False, comment="instances that the run may have at once"),
+    Column("expires_at", Double, nullable=False),
+    CheckConstraint("slots >= 0", name="slots"),
+)
+"""Unlike the rest of the ledger this is nowhere else: who may use which slots, among runs in this database."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -133,7 +134,8 @@ def _loop(where: Where, wanted: list[Row], rates: list[Row], slots: list[Row], t
         found.append(
             {"dataset": dataset, **lane, "s3_uri": replica["s3_uri"], "bytes": replica["bytes"]}
             | {"usd_per_hour": rate["usd_per_hour"], "on_demand_usd_per_hour": full and full["usd_per_hour"]}
-            | {"slots": quota and quota["slots"], "transfer_usd_per_gb": usd}
+            | {"slots": quota and quota["slots"], "held": 0, "interruptions_per_hour": None}
+            | {"opens_h": 0.0, "closes_h": inf, "arn": None, "transfer_usd_per_gb": usd}
             | {"from_region": None if usd is None else replica["region"]}
         )
     return sorted(found, key=lambda row: (row["dataset"], *_lane(row)))

@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from orchestrator.catalog import survey as surveying
-from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market
+from orchestrator.catalog.market import (
+    CANDIDATES,
+    DATASETS,
+    DISCOUNTS,
+    HISTORY,
+    POOLS,
+    TOTALS,
+    TRANSFERS,
+    Market,
+)
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
 from orchestrator.errors import CatalogError, InfeasibleError
@@ -60,6 +70,11 @@ def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_regio
             "usd_per_hour": usd,
             "on_demand_usd_per_hour": 1.408,
             "slots": slots,
+            "held": 0,
+            "interruptions_per_hour": None,
+            "opens_h": 0.0,
+            "closes_h": inf,
+            "arn": None,
         }
         | nothing
         for purchase, usd, slots in (("on_demand", 1.408, None), ("spot", 0.5, 12.0))
@@ -68,7 +83,15 @@ def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_regio
 
 def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(shared: Catalog) -> None:
     market = shared.survey(sweep(campaigns=["tokyo"], where={"purchases": ["on_demand"]}))
-    assert [tuple(table.columns) for table in market.tables] == [DATASETS, CANDIDATES, TRANSFERS]
+    assert [tuple(table.columns) for table in market.tables] == [
+        DATASETS,
+        CANDIDATES,
+        TRANSFERS,
+        TOTALS,
+        POOLS,
+        HISTORY,
+        DISCOUNTS,
+    ]
     numbers = ("bytes", "usd_per_hour", "on_demand_usd_per_hour", "slots", "transfer_usd_per_gb")
     assert [str(market.candidates[name].dtype) for name in numbers] == ["int64"] + 4 * ["float64"]
     assert [str(market.transfers[name].dtype) for name in ("from_gb", "usd_per_gb")] == 2 * ["float64"]

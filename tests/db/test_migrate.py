@@ -86,8 +86,8 @@ def test_a_migration_that_fails_leaves_nothing_behind(
     (versions.parent / "env.py").write_text((real / "env.py").read_text())
     for script in (real / "versions").glob("*.py"):
         (versions / script.name).write_text(script.read_text())
-    (versions / "0002_fails.py").write_text(
-        f"from alembic import op\nrevision, down_revision = '0002', {migrate.REVISIONS[-1]!r}\n"
+    (versions / "9999_fails.py").write_text(
+        f"from alembic import op\nrevision, down_revision = '9999', {migrate.REVISIONS[-1]!r}\n"
         "def upgrade():\n    op.execute('CREATE TABLE half (a INTEGER)')\n    op.execute('this is not SQL')\n"
     )
     monkeypatch.setattr(resources, "path", lambda name: tmp_path / name)
