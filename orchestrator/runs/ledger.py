@@ -57,6 +57,7 @@ class Ledger:
             "tasks": anchor.plan.tasks,
             "document": canonical(anchor.to_json()),
             "cancelled": False,
+            "workload": anchor.plan.sweep.name,
         }
         with writing(self.engine) as connection:
             insert_missing(connection, runs, [row])
