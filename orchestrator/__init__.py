@@ -6,6 +6,10 @@
     plan = team.plan(read("sweep.yaml"))
     run = team.submit(plan)
 
+In a training script, which may have no more of `sweep` than these two:
+
+    from orchestrator import Checkpoints, report
+
 Names are imported on first use (PEP 562): importing one room must not pull in the others.
 """
 
@@ -16,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.api import Orchestrator as Orchestrator
+    from orchestrator.checkpoint import Checkpoints as Checkpoints
     from orchestrator.errors import SweepError as SweepError
+    from orchestrator.metrics import report as report
     from orchestrator.planner.plan import Plan as Plan
     from orchestrator.runs.run import Run as Run
     from orchestrator.settings import Settings as Settings
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep as Sweep
 
 _HOMES = {
+    "Checkpoints": "orchestrator.checkpoint",
     "Orchestrator": "orchestrator.api",
     "Plan": "orchestrator.planner.plan",
     "Run": "orchestrator.runs.run",
@@ -31,9 +38,10 @@ _HOMES = {
     "Sweep": "orchestrator.spec.sweep",
     "SweepError": "orchestrator.errors",
     "read": "orchestrator.spec.reader",
+    "report": "orchestrator.metrics",
 }
 
-__all__ = ["Orchestrator", "Plan", "Run", "Settings", "Sweep", "SweepError", "read"]
+__all__ = ["Checkpoints", "Orchestrator", "Plan", "Run", "Settings", "Sweep", "SweepError", "read", "report"]
 
 
 def __getattr__(name: str) -> Any:
