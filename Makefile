@@ -9,7 +9,7 @@ EXTRAS := local,parquet,postgres
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 
-.PHONY: demo test lint torch bench clean
+.PHONY: demo test lint torch bench images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -26,6 +26,11 @@ lint: .venv/.installed
 
 bench: .venv/.installed
 	@$(BIN)/python -m benchmarks $(ONLY)
+
+# Needs docker. `sweep images push` then brings each to every Region.
+IMAGES := launcher pytorch lightning horovod
+images:
+	@for name in $(IMAGES); do docker build --file containers/$$name/Dockerfile --tag sweep-$$name:1 . || exit 1; done
 
 clean:
 	rm -rf .venv .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
