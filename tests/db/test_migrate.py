@@ -4,16 +4,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from orchestrator import resources
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading, writing
-from orchestrator.db.tables import metadata
+from orchestrator.db.tables import metadata, runs
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -96,3 +97,21 @@ def test_a_migration_that_fails_leaves_nothing_behind(
         migrate.upgrade(database)
     with reading(database) as connection:
         assert inspect(connection).get_table_names() == []
+
+
+def test_runs_of_an_older_sweep_get_their_workload_from_their_document(empty_database_url: str) -> None:
+    database = engine(empty_database_url)
+    documents = {"new": '{"plan": {"sweep": {"name": "grid"}}}', "odd": "{}"}
+    with writing(database) as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(resources.path("sql/migrations")))
+        command.upgrade(config, "0001")
+        for name, document in documents.items():
+            row = {"name": name, "document": document}
+            columns = "name, plan_id, bucket, region, created_at, tasks, cancelled, document"
+            connection.execute(
+                text(f"INSERT INTO runs ({columns}) VALUES (:name, 'p', 'b', 'r', 0, 1, false, :document)"), row
+            )
+    migrate.upgrade(database)
+    with reading(database) as connection:
+        assert dict(connection.execute(select(runs.c.name, runs.c.workload)).fetchall()) == {"new": "grid", "odd": None}
