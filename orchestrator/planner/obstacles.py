@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from orchestrator.planner.runtime import Runtimes
     from orchestrator.spec.sweep import Sweep
 
-_SMDDP_TYPES = r"ml\.(?:p3\.16xlarge|p3dn\.24xlarge|p4d\.24xlarge|p4de\.24xlarge)"
-_TRAINIUM = r"ml\.trn"
-
 
 def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.Series[str]:
     """A reason for each candidate, empty for those that can be used."""
@@ -25,20 +22,12 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.
 
     lane = candidates["instance_type"] + " " + candidates["purchase"] + " in " + candidates["region"]
     types = candidates["instance_type"]
-    parallel = sweep.train.parallel
     forbid(candidates["usd_per_hour"].isna(), "no price for " + lane)
     forbid(
         candidates["on_demand_usd_per_hour"].isna(), "no on-demand price for " + types + " in " + candidates["region"]
     )
     if sweep.data.move_data == "never":
         forbid(candidates["from_region"].notna(), "no replica in " + candidates["region"])
-    if parallel not in ("torchrun", "single"):
-        forbid(types.str.match(_TRAINIUM), types + f" starts no {parallel}, only torchrun")
-    if parallel == "smddp":
-        forbid(
-            ~types.str.fullmatch(_SMDDP_TYPES),
-            types + " has no smddp, only ml.p3.16xlarge, ml.p3dn, ml.p4d and ml.p4de",
-        )
     forbid(~types.isin(list(runtimes.pace)), "no runtime for " + types + ", and no prior for its speed")
     instances = sweep.train.instances
     slots = candidates["slots"]

@@ -15,6 +15,7 @@ from orchestrator.planner.pursue import pursue
 from orchestrator.planner.refuse import Refusal
 from orchestrator.planner.write import written
 from orchestrator.spec.duration import HOUR, seconds, spell
+from orchestrator.spec.kinds import cautions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def solve(sweep: Sweep, market: Market) -> Plan:
         solution = pursue(offered.problem, sweep.plan)
     except DoesNotFit:
         raise Refusal(sweep, datasets, groups, offered).error() from None
-    notes = (*runtimes.basis, *left_out)
+    notes = (*runtimes.basis, *cautions(sweep.train, sweep.where.instance_types), *left_out)
     return written(Plan(sweep, market.hash, tuple(datasets), (), notes), groups, offered, solution)
 
 

@@ -15,6 +15,7 @@ from orchestrator.errors import did_you_mean
 from orchestrator.spec.axes import Axis, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
+from orchestrator.spec.kinds import check
 from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.parameters import Expression, ExpressionError, parse
 from orchestrator.spec.space import Space
@@ -150,6 +151,11 @@ class Sweep(Model):
         """Hours on one instance, by instance type; under ANY_TYPE when the file does not tell them apart."""
         given = self.runtime if isinstance(self.runtime, dict) else {ANY_TYPE: self.runtime}
         return {name: parse(str(hours)) for name, hours in given.items()}
+
+    @model_validator(mode="after")
+    def _processes_can_start(self) -> Sweep:
+        check(self.train, self.where.instance_types)
+        return self
 
     @model_validator(mode="after")
     def _parameters_are_distinct(self) -> Sweep:

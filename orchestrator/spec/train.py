@@ -9,18 +9,20 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from orchestrator.spec.duration import DAY, between
+from orchestrator.spec.kinds import AUTO, OWN_IMAGE, lacks_horovod
 from orchestrator.spec.model import Model, Value, shown, wrong
 
 MAX_HYPERPARAMETERS = 90
 """SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
 MAX_METRICS = 40
-MAX_ENVIRONMENT = 100
+MAX_OPTIONS = 2_300
+"""Characters of mpirun's options: SageMaker takes 2,500, and up to 4 variables of the network are named there too."""
+MAX_ENVIRONMENT = 96
+"""SageMaker takes 100 a training; up to 4 of them set up the network between instances."""
 
 _SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,511}")
-_SMDDP = {"pytorch": ((1, 6), (2, 2)), "tensorflow": ((2, 3), (2, 11))}
-"""The versions whose images carry the SMDDP library."""
 
 
 class Framework(Model):
@@ -39,6 +41,12 @@ class Checkpoints(Model):
 
 def _canonical_parallel(value: Any) -> Any:
     return _SPELLINGS.get(value, value) if isinstance(value, str) else value
+
+
+def _processes(value: Any) -> Any:
+    if value is None or value == AUTO or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value
+    raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint="leave it out for one a GPU")
 
 
 def _folder(value: str) -> str:
@@ -75,7 +83,10 @@ def _hyperparameters(values: dict[str, Any]) -> dict[str, Any]:
 
 def _environment(variables: dict[str, str]) -> dict[str, str]:
     if len(variables) > MAX_ENVIRONMENT:
-        raise wrong(f"{len(variables)} environment variables", hint=f"SageMaker takes {MAX_ENVIRONMENT}")
+        raise wrong(
+            f"{len(variables)} environment variables",
+            hint=f"SageMaker takes 100, and sweep needs 4 of them: at most {MAX_ENVIRONMENT}",
+        )
     for name, value in variables.items():
         if not _VARIABLE.fullmatch(name):
             raise wrong(f"{shown(name)} cannot name an environment variable")
@@ -130,7 +141,11 @@ class Train(Model):
     efficiency: float | None = Field(
         default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
     )
-    processes_per_instance: int | None = Field(default=None, ge=1, description="one a GPU, unless given")
+    processes_per_instance: Annotated[int | Literal["auto"] | None, BeforeValidator(_processes)] = Field(
+        default=None,
+        json_schema_extra={"anyOf": [{"type": "integer", "minimum": 1}, {"const": AUTO}, {"type": "null"}]},
+        description="left to the image unless given, which starts one a GPU; auto says the GPUs of each type",
+    )
     mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
     environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(
         default={}, description="variables of every training; values are text, in quotes"
@@ -156,29 +171,43 @@ class Train(Model):
 
     @model_validator(mode="after")
     def _processes_can_start(self) -> Train:
-        if self.parallel == "single" and (self.processes_per_instance or 1) > 1:
+        if self.parallel == "single" and self.processes_per_instance not in (None, 1):
             raise wrong(
                 "single is one process an instance",
                 hint="set parallel to mpi or torchrun",
                 at=("processes_per_instance",),
             )
+        if self.parallel == "smddp" and self.processes_per_instance not in (None, AUTO):
+            raise wrong("smddp is always one process a GPU", at=("processes_per_instance",))
         if self.parallel != "single" and self.entry_point.endswith(".sh"):
             raise wrong(f"{self.parallel} starts Python scripts only", at=("entry_point",))
         if self.parallel != "mpi" and self.mpi_options:
             raise wrong(f"{self.parallel} does not use mpirun", at=("mpi_options",))
-        if self.parallel == "torchrun" and self.framework is not None and self.framework.name != "pytorch":
-            raise wrong("torchrun needs PyTorch", at=("framework", "name"))
         return self
 
     @model_validator(mode="after")
-    def _smddp_is_in_the_image(self) -> Train:
-        if self.parallel == "smddp" and self.framework is not None:
-            first, last = _SMDDP[self.framework.name]
-            major, minor = self.framework.version.split(".")[:2]
-            if not first <= (int(major), int(minor)) <= last:
+    def _environment_reaches_every_rank(self) -> Train:
+        """By name, among mpirun's options, when ranks run on several instances."""
+        if self.parallel == "mpi" and self.instances > 1:
+            length = len(self.mpi_options) + sum(len(f" -x {name}") for name in self.environment)
+            if length > MAX_OPTIONS:
                 raise wrong(
-                    f"AWS's {self.framework.name} {self.framework.version} images have no smddp",
-                    hint=f"{'.'.join(map(str, first))} to {'.'.join(map(str, last))} do; or use torchrun",
-                    at=("framework", "version"),
+                    f"mpi_options and the names in environment have {length} characters together",
+                    hint=f"at most {MAX_OPTIONS}",
+                    at=("mpi_options" if self.mpi_options else "environment",),
                 )
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _horovod_is_in_the_image(cls, body: Any) -> Any:
+        """Told apart from plain `mpi`, which says nothing of Horovod, by how it is spelt."""
+        if isinstance(body, dict) and body.get("parallel") == "horovod":
+            framework = body.get("framework")
+            if isinstance(framework, dict) and lacks_horovod(framework.get("name"), framework.get("version")):
+                raise wrong(
+                    f"AWS's {framework['name']} {framework['version']} images have no Horovod",
+                    hint=OWN_IMAGE,
+                    at=("framework", "version"),
+                )
+        return body

@@ -173,16 +173,6 @@ def test_limits_come_from_the_sweep() -> None:
         ([{"slots": 0.0}], {}, r"a quota of 0 for ml\.g5\.xlarge on_demand in us-east-1, where a training needs 1"),
         ([{"slots": 3.0}], {"train__instances": 4}, r"a quota of 3 for .*, where a training needs 4"),
         ([{"from_region": "eu-west-1", "transfer_usd_per_gb": 0.02}], {}, r"no replica in us-east-1"),
-        (
-            [{"instance_type": "ml.trn1.2xlarge"}],
-            {"train__parallel": "mpi"},
-            r"trn1\.2xlarge starts no mpi, only torchrun",
-        ),
-        (
-            [{"instance_type": "ml.g5.xlarge"}],
-            {"train__parallel": "smddp"},
-            r"ml\.g5\.xlarge has no smddp, only ml\.p3",
-        ),
         ([{"usd_per_hour": None}, {"region": "eu-west-1", "slots": 0.0}], {}, r"no price for .*, and 1 more reason"),
         (
             [{}],
@@ -203,6 +193,12 @@ def test_a_sweep_that_cannot_be_placed_is_refused_in_words(
 def test_data_that_selects_nothing_is_refused() -> None:
     with pytest.raises(InfeasibleError, match="no dataset is what `data` asks for"):
         solve(make_sweep(), make_market())
+
+
+def test_what_one_should_know_of_how_trainings_start_is_noted() -> None:
+    sweep = make_sweep(train__parallel="torchrun", train__instances=2)
+    notes = solve(sweep, make_market(candidate())).notes
+    assert "2 instances of ml.g5.xlarge talk over plain TCP, at most 10 Gbps: it has no EFA" in notes
 
 
 def test_what_was_left_out_is_noted() -> None:
