@@ -34,7 +34,8 @@ COMMON = {
 
 
 def body(train: dict[str, Any] | None = None, place: Any = SPOT, **changes: Any) -> dict[str, Any]:
-    shared = template(sweep(train), DIGEST, "eu-west-1", "nightly", SITE)
+    where = {"instance_types": [place.lane.instance_type]} if (train or {}).get("parallel") == "smddp" else {}
+    shared = template(sweep(train, where), DIGEST, "eu-west-1", "nightly", SITE)
     return request(shared, replace(TASK, **changes), place, 3, 3000).body
 
 
@@ -108,7 +109,7 @@ def test_a_spot_training_as_it_is_sent() -> None:
             {
                 "sagemaker_distributed_dataparallel_enabled": "true",
                 "sagemaker_distributed_dataparallel_custom_mpi_options": '""',
-                "sagemaker_instance_type": '"ml.g5.xlarge"',
+                "sagemaker_instance_type": '"ml.p4d.24xlarge"',
             },
         ),
     ],
@@ -116,7 +117,8 @@ def test_a_spot_training_as_it_is_sent() -> None:
 def test_each_way_of_starting_processes_adds_what_the_sdks_estimators_send(
     train: dict[str, Any], adds: dict[str, str]
 ) -> None:
-    assert body(train)["HyperParameters"] == COMMON | adds
+    place = at("ml.p4d.24xlarge") if train.get("parallel") == "smddp" else SPOT
+    assert body(train, place)["HyperParameters"] == COMMON | adds
 
 
 @pytest.mark.parametrize("parallel", ["mpi", "torchrun"])
@@ -124,6 +126,67 @@ def test_one_process_an_instance_is_asked_for_only_when_the_sweep_says_so(parall
     name = "sagemaker_mpi_num_of_processes_per_host"
     assert name not in body({"parallel": parallel})["HyperParameters"]
     assert body({"parallel": parallel, "processes_per_instance": 1})["HyperParameters"][name] == "1"
+
+
+PROCESSES = "sagemaker_mpi_num_of_processes_per_host"
+OPTIONS = "sagemaker_mpi_custom_mpi_options"
+
+
+def at(instance_type: str) -> Place:
+    return replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, instance_type=instance_type))
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "processes"), [("ml.g5.xlarge", "1"), ("ml.p4d.24xlarge", "8"), ("ml.c5.4xlarge", "1")]
+)
+@pytest.mark.parametrize("parallel", ["mpi", "torchrun"])
+def test_auto_is_the_gpus_of_the_place(parallel: str, instance_type: str, processes: str) -> None:
+    made = body({"parallel": parallel, "processes_per_instance": "auto"}, at(instance_type))
+    assert made["HyperParameters"][PROCESSES] == processes
+
+
+@pytest.mark.parametrize("instance_type", ["ml.new.large", "ml.trn1.32xlarge"])
+def test_auto_is_never_guessed(instance_type: str) -> None:
+    with pytest.raises(InvalidRequest, match=f"`auto` is on {instance_type} is not known here"):
+        body({"parallel": "torchrun", "processes_per_instance": "auto"}, at(instance_type))
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "adds"),
+    [
+        ("ml.g5.xlarge", {}),
+        ("ml.new.large", {}),
+        ("ml.g5.48xlarge", {"FI_PROVIDER": "efa", "FI_EFA_USE_HUGE_PAGE": "0", "FI_EFA_FORK_SAFE": "1"}),
+        (
+            "ml.p4d.24xlarge",
+            {
+                "FI_PROVIDER": "efa",
+                "FI_EFA_USE_HUGE_PAGE": "0",
+                "FI_EFA_FORK_SAFE": "1",
+                "FI_EFA_USE_DEVICE_RDMA": "1",
+            },
+        ),
+    ],
+)
+def test_the_fast_network_is_set_up_where_there_is_one_between_instances(
+    instance_type: str, adds: dict[str, str]
+) -> None:
+    assert body(place=at(instance_type), instances=2).get("Environment", {}) == adds
+    assert "Environment" not in body(place=at(instance_type), instances=1)
+
+
+def test_the_user_s_environment_goes_before_ours() -> None:
+    asked = {"environment": {"FI_PROVIDER": "tcp", "MODE": "fast"}}
+    made = body(asked, at("ml.p4d.24xlarge"), instances=2)["Environment"]
+    assert (made["FI_PROVIDER"], made["MODE"], made["FI_EFA_FORK_SAFE"]) == ("tcp", "fast", "1")
+
+
+def test_mpirun_passes_the_environment_on_to_the_ranks_of_other_instances() -> None:
+    asked = {"parallel": "mpi", "environment": {"MODE": "fast", "LEVEL": "3"}, "mpi_options": "-x MODE=slow -v"}
+    assert body(asked, at("ml.g5.xlarge"), instances=2)["HyperParameters"][OPTIONS] == '"-x MODE=slow -v -x LEVEL"'
+    assert body(asked, at("ml.g5.xlarge"))["HyperParameters"][OPTIONS] == '"-x MODE=slow -v"'
+    made = body({"parallel": "mpi"}, at("ml.g5.48xlarge"), instances=2)["HyperParameters"][OPTIONS]
+    assert made == '"-x FI_EFA_FORK_SAFE -x FI_EFA_USE_HUGE_PAGE -x FI_PROVIDER"'
 
 
 def test_everything_a_sweep_may_ask_for_has_its_field() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
+from orchestrator.platforms.sagemaker.network import environment
 from orchestrator.platforms.sagemaker.parallel import encode, of_place
 from orchestrator.wire.names import digest, training_name
 from orchestrator.wire.task import Purchase
@@ -22,16 +23,19 @@ _PENDING_BOUNDS = (1_800, 2_419_200)
 
 def request(template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
     name = training_name(template.run, task.number, attempt)
+    variables = environment(template.request.get("Environment", {}), place.lane.instance_type, task.instances)
     body = {
         **template.request,
         "TrainingJobName": name,
         "AlgorithmSpecification": _algorithm(template, place),
-        "HyperParameters": _hyperparameters(template, task, place, name),
+        "HyperParameters": _hyperparameters(template, task, place, name, variables),
         "InputDataConfig": [_channel(place.s3_uri)],
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
         "ResourceConfig": {**template.request["ResourceConfig"], **_resources(task, place)},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
     }
+    if variables:
+        body["Environment"] = variables
     if place.lane.purchase is Purchase.SPOT:
         body["EnableManagedSpotTraining"] = True
     if template.checkpoints:
@@ -68,10 +72,13 @@ def _resources(task: Task, place: Place) -> dict[str, Any]:
     return machines | {"TrainingPlanArn": place.plan_arn} if place.plan_arn else machines
 
 
-def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
+def _hyperparameters(
+    template: Template, task: Task, place: Place, name: str, variables: dict[str, str]
+) -> dict[str, str]:
+    shared = template.hyperparameters
     return {
-        **template.hyperparameters,
-        **of_place(template.hyperparameters, place.lane.instance_type),
+        **shared,
+        **of_place(shared, variables, place.lane.instance_type, task.instances),
         **encode({"sagemaker_job_name": name}),
         **encode(task.point),
     }
