@@ -9,7 +9,7 @@ EXTRAS := local,parquet,postgres
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 
-.PHONY: demo test lint torch bench images clean
+.PHONY: demo test lint torch trackers bench images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -33,7 +33,7 @@ images:
 	@for name in $(IMAGES); do docker build --file containers/$$name/Dockerfile --tag sweep-$$name:1 . || exit 1; done
 
 clean:
-	rm -rf .venv .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .trackers .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # An installation that was interrupted leaves `.unfinished` behind, and is made anew.
 .venv/.installed: pyproject.toml
@@ -50,4 +50,11 @@ clean:
 torch: .venv/.torch
 .venv/.torch: .venv/.installed
 	$(UV) $(or $(LINKS),--torch-backend cpu) $(INDEX) --editable '.[$(EXTRAS),torch]'
+	@touch $@
+
+# MLflow and Weights & Biases, beside: a training's reports are tested with the real ones where they are.
+trackers: .trackers/.installed
+.trackers/.installed: .venv/.installed
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .trackers
+	$(BIN)/uv pip install --quiet $(INDEX) --python .trackers/bin/python --group trackers
 	@touch $@

@@ -1,0 +1,112 @@
+"""What a training reports, read from its log: the last value of each metric, and its learning curve in few points.
+
+A line is `[sweep] step=3 loss=0.25`, as `orchestrator.metrics.report` prints it, anywhere in a line of the log.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Curve = list[tuple[float, float]]
+
+MOST_POINTS = 200
+"""Of one curve: more than a picture shows."""
+MOST_METRICS = 40
+"""As many as SageMaker takes."""
+MOST_ALTOGETHER = 1000
+"""Points of one task: they lie in its result, which everybody reads who looks at the run."""
+
+_LINE = re.compile(r"\[sweep\]((?: [^\s=]+=[^\s=]+)+)")
+
+
+def pattern(name: str) -> str:
+    """The regex by which SageMaker finds a reported metric."""
+    return rf"\[sweep\].* {re.escape(name)}=([-+0-9.e]+)"
+
+
+class Curves:
+    """Every metric's points, thinned as they come: a log of any length leaves the same few."""
+
+    def __init__(self, known: Mapping[str, Curve] | None = None) -> None:
+        """`known`: as an earlier look left them."""
+        self._lines: dict[str, _Line] = {}
+        for name, curve in (known or {}).items():
+            for step, value in curve:
+                self._line(name).add(step, value)
+
+    def read(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            match = _LINE.search(line)
+            if match:
+                self._take(dict(word.split("=") for word in match[1].split()))
+
+    def _take(self, words: dict[str, str]) -> None:
+        step = _number(words.pop("step", ""))
+        for name, text in words.items():
+            value = _number(text)
+            if value is not None and (name in self._lines or len(self._lines) < MOST_METRICS):
+                line = self._line(name)
+                line.add(line.last[0] + 1 if step is None else step, value)
+
+    def _line(self, name: str) -> _Line:
+        return self._lines.setdefault(name, _Line())
+
+    @property
+    def last(self) -> dict[str, float]:
+        return {name: line.last[1] for name, line in self._lines.items()}
+
+    def points(self) -> dict[str, Curve]:
+        """What is kept of them: steps rise, the first and the last are always there."""
+        most = min(MOST_POINTS, MOST_ALTOGETHER // max(len(self._lines), 1))
+        return {name: [(_whole(x), _short(y)) for x, y in line.thinned(most)] for name, line in self._lines.items()}
+
+
+class _Line:
+    """One curve: at first every point, then every second, every fourth, ..., and the last."""
+
+    def __init__(self) -> None:
+        self.last = (0.0, 0.0)
+        self._kept: Curve = []
+        self._stride = 1
+        self._came = 0
+
+    def add(self, step: float, value: float) -> None:
+        """A training that goes on from a checkpoint lives some steps again: the second time counts."""
+        while self._kept and self._kept[-1][0] >= step:
+            self._kept.pop()
+        self.last = (step, value)
+        if self._came % self._stride == 0 or not self._kept:
+            self._kept.append(self.last)
+        self._came += 1
+        if len(self._kept) > 2 * MOST_POINTS:
+            self._kept = self._kept[::2]
+            self._stride *= 2
+
+    def thinned(self, most: int) -> Curve:
+        """Evenly, by their order."""
+        points = self._kept if self._kept[-1] == self.last else [*self._kept, self.last]
+        if len(points) <= most:
+            return points
+        return [points[round(index * (len(points) - 1) / (most - 1))] for index in range(most)]
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _whole(step: float) -> float:
+    return int(step) if step == int(step) else step
+
+
+def _short(value: float) -> float:
+    """Six digits are more than a picture shows, and a third of the bytes."""
+    return float(f"{value:.6g}")

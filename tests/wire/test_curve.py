@@ -1,0 +1,116 @@
+"""From a training's log to few points: what was reported is found, and however long the log, the curve stays short."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.metrics import report
+from orchestrator.wire.curve import MOST_ALTOGETHER, MOST_METRICS, MOST_POINTS, Curves, pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def read(lines: Iterable[str]) -> Curves:
+    curves = Curves()
+    curves.read(lines)
+    return curves
+
+
+@given(
+    st.integers(0, 10**9),
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="="), min_size=1, max_size=20).filter(
+            lambda name: name != "step"
+        ),
+        st.floats(allow_nan=False, allow_infinity=False, width=32),
+        min_size=1,
+        max_size=5,
+    ),
+)
+def test_what_report_prints_is_read_again(step: int, metrics: dict[str, float]) -> None:
+    import contextlib
+    import io
+
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        report(step=step, **metrics)
+    curves = read(out.getvalue().splitlines())
+    assert curves.last == {name: pytest.approx(value, rel=1e-9) for name, value in metrics.items()}
+    assert {curve[-1][0] for curve in curves.points().values()} == {step}
+    for name, value in metrics.items():
+        found = re.search(pattern(name), out.getvalue())
+        assert found
+        assert float(found[1]) == pytest.approx(value, rel=1e-9)
+
+
+def test_launchers_and_progress_bars_may_write_into_the_same_line() -> None:
+    curves = read(
+        [
+            "[1,0]<stdout>:[sweep] step=1 loss=0.5",
+            "epoch 2:  50%|#####     |\r[sweep] step=2 loss=0.25",
+            "2026-11-20 INFO nothing to see: loss=7",
+            "[sweep]",
+            "[sweep] nonsense",
+        ]
+    )
+    assert curves.points() == {"loss": [(1, 0.5), (2, 0.25)]}
+
+
+def test_a_name_that_ends_like_another_is_not_taken_for_it() -> None:
+    line = "[sweep] step=1 val_loss=2 train/loss=3 loss=1"
+    assert read([line]).last == {"val_loss": 2, "train/loss": 3, "loss": 1}
+    assert {name: re.findall(pattern(name), line) for name in ("loss", "val_loss")} == {
+        "loss": ["1"],
+        "val_loss": ["2"],
+    }
+
+
+def test_nan_and_infinity_are_no_points() -> None:
+    assert read(["[sweep] step=1 loss=nan a=1", "[sweep] step=2 loss=inf a=-inf"]).points() == {"a": [(1, 1)]}
+
+
+def test_without_steps_reports_are_counted() -> None:
+    assert read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"]).points() == {"loss": [(1, 3), (2, 2), (3, 1)]}
+
+
+def test_steps_lived_again_after_a_checkpoint_count_the_second_time() -> None:
+    first = [f"[sweep] step={step} loss={10 - step}" for step in range(1, 7)]
+    second = [f"[sweep] step={step} loss={20 - step}" for step in range(5, 9)]
+    expected = [(1, 9), (2, 8), (3, 7), (4, 6), (5, 15), (6, 14), (7, 13), (8, 12)]
+    assert read(first + second).points() == {"loss": expected}
+
+
+def test_a_later_look_goes_on_from_what_is_known() -> None:
+    known = json.loads(json.dumps(read(["[sweep] step=1 loss=3", "[sweep] step=2 loss=2"]).points()))
+    curves = Curves(known)
+    curves.read(["[sweep] step=2 loss=1.5", "[sweep] step=3 loss=1"])
+    assert curves.points() == {"loss": [(1, 3), (2, 1.5), (3, 1)]}
+
+
+@given(st.integers(1, 3_000), st.integers(1, 4))
+def test_a_curve_is_short_and_keeps_its_ends_however_long_the_log(steps: int, every: int) -> None:
+    curve = read(f"[sweep] step={step} loss={step}" for step in range(every, every * steps + 1, every)).points()["loss"]
+    assert len(curve) == steps if steps <= MOST_POINTS else MOST_POINTS // 2 <= len(curve) <= MOST_POINTS
+    assert (curve[0], curve[-1]) == ((every, every), (every * steps, every * steps))
+    assert all(a[0] < b[0] for a, b in pairwise(curve))
+    widest = max(b[0] - a[0] for a, b in pairwise(curve)) if steps > 1 else 0
+    assert widest <= every * max(1, 4 * steps / MOST_POINTS)
+
+
+def test_a_task_of_many_metrics_stays_small() -> None:
+    line = " ".join(f"metric{number}={number}" for number in range(100))
+    points = read(f"[sweep] step={step} {line}" for step in range(500)).points()
+    assert len(points) == MOST_METRICS
+    assert sum(map(len, points.values())) <= MOST_ALTOGETHER
+    assert len(json.dumps(points)) < 20_000
+
+
+def test_long_numbers_are_cut_to_what_a_picture_shows() -> None:
+    assert read(["[sweep] step=1234567 loss=0.123456789"]).points() == {"loss": [(1234567, 0.123457)]}
