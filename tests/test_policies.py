@@ -47,6 +47,14 @@ def test_who_submits_may_do_what_submitting_does() -> None:
     assert called(SUBMITTERS) - ONLY_LAUNCHERS <= granted("submit")
 
 
+def test_who_submits_may_look_images_up_and_no_more() -> None:
+    assert {action for action in granted("submit") if action.startswith("ecr:")} == {"ecr:BatchGetImage"}
+
+
+def test_who_pushes_images_may_do_what_pushing_does() -> None:
+    assert called({"ecr": "aws/ecr.py"}) <= granted("images")
+
+
 def test_who_submits_cannot_start_trainings_past_the_launchers() -> None:
     assert not ONLY_LAUNCHERS & granted("submit")
 

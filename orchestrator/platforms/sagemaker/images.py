@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def located(image: str, region: str, role: str) -> str:
     """A user's own image, which may lie under {region} and {account}."""
     if "{account}" in image:
-        image = image.replace("{account}", _account(role))
+        image = image.replace("{account}", account_of(role))
     return image.replace("{region}", region)
 
 
@@ -54,7 +54,7 @@ def pinned(template: Template, clients: Clients) -> Template:
 
     NotFound, if there is none in the Region: found now, and not by ten thousand launchers.
     """
-    account, algorithm = _account(template.request["RoleArn"]), template.request["AlgorithmSpecification"]
+    account, algorithm = account_of(template.request["RoleArn"]), template.request["AlgorithmSpecification"]
     image = ecr.pinned(algorithm["TrainingImage"], account, clients)
     return replace(
         template,
@@ -63,7 +63,7 @@ def pinned(template: Template, clients: Clients) -> Template:
     )
 
 
-def _account(role: str) -> str:
+def account_of(role: str) -> str:
     """The account a role belongs to, as its ARN says."""
     parts = role.split(":")
     if len(parts) < 6 or not parts[4]:
