@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from orchestrator.catalog.check import Problem, check
 from orchestrator.catalog.kinds import KINDS
 from orchestrator.catalog.load import LoadReport, load
-from orchestrator.catalog.survey import survey
+from orchestrator.catalog.survey import resurvey, survey
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
 from orchestrator.db.tables import campaign_tags, campaigns, datasets
@@ -75,6 +75,10 @@ class Catalog:
     def survey(self, sweep: Sweep, classic: Sequence[ClassicLine] | None = None) -> Market:
         """All that the planner may know for this sweep."""
         return survey(self.engine, sweep, classic)
+
+    def resurvey(self, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine] = ()) -> Market:
+        """The same of these very datasets, or of a classic JOBARRAY's lines: empty when the catalog knows none."""
+        return resurvey(self.engine, sweep, names, classic)
 
 
 def _tags(connection: Connection) -> dict[str, list[str]]:

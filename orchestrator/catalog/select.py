@@ -11,7 +11,7 @@ from orchestrator.db.tables import campaign_tags, campaigns, datasets
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sized
+    from collections.abc import Iterable, Sequence, Sized
 
     from sqlalchemy import Connection, Row
 
@@ -40,6 +40,13 @@ def select(connection: Connection, data: Data) -> list[Chosen]:
     if missing and (data.campaigns or not chosen):
         raise _no_dataset(sorted(missing), data.version, versions)
     return sorted(Chosen(each.dataset, each.campaign, each.version, each.bytes) for each in chosen)
+
+
+def named(connection: Connection, names: Sequence[str]) -> list[Chosen]:
+    """Those of these datasets that there are, in this order."""
+    known = {row.dataset: row for row in connection.execute(sql(datasets))}
+    rows = [known[name] for name in names if name in known]
+    return [Chosen(row.dataset, row.campaign, row.version, row.bytes) for row in rows]
 
 
 def _campaigns(connection: Connection, data: Data) -> set[str]:

@@ -11,7 +11,7 @@ from sqlalchemy import select as sql
 from orchestrator import resources
 from orchestrator.catalog.infeasible import check_instance_types, no_place
 from orchestrator.catalog.market import CANDIDATES, DATASETS, TRANSFERS, Market, table
-from orchestrator.catalog.select import Chosen, select
+from orchestrator.catalog.select import Chosen, named, select
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import datasets, replicas, transfer_prices
 from orchestrator.errors import CatalogError
@@ -49,17 +49,31 @@ def survey(engine: Engine, sweep: Sweep, classic: Sequence[ClassicLine] | None =
             want(connection, [row.dataset for row in chosen])
         check_instance_types(connection, sweep.where)
         # Nobody has said how large a classic line's data is, so nobody can say what moving it costs.
-        may_move = sweep.data.move_data != "never" and classic is None
-        lanes = candidates(connection, sweep.where, may_move=may_move)
-        placed = set(lanes["dataset"])
+        market = _market(connection, sweep, chosen, may_move=classic is None)
+        placed = set(market.candidates["dataset"])
         nowhere = [row.dataset for row in chosen if row.dataset not in placed]
         if nowhere:
             raise no_place(connection, nowhere, sweep.where, WANTED)
-        return Market(
-            datasets=table(chosen, DATASETS),
-            candidates=in_order(lanes, [row.dataset for row in chosen]),
-            transfers=transfers(connection, lanes),
-        )
+        return market
+
+
+def resurvey(engine: Engine, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine]) -> Market:
+    """Of these very datasets, or lines, whatever the sweep would choose today. What is not known is not there."""
+    with reading(engine) as connection:
+        WANTED.create(connection)
+        chosen = _lines(connection, classic) if classic else named(connection, names)
+        if not classic:
+            want(connection, [row.dataset for row in chosen])
+        return _market(connection, sweep, chosen, may_move=not classic)
+
+
+def _market(connection: Connection, sweep: Sweep, chosen: Sequence[Chosen], *, may_move: bool) -> Market:
+    lanes = candidates(connection, sweep.where, may_move=may_move and sweep.data.move_data != "never")
+    return Market(
+        datasets=table(chosen, DATASETS),
+        candidates=in_order(lanes, [row.dataset for row in chosen]),
+        transfers=transfers(connection, lanes),
+    )
 
 
 def candidates(connection: Connection, where: Where, *, may_move: bool = False) -> pd.DataFrame:
