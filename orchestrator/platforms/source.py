@@ -3,6 +3,8 @@
 `.sweepignore` in the folder keeps files out, a pattern a line, as in .gitignore but simpler: `data/` is a folder of
 that name anywhere, `*.ckpt` a file or folder anywhere, `notes/*.md` a path from the top (there `*` goes across
 slashes). `#` begins a comment.
+
+Code that imports `orchestrator` finds it in its training, whatever the image: `Checkpoints` and `report` travel along.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import tarfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from orchestrator.errors import SpecError, did_you_mean
 from orchestrator.wire.names import digest
@@ -36,6 +39,10 @@ SECRETS = (
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
 """Names of files that hold keys more often than code."""
+HELPERS = tuple(Path("orchestrator", f"{name}.py") for name in ("__init__", "checkpoint", "metrics", "notice", "rank"))
+"""What a training script may import of ours: it needs nothing but Python."""
+_OURS = Path(__file__).parents[2]
+_IMPORTS_US = re.compile(rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[^#\n]*,[ \t]*)?)orchestrator\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,9 @@ def pack(folder: Path, entry_point: str | None = None) -> Package:
             where=str(folder),
             hint=did_you_mean(entry_point, [name for name in names if name.endswith((".py", ".sh"))]),
         )
-    archive = _tar(folder, files)
+    helpers = HELPERS if _wants_helpers(folder, files) else ()
+    archive = _tar([*((folder, path) for path in files), *((_OURS, path) for path in helpers)])
+    names += tuple(path.as_posix() for path in helpers)
     return Package(digest(archive, 32), gzip.compress(archive, compresslevel=6, mtime=0), names)
 
 
@@ -117,10 +126,22 @@ def _refuse_secret(folder: Path, path: Path) -> None:
         )
 
 
-def _tar(folder: Path, files: Sequence[Path]) -> bytes:
+def _wants_helpers(folder: Path, files: Sequence[Path]) -> bool:
+    """Some file imports `orchestrator`, and the folder has none of its own."""
+    if any(path.parts[0] in ("orchestrator", "orchestrator.py") for path in files):
+        return False
+    scripts = [folder / path for path in files if path.suffix == ".py" and (folder / path).is_file()]
+    try:
+        return any(_IMPORTS_US.search(script.read_bytes()) for script in scripts)
+    except OSError as error:
+        _unreadable(error)
+
+
+def _tar(files: Iterable[tuple[Path, Path]]) -> bytes:
+    """Of folders, and of paths in them."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path in files:
+        for folder, path in files:
             _add(archive, folder, path)
     return buffer.getvalue()
 
@@ -152,7 +173,7 @@ def _target(folder: Path, path: Path) -> str:
     return Path(os.path.relpath(target, link.parent.resolve())).as_posix()
 
 
-def _unreadable(error: OSError) -> None:
+def _unreadable(error: OSError) -> NoReturn:
     raise SpecError(
         f"cannot be read: {error.strerror}", where=str(error.filename), hint="check its permissions"
     ) from error

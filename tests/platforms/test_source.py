@@ -3,7 +3,10 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import subprocess
+import sys
 import tarfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -155,3 +158,79 @@ def test_a_pattern_that_would_take_one_back_is_refused(code: Path) -> None:
     write(code / ".sweepignore", "*.ckpt\n!best.ckpt\n")
     with pytest.raises(SpecError, match=r"\.sweepignore:2: patterns cannot be taken back"):
         pack(code)
+
+
+# What travels along
+
+HELPERS = tuple(f"orchestrator/{name}.py" for name in ("__init__", "checkpoint", "metrics", "notice", "rank"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from orchestrator import Checkpoints, report",
+        "from orchestrator.checkpoint import Checkpoints",
+        "import orchestrator",
+        "import os, orchestrator.metrics as m",
+        "def main():\n    from orchestrator import report",
+        "try:\n\timport orchestrator\nexcept ImportError:\n\traise",
+    ],
+)
+def test_code_that_imports_us_takes_along_what_it_needs(code: Path, line: str) -> None:
+    write(code / "models" / "net.py", f"import math\n{line}\n")
+    package = pack(code)
+    assert package.files == ("models/net.py", "train.py", *HELPERS)
+    assert set(contents(package)) == set(package.files)
+    assert pack(code) == package
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# from orchestrator import report",
+        "text = 'import orchestrator'",
+        "import orchestrators",
+        "from my import orchestrator_",
+    ],
+)
+def test_code_that_does_not_import_us_travels_alone(code: Path, line: str) -> None:
+    write(code / "models" / "net.py", f"{line}\n")
+    assert pack(code).files == ("models/net.py", "train.py")
+
+
+@pytest.mark.parametrize("own", ["orchestrator.py", "orchestrator/__init__.py"])
+def test_an_orchestrator_of_the_codes_own_is_never_shadowed(code: Path, own: str) -> None:
+    write(code / "models" / "net.py", "from orchestrator import conduct\n")
+    write(code / own, "def conduct(): ...\n")
+    assert pack(code).files == tuple(sorted(("models/net.py", "train.py", own)))
+
+
+def test_what_travels_along_works_where_nothing_else_of_ours_is(code: Path, tmp_path: Path) -> None:
+    """As in an image that never heard of sweep."""
+    script = """
+        from orchestrator import Checkpoints, report
+        from pathlib import Path
+        total = [0]
+        checkpoints = Checkpoints(lambda path: path.write_text(str(total[0])), lambda path: None, folder="saved")
+        for step in checkpoints.steps(3):
+            report(step=step, loss=3 - step)
+        print(sorted(Path("saved").iterdir()) != [])
+    """
+    write(code / "train.py", textwrap.dedent(script))
+    image = tmp_path / "image"
+    for name, content in contents(pack(code)).items():
+        write(image / name, content.decode())
+    command = [sys.executable, "-S", "train.py"]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(image)}
+    done = subprocess.run(command, cwd=image, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [*(f"[sweep] step={step} loss={3 - step}" for step in range(3)), "True"]
+
+
+def test_the_rest_of_sweep_is_not_there_and_says_so(code: Path, tmp_path: Path) -> None:
+    write(code / "train.py", "from orchestrator import Orchestrator\n")
+    for name, content in contents(pack(code)).items():
+        write(tmp_path / "image" / name, content.decode())
+    command = [sys.executable, "-S", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path / "image", env={}, capture_output=True, text=True, check=False)
+    assert "No module named 'orchestrator.api'" in done.stderr
