@@ -10,15 +10,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.kinds import AUTO, OWN_IMAGE, lacks_horovod
+from orchestrator.spec.metrics import Metrics
 from orchestrator.spec.model import Model, Value, shown, wrong
 
 MAX_HYPERPARAMETERS = 90
 """SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
-MAX_METRICS = 40
 MAX_OPTIONS = 2_300
 """Characters of mpirun's options: SageMaker takes 2,500, and up to 4 variables of the network are named there too."""
-MAX_ENVIRONMENT = 96
-"""SageMaker takes 100 a training; up to 4 of them set up the network between instances."""
+MAX_ENVIRONMENT = 95
+"""SageMaker takes 100 a training; up to 4 of them set up the network between instances, one says when to save."""
 
 _SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
@@ -85,7 +85,7 @@ def _environment(variables: dict[str, str]) -> dict[str, str]:
     if len(variables) > MAX_ENVIRONMENT:
         raise wrong(
             f"{len(variables)} environment variables",
-            hint=f"SageMaker takes 100, and sweep needs 4 of them: at most {MAX_ENVIRONMENT}",
+            hint=f"SageMaker takes 100, and sweep needs 5 of them: at most {MAX_ENVIRONMENT}",
         )
     for name, value in variables.items():
         if not _VARIABLE.fullmatch(name):
@@ -95,27 +95,6 @@ def _environment(variables: dict[str, str]) -> dict[str, str]:
         if "\0" in value:
             raise wrong("a NUL character cannot be in the environment", at=(name,))
     return variables
-
-
-def _metrics(patterns: dict[str, str]) -> dict[str, str]:
-    if len(patterns) > MAX_METRICS:
-        raise wrong(f"{len(patterns)} metrics", hint=f"SageMaker takes {MAX_METRICS}")
-    for name, pattern in patterns.items():
-        if not 0 < len(name) <= 255:
-            raise wrong("a metric's name has 1 to 255 characters")
-        if len(pattern) > 500:
-            raise wrong(f"a regex of {len(pattern)} characters is too long", hint="SageMaker takes 500", at=(name,))
-        try:
-            groups = re.compile(pattern).groups
-        except (re.error, OverflowError, RecursionError) as error:
-            raise wrong(f"not a regular expression: {error}", at=(name,)) from error
-        if groups != 1:
-            raise wrong(
-                f"the regex has {groups} groups, not one",
-                hint="put one pair of parentheses around the number, and (?:…) elsewhere",
-                at=(name,),
-            )
-    return patterns
 
 
 Parallel = Annotated[
@@ -153,8 +132,8 @@ class Train(Model):
     hyperparameters: Annotated[dict[str, Value], AfterValidator(_hyperparameters)] = Field(
         default={}, description="sent to every task as they are"
     )
-    metrics: Annotated[dict[str, str], AfterValidator(_metrics)] = Field(
-        default={}, description="name → regex over the log, with one group around the number"
+    metrics: Metrics = Field(
+        default={}, description="names, as the script reports them; or name → regex over the log, with one group"
     )
     checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
     volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")

@@ -198,7 +198,7 @@ def test_everything_a_sweep_may_ask_for_has_its_field() -> None:
         "hyperparameters": {"epochs": 3},
     }
     made = body(asked, instances=2)
-    assert made["Environment"] == {"MODE": "fast"}
+    assert made["Environment"] == {"SWEEP_CHECKPOINT_EVERY_S": "300", "MODE": "fast"}
     assert made["AlgorithmSpecification"]["MetricDefinitions"] == [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
     assert made["AlgorithmSpecification"]["EnableSageMakerMetricsTimeSeries"] is True
     assert made["CheckpointConfig"] == {"S3Uri": "s3://team-eu-west-1/runs/nightly/checkpoints/912"}

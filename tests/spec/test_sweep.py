@@ -56,7 +56,7 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"train__environment": {"a-b": "1"}}, "cannot name an environment variable"),
         ({"train__environment": {"A": "x" * 513}}, "513 characters are too many"),
         ({"train__environment": {"A": "\0"}}, "a NUL character"),
-        ({"train__environment": {f"A{n}": "" for n in range(97)}}, "97 environment variables"),
+        ({"train__environment": {f"A{n}": "" for n in range(96)}}, "96 environment variables"),
         ({"train__environment": {"A": 1}}, "valid string"),
         ({"train__metrics": {f"m{n}": "(x)" for n in range(41)}}, "41 metrics"),
         ({"train__metrics": {"": "(x)"}}, "1 to 255 characters"),

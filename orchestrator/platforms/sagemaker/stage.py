@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.checkpoint import EVERY
 from orchestrator.errors import SpecError
 from orchestrator.platforms.sagemaker.images import located, of_framework
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Start, encode
+from orchestrator.spec.duration import seconds
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -81,7 +83,14 @@ def _request(train: Train, image: str, role: str) -> dict[str, Any]:
         "AlgorithmSpecification": algorithm,
         "ResourceConfig": {"VolumeSizeInGB": train.volume_gb},
     }
-    return request | {"Environment": dict(train.environment)} if train.environment else request
+    environment = _environment(train)
+    return request | {"Environment": environment} if environment else request
+
+
+def _environment(train: Train) -> dict[str, str]:
+    """How often to save reaches `Checkpoints` in the script."""
+    every = {EVERY: str(seconds(train.checkpoints.every))} if train.checkpoints else {}
+    return every | train.environment
 
 
 def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
