@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.axes import Axis, columns
+from orchestrator.spec.axes import Axis, Choice, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.kinds import check
@@ -97,6 +97,8 @@ def _name(name: str) -> str:
 
 def _runtime(value: Any) -> Any:
     """Hours, or hours by instance type."""
+    if value is None:
+        return None
     if not isinstance(value, dict):
         return _hours(value)
     if not value:
@@ -117,6 +119,11 @@ def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
     return value
 
 
+def _is_text(values: Any) -> bool:
+    """A hyperparameter's value, or one of those of an axis."""
+    return any(isinstance(value, str) for value in (values.values if isinstance(values, Choice) else [values]))
+
+
 class Sweep(Model):
     """One sweep: data × space, and how each training runs."""
 
@@ -127,9 +134,13 @@ class Sweep(Model):
     where: Where
     objective: Objective | None = Field(default=None, description="the metric that ranks the results")
     plan: Goal = Goal()
-    runtime: Annotated[float | str | dict[str, float | str], BeforeValidator(_runtime)] = Field(
+    runtime: Annotated[float | str | dict[str, float | str] | None, BeforeValidator(_runtime)] = Field(
+        default=None,
         description="hours on one instance: a number, an expression of parameters such as 0.4 * epochs, or one of "
-        "these for some instance types"
+        "these for some instance types; learned from earlier runs of the same name unless said",
+    )
+    sizes: Annotated[list[str], AfterValidator(_listed_once)] = Field(
+        default=[], description="without a runtime: the parameters that it depends on"
     )
     timeout: Annotated[str, between(MINUTE, 28 * DAY)] = Field(
         default="24h", description="the longest one training may run"
@@ -144,11 +155,17 @@ class Sweep(Model):
     @cached_property
     def points(self) -> Space:
         """The space, numbered: size parameters first."""
-        return Space(self.space, [name for expression in self.runtimes.values() for name in expression.names])
+        said = [name for expression in self.runtimes.values() for name in expression.names]
+        return Space(self.space, said or self.sizes)
 
     @cached_property
     def runtimes(self) -> dict[str, Expression]:
-        """Hours on one instance, by instance type; under ANY_TYPE when the file does not tell them apart."""
+        """Hours on one instance, by instance type; under ANY_TYPE when the file does not tell them apart.
+
+        None at all when the file leaves them to be learned.
+        """
+        if self.runtime is None:
+            return {}
         given = self.runtime if isinstance(self.runtime, dict) else {ANY_TYPE: self.runtime}
         return {name: parse(str(hours)) for name, hours in given.items()}
 
@@ -191,7 +208,7 @@ class Sweep(Model):
 
     @model_validator(mode="after")
     def _runtime_is_known(self) -> Sweep:
-        known = {**dict.fromkeys(self.points.parameters), **self.train.hyperparameters}
+        known = self._in_space | self.train.hyperparameters
         for instance_type, expression in self.runtimes.items():
             at = ("runtime", instance_type) if instance_type else ("runtime",)
             if instance_type and instance_type not in self.where.instance_types:
@@ -201,9 +218,29 @@ class Sweep(Model):
                 if name not in known:
                     hint = did_you_mean(name, list(known)) or "there are no parameters"
                     raise wrong(f"unknown name {name!r} in the runtime", hint=hint, at=at, offset=offset)
-                if isinstance(known[name], str):
+                if _is_text(known[name]):
                     raise wrong(f"{name} is text, not a number", at=at, offset=offset)
         return self
+
+    @model_validator(mode="after")
+    def _sizes_are_parameters(self) -> Sweep:
+        if self.sizes and self.runtime is not None:
+            raise wrong(
+                "the runtime says already what it depends on", hint="keep one of runtime and sizes", at=("sizes",)
+            )
+        known = self._in_space
+        for index, name in enumerate(self.sizes):
+            if name not in known:
+                hint = did_you_mean(name, list(known)) or "there are no parameters"
+                raise wrong(f"{name!r} is not in the space", hint=hint, at=("sizes", index))
+            if _is_text(known[name]):
+                raise wrong(f"{name} is text, not a number", at=("sizes", index))
+        return self
+
+    @property
+    def _in_space(self) -> dict[str, Any]:
+        """Every parameter of the space, and its values."""
+        return {name: values for axis in self.space for name, values in columns(axis, self.space[axis]).items()}
 
     @model_validator(mode="after")
     def _objective_is_measured(self) -> Sweep:

@@ -35,7 +35,6 @@ def test_a_whole_file_or_part_in_the_handbook_is_understood(tmp_path: Path, text
         "name": "name: part\n",
         "train": "train: {source: training, entry_point: train.py, image: x, metrics: {loss: 'loss=(.*)'}}\n",
         "where": "where: {instance_types: [ml.g5.xlarge]}\n",
-        "runtime": "runtime: 1\n",
     }
     path = tmp_path / "sweep.yaml"
     path.write_text(

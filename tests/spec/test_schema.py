@@ -23,6 +23,7 @@ def validator() -> Draft202012Validator:
         {},
         {"train__parallel": "horovod"},
         {"runtime": 2},
+        {"runtime": None, "sizes": ["epochs"]},
         {"data": {"recorded_from": "2026-01-01"}},
         {"space": {"a": "bool", "b": {"range": [1, 9], "step": 2}, "c": {"zip": {"d": [1], "e": ["x"]}}}},
         {"space": {"a": {"linear": [0, 1], "num": 3}, "b": {"log": [1e-3, 1], "num": 3}}},

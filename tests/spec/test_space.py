@@ -146,6 +146,14 @@ def test_size_parameters_turn_slowest_whatever_their_order_in_the_file() -> None
     assert sweep.points.point(2) == {"lr": 0.1, "epochs": 2, "depth": 5}
 
 
+def test_without_a_runtime_the_sizes_turn_slowest() -> None:
+    given: dict[str, Any] = {"space": {"lr": [0.1, 0.2], "epochs": [1, 2], "depth": [5, 6]}, "runtime": None}
+    assert make_sweep(**given, sizes=["depth"]).points.size_parameters == ("depth",)
+    assert make_sweep(**given, sizes=["depth"]).points.point(2) == {"lr": 0.1, "epochs": 2, "depth": 5}
+    assert make_sweep(**given).points.size_parameters == ()
+    assert make_sweep(**given).runtimes == {}
+
+
 @given(spaces(), st.randoms())
 def test_a_number_means_the_same_whatever_the_order_in_the_file(
     drawn: tuple[dict[str, Any], set[str]], random: Random
