@@ -44,6 +44,8 @@ class Cloud:
     pid: int | None = None
     regions: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    trainings: str = ""
+    """How they are started, if not as usual."""
 
     @classmethod
     def of(cls, serving: Serving | None) -> Cloud:
@@ -51,7 +53,7 @@ class Cloud:
 
         if serving is None:
             return cls(running=False)
-        return cls(True, serving.endpoint, serving.pid, tuple(serving.regions), environment(serving))
+        return cls(True, serving.endpoint, serving.pid, tuple(serving.regions), environment(serving), serving.trainings)
 
     @property
     def export(self) -> str:
@@ -67,6 +69,9 @@ def up(
     detached: Annotated[
         bool, typer.Option("--detached", "-d", help="In the background, until `sweep local down`.")
     ] = False,
+    toolkit: Annotated[
+        bool, typer.Option("--toolkit", help="AWS's own training toolkit starts trainings (`make toolkit`).")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a local AWS, and print the line that leads a shell to it.
@@ -79,9 +84,9 @@ def up(
 
     wanted = regions.split(",") if regions else localcloud.names.REGIONS
     if detached:
-        _tell(localcloud.up(home, port=port, regions=wanted), as_json=as_json)
+        _tell(localcloud.up(home, port=port, regions=wanted, toolkit=toolkit), as_json=as_json)
         return
-    with localcloud.LocalCloud(home, port=port, regions=wanted) as cloud:
+    with localcloud.LocalCloud(home, port=port, regions=wanted, toolkit=toolkit) as cloud:
         _tell(localcloud.status(home), as_json=as_json)
         render.say("serving until Ctrl-C")
         cloud.wait()
@@ -125,4 +130,6 @@ def _tell(serving: Serving | None, *, as_json: bool) -> None:
         render.as_json(cloud)
         return
     render.line(cloud.export)
+    if cloud.trainings:
+        render.say(cloud.trainings)
     render.say(f"{cloud.endpoint} in {', '.join(cloud.regions)} (process {cloud.pid})")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.errors import LocalCloudError
+from orchestrator.localcloud.machines import room
 from orchestrator.localcloud.market import table
 from orchestrator.localcloud.names import REGIONS
 
@@ -38,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             regions=_regions(options.regions),
             vcpus=options.vcpus,
             trainings=options.trainings,
+            toolkit=room.toolkit() if options.toolkit else None,
         )
         server.serve(chosen, _say_ready, stop)
     except LocalCloudError as error:
@@ -54,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--regions", default=",".join(REGIONS))
     parser.add_argument("--vcpus", type=float, default=4.0, help="of each Region's queue; a launcher takes 0.25")
     parser.add_argument("--trainings", type=int, default=max(2, cores), help="how many run at once")
+    parser.add_argument("--toolkit", action="store_true", help="AWS's own training toolkit starts trainings")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input closes")
     parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])
     return parser

@@ -40,12 +40,15 @@ class LocalCloud:
         port: int = 0,
         vcpus: float | None = None,
         trainings: int | None = None,
+        toolkit: bool = False,
     ) -> None:
+        """`toolkit`: trainings are started by AWS's own, as `make toolkit` installs it."""
         self.home = Path(home)
         self.regions = list(regions)
         self._arguments = ["--port", str(port), "--with-parent"]
         self._arguments += ["--vcpus", str(vcpus)] if vcpus is not None else []
         self._arguments += ["--trainings", str(trainings)] if trainings is not None else []
+        self._arguments += ["--toolkit"] if toolkit else []
         self._server: subprocess.Popen[str] | None = None
         self._serving: Serving | None = None
 
@@ -94,9 +97,10 @@ class LocalCloud:
         return names.environment(self.endpoint, self.regions)
 
 
-def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS) -> Serving:
+def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, toolkit: bool = False) -> Serving:
     """A local cloud in the background, until `down`."""
-    server, serving = _start(home, list(regions), ["--port", str(port)], detached=True)
+    arguments = ["--port", str(port), *(["--toolkit"] if toolkit else [])]
+    server, serving = _start(home, list(regions), arguments, detached=True)
     for pipe in (server.stdout, server.stderr):
         if pipe:
             pipe.close()

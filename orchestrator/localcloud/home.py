@@ -37,6 +37,8 @@ class Serving:
     pid: int
     endpoint: str
     regions: list[str]
+    trainings: str = ""
+    """How they are started, if not as usual."""
 
 
 class Home:

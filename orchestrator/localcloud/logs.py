@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from orchestrator.localcloud.backends import Streams
@@ -26,9 +27,10 @@ class Stream:
 class Tail:
     """A file that grows, and the stream it is copied to."""
 
-    def __init__(self, stream: Stream, file: Path) -> None:
+    def __init__(self, stream: Stream, file: Path, shown: Callable[[str], str]) -> None:
         self.stream = stream
         self.file = file
+        self._shown = shown
         self._read = 0
         self._rest = b""
 
@@ -43,7 +45,13 @@ class Tail:
         *lines, self._rest = (self._rest + data).split(b"\n")
         if last and self._rest:
             lines.append(self._rest)
-        return [part for line in lines if line.strip() for part in _events(line.decode("utf-8", "replace"))]
+        texts = (self._shown(line.decode("utf-8", "replace")) for line in lines if line.strip())
+        return [part for text in texts for part in _events(text)]
+
+    @property
+    def text(self) -> str:
+        """All of it, as it is shown."""
+        return "\n".join(self._shown(line) for line in self.file.read_text(errors="replace").splitlines())
 
 
 class Logs:
@@ -56,9 +64,10 @@ class Logs:
         self._lock = threading.Lock()
         self._waiting = False
 
-    def open(self, stream: Stream, file: Path) -> Tail:
+    def open(self, stream: Stream, file: Path, shown: Callable[[str], str] = str) -> Tail:
+        """`shown`: what becomes of a line on its way."""
         self._streams.create(stream.region, stream.group, stream.name)
-        tail = Tail(stream, file)
+        tail = Tail(stream, file, shown)
         with self._lock:
             self._tails.add(tail)
             self._wake()

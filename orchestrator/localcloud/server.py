@@ -22,6 +22,9 @@ from orchestrator.localcloud.faults import Faults
 from orchestrator.localcloud.gateway import Gateway
 from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.logs import Logs
+from orchestrator.localcloud.machines import room
+from orchestrator.localcloud.machines.door import Door
+from orchestrator.localcloud.machines.toolkit import Toolkit
 from orchestrator.localcloud.market.applied import ServiceQuotas
 from orchestrator.localcloud.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.market.spot import SpotMarket
@@ -36,11 +39,14 @@ from orchestrator.localcloud.schedules import Schedules
 from orchestrator.localcloud.site import Site
 from orchestrator.localcloud.strikes import Strikes
 from orchestrator.localcloud.training.api import Trainings
+from orchestrator.localcloud.training.imitated import Imitated
 from orchestrator.localcloud.training.lifecycle import Lifecycle
 from orchestrator.localcloud.web import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from orchestrator.localcloud.training.starter import Starter
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +64,8 @@ class Options:
     """Of each Region's compute environment: how many launchers run at once."""
     trainings: int
     """How many run at once on this machine, in all Regions."""
+    toolkit: Path | None = None
+    """The environment of AWS's training toolkit, if trainings are to be started by that."""
 
 
 def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Event) -> None:
@@ -67,8 +75,9 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
         server = _listen(options.port)
         processes = Processes(home.folder, lost=lambda: _lost(stop))
         try:
-            serving = Serving(os.getpid(), f"http://127.0.0.1:{server.port}", options.regions)
-            server.answer = _cloud(options, home, processes, serving.endpoint)
+            site = _site(options, home, processes, server)
+            serving = Serving(os.getpid(), _endpoint(server), options.regions, site.starter.told)
+            server.answer = _cloud(options, site, serving.endpoint)
             threading.Thread(target=server.serve_forever, args=(3600,), name="http", daemon=True).start()
             home.announce(serving)
             ready(serving)
@@ -78,25 +87,33 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
             server.server_close()
 
 
-def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) -> Gateway:
-    clock, objects, streams = Clock(), backends.Objects(), backends.Streams()
-    logs = Logs(streams, clock)
-    site = Site(
+def _site(options: Options, home: Home, processes: Processes, server: Server) -> Site:
+    clock, objects, scratch = Clock(), backends.Objects(), home.scratch()
+    environment = _environment(_endpoint(server), options.regions[0])
+    starter: Starter = Imitated(environment, objects)
+    if options.toolkit:
+        starter = Toolkit(options.toolkit, environment, Door(scratch / "door", server), room.refusal(options.toolkit))
+    return Site(
         account=backends.ACCOUNT,
         work=home.work,
-        scratch=home.scratch(),
+        scratch=scratch,
         clock=clock,
         processes=processes,
-        logs=logs,
+        logs=Logs(backends.Streams(), clock),
         objects=objects,
         quotas=Quotas(),
         events=Events(backends.Rules(), clock),
-        environment=_environment(endpoint, options.regions[0]),
+        starter=starter,
+        environment=environment,
     )
+
+
+def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
+    clock, objects, logs = site.clock, site.objects, site.logs
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
-    provision(batch, objects, streams, options.vcpus)
+    provision(batch, objects, backends.Streams(), options.vcpus)
     faults = Faults()
     mishaps = Mishaps(faults, clock, site.quotas, lifecycle, batch, trainings)
     return Gateway(
@@ -115,6 +132,10 @@ def _cloud(options: Options, home: Home, processes: Processes, endpoint: str) ->
         control=Control(clock, faults, mishaps, Overview(endpoint, clock, faults, objects, batch, trainings)),
         strikes=Strikes(faults, clock),
     )
+
+
+def _endpoint(server: Server) -> str:
+    return f"http://127.0.0.1:{server.port}"
 
 
 def _listen(port: int) -> Server:

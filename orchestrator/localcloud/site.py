@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.logs import Logs
     from orchestrator.localcloud.processes import Processes
     from orchestrator.localcloud.quotas import Quotas
+    from orchestrator.localcloud.training.starter import Starter
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Site:
     objects: Objects
     quotas: Quotas
     events: Events
+    starter: Starter
+    """Of trainings."""
     environment: Mapping[str, str]
     """Of every process: its way to this cloud, and to programs."""
 

@@ -38,7 +38,7 @@ class Uri:
         return f"s3://{self.bucket}/{self.key}"
 
 
-def hosts(request: dict[str, Any], folder: Path, scratch: Path) -> list[Host]:
+def hosts(request: dict[str, Any], folder: Path, scratch: Path, interface: str) -> list[Host]:
     """The containers of a training, not yet filled."""
     config = request["ResourceConfig"]
     names = [f"algo-{number}" for number in range(1, config["InstanceCount"] + 1)]
@@ -57,7 +57,7 @@ def hosts(request: dict[str, Any], folder: Path, scratch: Path) -> list[Host]:
                 "current_group_name": GROUP,
                 "hosts": names,
                 "instance_groups": [group],
-                "network_interface_name": "lo",
+                "network_interface_name": interface,
             },
             channels=channels,
             hyperparameters=request.get("HyperParameters", {}),
@@ -68,7 +68,7 @@ def hosts(request: dict[str, Any], folder: Path, scratch: Path) -> list[Host]:
 
 
 def fill(host: Host, request: dict[str, Any], objects: Objects) -> None:
-    """Configuration, channels and code, as they lie before the container starts."""
+    """Configuration and channels, as they lie before the container starts."""
     host.scratch.mkdir(parents=True)
     for folder in ("input/config", "input/data", "model", "output/data", "code", "checkpoints"):
         (host.base / folder).mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,6 @@ def fill(host: Host, request: dict[str, Any], objects: Objects) -> None:
         source = channel["DataSource"]["S3DataSource"]
         folder = host.base / "input" / "data" / channel["ChannelName"]
         download(objects, Uri.parse(source["S3Uri"]), folder, _mine(host, source))
-    _unpack_code(host, objects)
 
 
 def download(objects: Objects, source: Uri, folder: Path, part: slice = slice(None)) -> None:
@@ -92,6 +91,18 @@ def download(objects: Objects, source: Uri, folder: Path, part: slice = slice(No
         if name and not key.endswith("/") and file.resolve().is_relative_to(folder.resolve()):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(objects.read(source.bucket, key))
+
+
+def unpack_code(host: Host, objects: Objects) -> None:
+    """As the toolkit does first of all."""
+    uri = host.hyperparameters.get("sagemaker_submit_directory", "").strip('"')
+    if uri.startswith("s3://"):
+        source = Uri.parse(uri)
+        with tarfile.open(fileobj=io.BytesIO(objects.read(source.bucket, source.key)), mode="r:gz") as tar:
+            _extract(tar, host.code)
+    program = host.hyperparameters.get("sagemaker_program", "").strip('"')
+    if program and (host.code / program).is_file():
+        (host.code / program).chmod(0o755)
 
 
 def archive(folders: Iterable[Path]) -> bytes | None:
@@ -108,17 +119,6 @@ def archive(folders: Iterable[Path]) -> bytes | None:
 
 def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _unpack_code(host: Host, objects: Objects) -> None:
-    uri = host.hyperparameters.get("sagemaker_submit_directory", "").strip('"')
-    if uri.startswith("s3://"):
-        source = Uri.parse(uri)
-        with tarfile.open(fileobj=io.BytesIO(objects.read(source.bucket, source.key)), mode="r:gz") as tar:
-            _extract(tar, host.code)
-    program = host.hyperparameters.get("sagemaker_program", "").strip('"')
-    if program and (host.code / program).is_file():
-        (host.code / program).chmod(0o755)
 
 
 def _extract(tar: tarfile.TarFile, folder: Path) -> None:

@@ -5,14 +5,12 @@ After an interruption the same training runs again, on other instances: that is 
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.logs import Stream
-from orchestrator.localcloud.processes import Command, Ending
-from orchestrator.localcloud.training import container, report, requirements, toolkit
+from orchestrator.localcloud.training import container
 from orchestrator.localcloud.training.checkpoints import Checkpoints
 
 if TYPE_CHECKING:
@@ -21,8 +19,10 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.clock import Alarm
     from orchestrator.localcloud.logs import Tail
+    from orchestrator.localcloud.processes import Command, Ending
     from orchestrator.localcloud.site import Site
     from orchestrator.localcloud.training.job import Training
+    from orchestrator.localcloud.training.toolkit import Host
 
 LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 
@@ -38,8 +38,8 @@ class Run:
         self._site = site
         self._folder = site.work / "training" / training.region / f"{training.name}-{number}"
         self._scratch = site.scratch / str(number)
-        self._hosts: list[toolkit.Host] = []
-        self._launches: dict[str, toolkit.Launch | None] = {}
+        self._hosts: list[Host] = []
+        self._commands: dict[str, Command] = {}
         self._processes: dict[str, str] = {}
         self._codes: dict[str, int] = {}
         self._tails: list[Tail] = []
@@ -51,74 +51,41 @@ class Run:
 
     def prepare(self) -> None:
         """Copies may be large."""
-        request, objects = self.training.request, self._site.objects
-        self._hosts = container.hosts(request, self._folder, self._scratch)
+        request, objects, starter = self.training.request, self._site.objects, self._site.starter
+        self._hosts = container.hosts(request, self._folder, self._scratch, starter.interface(request))
         config = request.get("CheckpointConfig")
         self._checkpoints = [Checkpoints(host, config, objects) for host in self._hosts] if config else []
         for host in self._hosts:
             container.fill(host, request, objects)
+            starter.unpack(host)
         for checkpoints in self._checkpoints:
             checkpoints.restore()
-        self._launches = {host.name: self._launch(host) for host in self._hosts}
-
-    def _launch(self, host: toolkit.Host) -> toolkit.Launch | None:
-        algorithm = self.training.request["AlgorithmSpecification"]
-        if entrypoint := algorithm.get("ContainerEntrypoint"):
-            words = [*entrypoint, *algorithm.get("ContainerArguments", ())]
-            return toolkit.Launch([word.replace("/opt/ml", str(host.base)) for word in words], toolkit.variables(host))
-        return toolkit.launch(host)
+        self._commands = starter.commands(self.training, self._hosts, self._folder)
 
     # While
 
     def start(self, ended: Callable[[], None]) -> None:
-        """A process for each host; `ended` is called when the last has ended."""
+        """Its processes; `ended` is called when the last has ended."""
         with self._lock:
             for host in self._hosts:
-                self._start(host, self._launches[host.name], ended)
+                name = f"{self.training.name}/{host.name}-{int(self.since)}"
+                stream = Stream(self.training.region, LOG_GROUP, name)
+                self._tails.append(self._site.logs.open(stream, host.log, self._site.starter.shown))
+            for name, command in self._commands.items():
+                self._start(name, command, ended)
 
-    def _start(self, host: toolkit.Host, launch: toolkit.Launch | None, ended: Callable[[], None]) -> None:
-        file = host.base / "log"
-        stream = Stream(self.training.region, LOG_GROUP, f"{self.training.name}/{host.name}-{int(self.since)}")
-        if launch is None:
-            file.write_text("Starting MPI run as worker node.\n")
-        else:
-            file.write_text(f"Invoking script with the following command:\n{' '.join(launch.argv)}\n")
-        self._tails.append(self._site.logs.open(stream, file))
-        if launch is None:
-            return
-        self._processes[host.name] = self._site.processes.start(
-            Command(self._command(host, launch), self._environment(host, launch), host.code, file),
-            started=lambda: None,
-            ended=lambda ending: self._on_ended(host, ending, ended),
+    def _start(self, name: str, command: Command, ended: Callable[[], None]) -> None:
+        self._processes[name] = self._site.processes.start(
+            command, started=lambda: None, ended=lambda ending: self._on_ended(name, command, ending, ended)
         )
 
-    def _command(self, host: toolkit.Host, launch: toolkit.Launch) -> list[str]:
-        """A container with an entrypoint of its own does not have the toolkit install what its code requires."""
-        own = "ContainerEntrypoint" in self.training.request["AlgorithmSpecification"]
-        return launch.argv if own else requirements.before(launch.argv, host)
-
-    def _environment(self, host: toolkit.Host, launch: toolkit.Launch) -> dict[str, str]:
-        asked = {name: host.local(value) for name, value in self.training.request.get("Environment", {}).items()}
-        site = self._site.environment
-        path = os.pathsep.join(filter(None, (str(host.code), str(host.packages), site.get("PYTHONPATH"))))
-        return {
-            **site,
-            "PYTHONPATH": path,
-            "TRAINING_JOB_NAME": self.training.name,
-            "TRAINING_JOB_ARN": self.training.arn,
-            **launch.environment,
-            **asked,
-            "AWS_REGION": self.training.region,
-            "AWS_DEFAULT_REGION": self.training.region,
-        }
-
-    def _on_ended(self, host: toolkit.Host, ending: Ending, ended: Callable[[], None]) -> None:
-        """When one host fails the others are of no use; when all have ended, the run has."""
+    def _on_ended(self, name: str, command: Command, ending: Ending, ended: Callable[[], None]) -> None:
+        """When one fails the others are of no use; when all have ended, the run has."""
         with self._lock:
-            del self._processes[host.name]
-            self._codes[host.name] = 127 if ending.code is None else ending.code
+            del self._processes[name]
+            self._codes[name] = 127 if ending.code is None else ending.code
             if ending.code is None:
-                (host.base / "log").write_text(f"{ending.refusal}\n")
+                command.log.write_text(f"{ending.refusal}\n")
             if ending.code != 0:
                 self.signal(signal.SIGKILL)
             if not self._processes:
@@ -141,7 +108,7 @@ class Run:
 
     @property
     def code(self) -> int:
-        """Of the first host that failed; 0 when none has."""
+        """Of the first that failed; 0 when none has."""
         return next((code for code in self._codes.values() if code), 0)
 
     def close_logs(self) -> list[str]:
@@ -149,15 +116,12 @@ class Run:
         lines: list[str] = []
         for tail in self._tails:
             self._site.logs.close(tail)
-            lines += tail.file.read_text(errors="replace").splitlines()
+            lines += tail.text.splitlines()
         self._tails.clear()
         return lines
 
     def failure(self, lines: list[str]) -> str:
-        output = self._hosts[0].base / "output"
-        command = next((launch.argv for launch in self._launches.values() if launch), [])
-        report.write_failure(output, self.code, command, lines)
-        return report.failure_reason(output, self.code)
+        return self._site.starter.failure(self.training, self._hosts, self.code, lines)
 
     def upload_output(self) -> None:
         self._upload("output", (host.base / "output" / "data" for host in self._hosts))

@@ -18,6 +18,8 @@ from typing import Any
 
 _OURS = "sagemaker_"  # hyperparameters of the toolkit itself; the rest are the user's
 NOT_OURS = ("_tuning_objective_metric",)
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""Where one machine plays several, its libraries would fight for the cores."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,17 @@ class Host:
         return self.name == self.hosts[0]
 
     @property
+    def interface(self) -> str:
+        return str(self.resource_config["network_interface_name"])
+
+    @property
     def code(self) -> Path:
         return self.base / "code"
+
+    @property
+    def log(self) -> Path:
+        """What it prints: outside its /opt/ml."""
+        return self.base.with_suffix(".log")
 
     @property
     def packages(self) -> Path:
@@ -122,7 +133,7 @@ def variables(host: Host) -> dict[str, str]:
     facts: dict[str, Any] = {
         "hosts": host.hosts,
         "current_host": host.name,
-        "network_interface_name": config["network_interface_name"],
+        "network_interface_name": host.interface,
         "current_instance_type": config["current_instance_type"],
         "current_instance_group": config["current_group_name"],
         "current_instance_group_hosts": host.hosts,
@@ -172,9 +183,7 @@ def variables(host: Host) -> dict[str, str]:
         "SAGEMAKER_REGION": _text(decoded.get("sagemaker_region", "")),
         "CURRENT_HOST": host.name,
         "TMPDIR": str(host.scratch),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
+        **ONE_THREAD,
     }
     return {**toolkit, **{f"SM_{name.upper()}": _variable(value) for name, value in shown.items()}}
 
@@ -203,7 +212,7 @@ def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str
     """The toolkit's line, but for the hosts (all on this machine), sharing its cores, and the preloaded gethostname."""
     total = processes * len(host.hosts)
     mpirun = Path(sys.prefix) / "bin" / "mpirun"
-    interface = host.resource_config["network_interface_name"]
+    interface = host.interface
     line = [str(mpirun) if mpirun.exists() else "mpirun", "--host", f"localhost:{total}", "-np", str(total)]
     line += ["--allow-run-as-root", "--oversubscribe", "--display-map", "--tag-output"]
     line += ["-mca", "mpi_yield_when_idle", "1"]  # ranks that spin keep those they wait for from running

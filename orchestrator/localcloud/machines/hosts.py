@@ -1,0 +1,91 @@
+"""All hosts of one training, and the network between them. Standard library only; run as a script of its own.
+
+    hosts.py FILE
+
+FILE is what `plan.py` writes. When the hosts have a network of their own, the network namespace that we are in is their
+switch. Nothing here has a name outside: when we go, however we go, the hosts go, and mounts and networks go with them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PR_SET_PDEATHSIG = 1
+_INIT = str(Path(__file__).with_name("init.py"))
+
+
+class Hosts:
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.plan: dict[str, Any] = json.loads(Path(file).read_text())
+        self.running: list[subprocess.Popen[bytes]] = []
+        self.libc = ctypes.CDLL(None)
+
+    def run(self) -> int:
+        signal.signal(signal.SIGTERM, lambda *_: self.pass_on())
+        for host in self.plan["hosts"]:
+            self.start(host)
+        if self.plan["network"]:
+            self.connect()
+        return next(filter(None, self.endings()), 0)  # one host's failure is the end of all
+
+    def start(self, host: dict[str, Any]) -> None:
+        command = [*self.plan["unshare"], sys.executable, "-I", "-S", _INIT, self.file, host["name"]]
+        with Path(host["log"]).open("ab") as log:
+            process = subprocess.Popen(
+                command, env=host["environment"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self.bind
+            )
+        self.running.append(process)
+
+    def bind(self) -> None:
+        """Its life to ours."""
+        self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    def connect(self) -> None:
+        """A cable from each host's eth0 to the switch."""
+        orders = ["link add switch type bridge", "link set switch up"]
+        for number, process in enumerate(self.running, 1):
+            while _init_of(process.pid) is None and process.poll() is None:  # until it has its namespaces
+                time.sleep(0.005)
+            orders += [f"link add host{number} type veth peer name eth0 netns {process.pid}"]
+            orders += [f"link set host{number} master switch up"]
+        subprocess.run(["ip", "-batch", "-"], input="\n".join(orders), text=True, check=True)
+
+    def endings(self) -> Iterator[int]:
+        """Exit codes, as they come."""
+        while self.running:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            for process in [each for each in self.running if each.poll() is not None]:
+                self.running.remove(process)
+                yield process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+    def pass_on(self) -> None:
+        for process in self.running:
+            if init := _init_of(process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(init, signal.SIGTERM)
+
+
+def _init_of(pid: int) -> int | None:
+    """The one child of an `unshare`; none while it prepares."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return None
+    return int(children[0]) if children else None
+
+
+if __name__ == "__main__":
+    sys.exit(Hosts(sys.argv[1]).run())

@@ -1,0 +1,207 @@
+"""The first process of one host of a training, as its image's would be. Standard library only; run as a script.
+
+    init.py FILE NAME: a training's hosts, as `plan.py` writes them, and which of them this is
+
+In namespaces of its own it first lays out the container: /opt/ml, folders that it may write to unseen, its name, its
+network. Then it runs the container's command, and does what the toolkit leaves undone: it reaps what nobody waits for,
+and passes SIGTERM on to the training.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+_BIND = 0x1000 | 0x4000  # MS_BIND, MS_REC
+_STORE = Path("/run")
+"""A tmpfs of the container's: where what it writes outside /opt/ml lies."""
+
+SSHD = """\
+HostKey /etc/ssh/key
+AuthorizedKeysFile /etc/ssh/key.pub
+StrictModes no
+UsePAM yes
+"""
+SSH = """\
+IdentityFile /etc/ssh/key
+StrictHostKeyChecking no
+UserKnownHostsFile /dev/null
+LogLevel ERROR
+"""
+PAM = """\
+account required pam_permit.so
+session required pam_env.so
+"""
+
+
+class Init:
+    def __init__(self, host: dict[str, Any]) -> None:
+        """`host`: a `plan.Machine`."""
+        self.host = host
+        self.command: subprocess.Popen[bytes] | None = None
+
+    def run(self) -> int:
+        signal.signal(signal.SIGTERM, lambda *_: self.pass_on())
+        if self.host["layout"]:
+            lay_out(self.host["name"], self.host["layout"])
+        self.command = subprocess.Popen(self.host["command"], cwd=self.host["folder"])
+        while True:
+            pid, status = os.wait()
+            if pid == self.command.pid:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+
+    def pass_on(self) -> None:
+        """SIGTERM, to what the toolkit runs; to the toolkit itself while it runs nothing."""
+        if self.command is None:
+            sys.exit(128 + signal.SIGTERM)
+        children = _children(self.command.pid)
+        for pid, name in children or [(self.command.pid, "")]:
+            if name != "sshd":  # its way to the other hosts, which it still needs
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+
+
+def lay_out(name: str, layout: dict[str, Any]) -> None:
+    """From `plan.Layout`. What lies in folders that get new contents is read before."""
+    network = layout["network"]
+    door = socket.socket(socket.AF_UNIX)
+    if network:
+        door.connect(network["door"])
+    keys = {file.name: file.read_bytes() for file in Path(layout["keys"]).glob("key*")} if network else {}
+    _mount("tmpfs", "/dev/shm", "tmpfs")
+    _mount("tmpfs", str(_STORE), "tmpfs")
+    _shadow("/opt", {"ml": None})
+    Path("/opt/ml").mkdir()
+    _mount(layout["base"], "/opt/ml", flags=_BIND)
+    _overlay(layout["python"])
+    socket.sethostname(name)
+    _shadow("/etc", {"hosts": layout["addresses"], "environment": ""})
+    if network:
+        _log_in_with(keys)
+        _connect(network)
+        _answer(network["port"], door)
+    _shadow("/tmp", {})
+
+
+def _log_in_with(keys: dict[str, bytes]) -> None:
+    """Every host of the training knows one key, and lets in who has it."""
+    (_STORE / "sshd").mkdir(mode=0o755)
+    _shadow("/etc/pam.d", {"sshd": PAM})
+    _shadow("/etc/ssh", {"sshd_config": SSHD, "ssh_config": SSH})
+    _shadow("/root", {".ssh": None})
+    Path("/root/.ssh").mkdir(mode=0o700)
+    for name, body in keys.items():
+        for file in (Path("/etc/ssh", name), Path("/root/.ssh", name.replace("key", "id_ed25519"))):
+            file.touch(mode=0o600)
+            file.write_bytes(body)
+
+
+# Mounts
+
+
+def _mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(source.encode(), target.encode(), kind.encode(), flags, data.encode()):
+        number = ctypes.get_errno()
+        raise OSError(number, f"mount: {os.strerror(number)}", target)
+
+
+def _shadow(folder: str, ours: dict[str, str | None]) -> None:
+    """A folder with the same entries, to which others can be added unseen; `ours` are files of our own, or left out."""
+    copy = Path(tempfile.mkdtemp(dir=_STORE))
+    for entry in _entries(folder):
+        if entry.name not in ours:
+            _same(entry, copy / entry.name)
+    for name, text in ours.items():
+        if text is not None:
+            (copy / name).write_text(text)
+    copy.chmod(0o1777 if folder == "/tmp" else 0o755)
+    _mount(str(copy), folder, flags=_BIND)
+
+
+def _same(entry: os.DirEntry[str], target: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):  # it has just gone
+        if entry.is_symlink():
+            target.symlink_to(Path(entry.path).readlink())
+            return
+        if entry.is_dir():
+            target.mkdir()
+        else:
+            target.touch()
+        _mount(entry.path, str(target), flags=_BIND)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        return list(os.scandir(folder))
+    except PermissionError:  # root's own, and we are only root in here
+        return []
+
+
+def _overlay(folder: str) -> None:
+    """What is installed into it is installed for this host alone."""
+    upper, work = _STORE / "upper", _STORE / "work"
+    upper.mkdir()
+    work.mkdir()
+    options = f"lowerdir={folder},upperdir={upper},workdir={work}"
+    try:
+        _mount("overlay", folder, "overlay", data=options)
+    except PermissionError:  # in a user's namespace
+        _mount("overlay", folder, "overlay", data=f"{options},userxattr")
+
+
+# Network
+
+
+def _connect(network: dict[str, Any]) -> None:
+    """The machine gives us eth0."""
+    while "eth0" not in {name for _, name in socket.if_nameindex()}:
+        time.sleep(0.005)
+    orders = f"link set lo up\naddress add {network['address']} dev eth0\nlink set eth0 up\n"
+    subprocess.run(["ip", "-batch", "-"], input=orders, text=True, check=True)
+
+
+def _answer(port: int, door: socket.socket) -> None:
+    """The cloud's address leads to the cloud here too: each connection to it is handed out through the door."""
+    listener = socket.create_server(("127.0.0.1", port), backlog=512)
+
+    def hand_out() -> None:
+        while True:
+            connection, _ = listener.accept()
+            socket.send_fds(door, [b"c"], [connection.fileno()])
+            connection.close()
+
+    threading.Thread(target=hand_out, daemon=True).start()
+
+
+def _children(parent: int) -> list[tuple[int, str]]:
+    """Processes and their names."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just gone
+            number, _, rest = entry.read_text().partition(" (")
+            name, _, facts = rest.rpartition(") ")
+            if int(facts.split()[1]) == parent:
+                found.append((int(number), name))
+    return found
+
+
+def main(file: str, name: str) -> int:
+    hosts = json.loads(Path(file).read_text())["hosts"]
+    return Init(next(host for host in hosts if host["name"] == name)).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))

@@ -1,0 +1,144 @@
+"""Trainings under AWS's own toolkit: its `train`, in a Python environment of its own, on hosts that are containers.
+
+Each host has mount, process, host name and IPC namespaces, and its folder at /opt/ml. Hosts that talk to each other, or
+run MPI's sshd, have a network of their own, with no way out but to this cloud. Where the machine gives no namespaces, a
+training of one host without MPI runs as a plain process, with SAGEMAKER_BASE_DIR in /opt/ml's stead.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.machines import plan, room
+from orchestrator.localcloud.processes import Command
+from orchestrator.localcloud.training import report, starter, toolkit
+from orchestrator.localcloud.training.toolkit import Unlaunchable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from orchestrator.localcloud.machines.door import Door
+    from orchestrator.localcloud.training.job import Training
+    from orchestrator.localcloud.training.toolkit import Host
+
+_MODULE = "sagemaker_pytorch_container.training:main"
+"""What the PyTorch images run: it knows torchrun, and tells errors in the failure file."""
+_OWN, _SHARED = "eth0", "lo"
+"""The interface of a host in a network of its own, and of one in this machine's."""
+_NOT_THEIRS = ("PYTHONPATH", "VIRTUAL_ENV")
+
+
+@dataclass(frozen=True)
+class Toolkit:
+    python: Path
+    """The environment that the toolkit is installed in."""
+    environment: Mapping[str, str]
+    door: Door
+    refusal: str
+    """Why hosts cannot be containers on this machine; empty when they can."""
+
+    @property
+    def told(self) -> str:
+        if self.refusal:
+            return f"trainings of one host run under AWS's toolkit; MPI and several hosts do not, for {self.refusal}"
+        return "trainings run under AWS's toolkit, each host in a container"
+
+    def interface(self, request: Mapping[str, Any]) -> str:
+        several = request["ResourceConfig"]["InstanceCount"] > 1
+        mpi = request.get("HyperParameters", {}).get("sagemaker_mpi_enabled") == "true"
+        if (several or mpi) and self.refusal:
+            what = "MPI needs" if mpi else "several hosts need"
+            raise Unlaunchable(f"{what} namespaces of their own under the toolkit: {self.refusal}")
+        if mpi and not room.SSHD.exists():
+            raise Unlaunchable(f"MPI's hosts log in to each other, and there is no {room.SSHD}: install openssh-server")
+        if mpi and several and not plan.IS_ROOT:
+            raise Unlaunchable("MPI's hosts log in to each other by sshd, which here only root can run")
+        return _OWN if several or mpi else _SHARED
+
+    def unpack(self, host: Host) -> None:
+        """The toolkit does that itself."""
+
+    def commands(self, training: Training, hosts: list[Host], folder: Path) -> dict[str, Command]:
+        for host in hosts:
+            host.log.touch()
+        first = hosts[0]
+        if self.refusal:
+            machine = self._plain(training, first)
+            command = machine.plain(folder / "host.json")
+            return {first.name: Command(command, dict(machine.environment), first.code, first.log)}
+        if first.interface == _OWN:
+            _make_key(folder / "keys")
+        command = plan.contained(
+            [self._contained(training, host, folder / "keys") for host in hosts], folder / "hosts.json"
+        )
+        return {"hosts": Command(command, dict(self.environment), folder, first.log)}
+
+    def shown(self, line: str) -> str:
+        return line
+
+    def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:  # noqa: ARG002
+        return report.failure_reason(hosts[0].base / "output", code)
+
+    # Hosts
+
+    def _contained(self, training: Training, host: Host, keys: Path) -> plan.Machine:
+        network = plan.Network(f"{_address(host, host.name)}/16", self.door.port, str(self.door.path))
+        names = "".join(f"{_address(host, name)} {name}\n" for name in host.hosts)
+        return plan.Machine(
+            name=host.name,
+            command=_command(training),
+            folder="/opt/ml/code",
+            log=str(host.log),
+            environment={**self._variables(training), "HOME": "/root"},
+            layout=plan.Layout(
+                base=str(host.base),
+                python=str(self.python),
+                addresses=f"127.0.0.1 localhost\n{names}",
+                keys=str(keys),
+                network=network if host.interface == _OWN else None,
+            ),
+        )
+
+    def _plain(self, training: Training, host: Host) -> plan.Machine:
+        own = {"SAGEMAKER_BASE_DIR": str(host.base), "SM_STUDIO_LOCAL_MODE": "true", "TMPDIR": str(host.scratch)}
+        asked = {name: host.local(value) for name, value in starter.asked(training).items()}
+        return plan.Machine(
+            name=host.name,
+            command=[word.replace("/opt/ml", str(host.base)) for word in _command(training)],
+            folder=str(host.code),
+            log=str(host.log),
+            environment={**self._variables(training), **asked, **own},
+            layout=None,
+        )
+
+    def _variables(self, training: Training) -> dict[str, str]:
+        """As the image has them, and what lets several hosts share this machine's cores."""
+        site = {name: value for name, value in self.environment.items() if name not in _NOT_THEIRS}
+        return {
+            **site,
+            "PATH": room.programs(self.python, site["PATH"]),
+            "SAGEMAKER_TRAINING_MODULE": _MODULE,
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            **toolkit.ONE_THREAD,
+            **starter.asked(training),
+            **starter.environment(training),
+        }
+
+
+def _command(training: Training) -> list[str]:
+    return starter.entrypoint(training) or ["train"]
+
+
+def _address(host: Host, name: str) -> str:
+    if host.interface == _SHARED:
+        return "127.0.0.1"
+    number = host.hosts.index(name)
+    return f"10.77.{number // 250}.{number % 250 + 1}"
+
+
+def _make_key(folder: Path) -> None:
+    folder.mkdir()
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "key")], check=True)

@@ -1,0 +1,70 @@
+"""Trainings as the toolkit would start them: its launch lines, run here, with a folder in /opt/ml's stead."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.processes import Command
+from orchestrator.localcloud.training import container, report, requirements, starter, toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from orchestrator.localcloud.backends import Objects
+    from orchestrator.localcloud.training.job import Training
+    from orchestrator.localcloud.training.toolkit import Host
+
+
+@dataclass(frozen=True)
+class Imitated:
+    environment: Mapping[str, str]
+    objects: Objects
+    told = ""
+
+    def interface(self, request: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """All hosts are this machine."""
+        return "lo"
+
+    def unpack(self, host: Host) -> None:
+        container.unpack_code(host, self.objects)
+
+    def commands(self, training: Training, hosts: list[Host], folder: Path) -> dict[str, Command]:  # noqa: ARG002
+        found = {}
+        for host in hosts:
+            launch = _launch(training, host)
+            if launch is None:
+                host.log.write_text("Starting MPI run as worker node.\n")
+                continue
+            host.log.write_text(f"Invoking script with the following command:\n{' '.join(launch.argv)}\n")
+            argv = launch.argv if starter.entrypoint(training) else requirements.before(launch.argv, host)
+            found[host.name] = Command(argv, self._variables(training, host, launch), host.code, host.log)
+        return found
+
+    def shown(self, line: str) -> str:
+        return line
+
+    def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:
+        output = hosts[0].base / "output"
+        launch = _launch(training, hosts[0])
+        if launch and not starter.entrypoint(training):
+            report.write_failure(output, code, launch.argv, lines)
+        return report.failure_reason(output, code)
+
+    def _variables(self, training: Training, host: Host, launch: toolkit.Launch) -> dict[str, str]:
+        path = os.pathsep.join(filter(None, (str(host.code), str(host.packages), self.environment.get("PYTHONPATH"))))
+        return {
+            **self.environment,
+            "PYTHONPATH": path,
+            **launch.environment,
+            **{name: host.local(value) for name, value in starter.asked(training).items()},
+            **starter.environment(training),
+        }
+
+
+def _launch(training: Training, host: Host) -> toolkit.Launch | None:
+    if words := starter.entrypoint(training):
+        return toolkit.Launch([word.replace("/opt/ml", str(host.base)) for word in words], toolkit.variables(host))
+    return toolkit.launch(host)
