@@ -15,8 +15,8 @@ POLICIES = ROOT / "docs" / "policies"
 S3_ACTIONS = {"HeadBucket": "ListBucket", "HeadObject": "GetObject", "ListObjectsV2": "ListBucket"}
 """Where an S3 operation is allowed by an action of another name."""
 
-LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/job.py"}
-SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py", "logs": "aws/logs.py"}
+LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/job.py", "logs": "aws/logs.py"}
+SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py"}
 """The one file that calls each service."""
 ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob"}
 

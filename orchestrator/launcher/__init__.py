@@ -4,6 +4,7 @@
     child.py      which line is mine
     drive.py      record, start or adopt, watch, again or elsewhere: the exactly-once protocol
     history.py    what is known of the task: attempts recorded, outcomes proven
+    learning.py   metrics and their curves, from the trainings' logs
     decide.py     what comes next, as a pure function of what was tried
     world.py      clock, sleep, chance and SIGTERM, handed in so that tests never wait
 

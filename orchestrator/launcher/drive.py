@@ -12,6 +12,7 @@ So at most one training of a task is alive. docs/protocol.md has the whole argum
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import (
@@ -156,6 +157,10 @@ class Driver:
         return None
 
     def _seen(self, attempt: Attempt, outcome: Outcome) -> None:
+        learning = self.history.learning
+        if outcome.state is not TaskState.STARTING:
+            learning.look(self._platform(attempt.lane), self._handle(attempt), self._template(attempt.lane).metrics)
+            outcome = replace(outcome, metrics=learning.last | outcome.metrics)
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.launcher.decide import Tried
+from orchestrator.launcher.learning import Learning
 from orchestrator.wire.result import Result
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class History:
         self.control = control
         self.attempts: list[Attempt] = []
         self.outcomes: dict[int, Outcome] = {}
+        self.learning = Learning({})
         self._left: set[int] = set()
         self._published: object = None
 
@@ -30,6 +32,7 @@ class History:
         found = self.control.result(self.task.number)
         if found:
             self.outcomes = {one.number: one for one in found[0].outcomes}
+            self.learning = Learning(found[0].curves)
         self.refresh()
         return found[0] if found else None
 
@@ -73,8 +76,9 @@ class History:
     def publish(self, state: TaskState, reason: str = "") -> None:
         """Leave the task's result, if it says anything new."""
         outcomes = tuple(self.outcomes[number] for number in sorted(self.outcomes))
-        news = (state, reason, [(outcome.number, outcome.state) for outcome in outcomes])
+        curves = self.learning.curves
+        news = (state, reason, [(outcome.number, outcome.state) for outcome in outcomes], curves)
         if news != self._published:
-            result = Result(self.task.number, self.task.key, state, reason, outcomes, self.submission)
+            result = Result(self.task.number, self.task.key, state, reason, outcomes, self.submission, curves)
             self.control.write_result(result)
             self._published = news

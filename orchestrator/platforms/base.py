@@ -60,6 +60,9 @@ class Platform(Protocol):
         """Ask it to stop. Stopping what has ended, or never was, is no error."""
         ...
 
-    def logs(self, handle: Handle, after: dict[str, str]) -> Iterator[tuple[str, str]]:
-        """(stream, line) pairs not yet seen; `after` holds a token per stream and is brought up to date."""
+    def logs(self, handle: Handle, after: dict[str, str], *, first: bool = False) -> Iterator[tuple[str, str]]:
+        """(stream, line) pairs not yet seen; `after` holds a token per stream and is brought up to date.
+
+        `first`: of the first instance only, where rank 0 is; its streams in the order they were begun.
+        """
         ...

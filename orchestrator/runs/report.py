@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.wire.result import TaskState
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.ledger import Known, Ledger
     from orchestrator.spec.sweep import Objective
+    from orchestrator.wire.curve import Curve
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.task import Scalar
 
@@ -71,6 +72,8 @@ class TaskRow:
     usd: float
     metrics: dict[str, float]
     reason: str
+    curves: dict[str, Curve] = field(default_factory=dict)
+    """Metric → points (step, value): few, however long the training."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,7 @@ def _row(anchor: Anchor, number: int, known: Known | None) -> TaskRow:
         usd=known.result.usd if known else 0.0,
         metrics=outcome.metrics if outcome else {},
         reason=known.result.reason if known else "",
+        curves=known.result.curves if known else {},
     )
 
 

@@ -36,7 +36,8 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     elif control.cancelled(submission.number):
         state, reason = TaskState.CANCELLED, "cancelled"
     key = anchor.plan.task(task, code=anchor.code).key
-    control.write_result(Result(task, key, state, reason, outcomes, submission.number))
+    curves = found[0].curves if found else {}
+    control.write_result(Result(task, key, state, reason, outcomes, submission.number, curves))
     return True
 
 

@@ -1,6 +1,7 @@
-"""What a training reports, read from its log: the last value of each metric, and its learning curve in few points.
+"""What a training's log tells of its metrics: the last value of each, and its learning curve in few points.
 
-A line is `[sweep] step=3 loss=0.25`, as `orchestrator.metrics.report` prints it, anywhere in a line of the log.
+A training reports in lines such as `[sweep] step=3 loss=0.25`, as `orchestrator.metrics.report` prints them, with
+whatever a launcher puts before. Metrics that have a regex are looked for in every other line; their steps are counted.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ MOST_METRICS = 40
 MOST_ALTOGETHER = 1000
 """Points of one task: they lie in its result, which everybody reads who looks at the run."""
 
+LONGEST_LINE = 2_000
+"""Characters that a regex is let loose upon."""
+
 _LINE = re.compile(r"\[sweep\]((?: [^\s=]+=[^\s=]+)+)")
 
 
 def pattern(name: str) -> str:
-    """The regex by which SageMaker finds a reported metric."""
+    """The regex by which a platform finds a reported metric."""
     return rf"\[sweep\].* {re.escape(name)}=([-+0-9.e]+)"
 
 
@@ -39,19 +43,30 @@ class Curves:
             for step, value in curve:
                 self._line(name).add(step, value)
 
-    def read(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            match = _LINE.search(line)
-            if match:
-                self._take(dict(word.split("=") for word in match[1].split()))
+    def begin(self) -> None:
+        """From here on it is a log from its beginning: what has no step is counted from 1 again."""
+        for line in self._lines.values():
+            line.counted = 0
 
-    def _take(self, words: dict[str, str]) -> None:
-        step = _number(words.pop("step", ""))
-        for name, text in words.items():
-            value = _number(text)
-            if value is not None and (name in self._lines or len(self._lines) < MOST_METRICS):
-                line = self._line(name)
-                line.add(line.last[0] + 1 if step is None else step, value)
+    def read(self, lines: Iterable[str], regexes: Mapping[str, re.Pattern[str]]) -> None:
+        for line in lines:
+            reported = _LINE.search(line)
+            if reported:
+                words = dict(word.split("=") for word in reported[1].split())
+                step = _number(words.pop("step", ""))
+                for name, text in words.items():
+                    self._take(name, step, text)
+            else:
+                for name, regex in regexes.items():
+                    if found := regex.search(line, 0, LONGEST_LINE):
+                        self._take(name, None, found[1])
+
+    def _take(self, name: str, step: float | None, text: str | None) -> None:
+        value = _number(text or "")
+        if value is not None and (name in self._lines or len(self._lines) < MOST_METRICS):
+            line = self._line(name)
+            line.counted += 1
+            line.add(line.counted if step is None else step, value)
 
     def _line(self, name: str) -> _Line:
         return self._lines.setdefault(name, _Line())
@@ -71,6 +86,8 @@ class _Line:
 
     def __init__(self) -> None:
         self.last = (0.0, 0.0)
+        self.counted = 0
+        """Reports since the log's beginning."""
         self._kept: Curve = []
         self._stride = 1
         self._came = 0

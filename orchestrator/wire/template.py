@@ -23,6 +23,8 @@ class Template:
     checkpoints: bool = False
     poll_s: float = 30.0
     """How often a launcher looks at its training, at the least."""
+    metrics: dict[str, str] = field(default_factory=dict)
+    """Name → regex over the log, with one group."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

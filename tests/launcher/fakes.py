@@ -82,10 +82,10 @@ class Bucket:
         return f"s3://control/{key}"
 
 
-def control() -> Control:
+def control(metrics: dict[str, str]) -> Control:
     made = Control(Bucket(), RUN)  # type: ignore[arg-type]
     for place in PLACES:
-        template = Template("fake", place.lane.region, RUN, "ada", {}, {}, "s3://out", poll_s=30)
+        template = Template("fake", place.lane.region, RUN, "ada", {}, {}, "s3://out", poll_s=30, metrics=metrics)
         made.s3.put_once(made.keys.template("fake", place.lane.region), _json(template))
     return made
 
@@ -133,6 +133,8 @@ class FakePlatform:
         self.trainings: dict[tuple[str, str], Training] = {}
         self.created: list[str] = []
         self.asked: list[str] = []
+        self.written: dict[str, list[str]] = {}
+        """Lines of a training's log."""
         self.before: Callable[[str], None] = lambda _: None
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
@@ -174,8 +176,13 @@ class FakePlatform:
             training.stopped = True
             training.looks = [RUNNING, STOPPED]
 
-    def logs(self, handle: Handle, after: dict[str, str]) -> Iterator[tuple[str, str]]:
-        raise NotImplementedError(handle, after)
+    def logs(self, handle: Handle, after: dict[str, str], *, first: bool = False) -> Iterator[tuple[str, str]]:
+        self.before("logs")
+        stream = f"{handle.training}/algo-{1 if first else 2}-1"
+        lines = self.written.get(handle.training, [])
+        for number in range(int(after.get(stream, 0)), len(lines)):
+            after[stream] = str(number + 1)
+            yield stream, lines[number]
 
     @property
     def alive(self) -> list[str]:
@@ -206,9 +213,11 @@ class Time:
 class Bench:
     """One task and all that a launcher of it meets. `launch` is one launcher's life."""
 
-    def __init__(self, *lives: Life, submission: int = 1, **changes: Any) -> None:
+    def __init__(
+        self, *lives: Life, submission: int = 1, metrics: dict[str, str] | None = None, **changes: Any
+    ) -> None:
         self.task = task(**changes)
-        self.control = control()
+        self.control = control(metrics or {})
         self.platform = FakePlatform(*lives)
         self.time = Time()
         self.submission = submission

@@ -120,8 +120,8 @@ class Spied:
         attribute = getattr(self._real, name)
         if name in {"request", "uri", "name"}:
             return attribute
-        if name == "list":
-            return lambda prefix: self._call(lambda: list(attribute(prefix)))
+        if name in {"list", "logs"}:
+            return lambda *arguments, **more: self._call(lambda: list(attribute(*arguments, **more)))
         return lambda *arguments: self._call(lambda: attribute(*arguments))
 
 

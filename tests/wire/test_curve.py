@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def read(lines: Iterable[str]) -> Curves:
     curves = Curves()
-    curves.read(lines)
+    curves.read(lines, {})
     return curves
 
 
@@ -80,6 +80,26 @@ def test_without_steps_reports_are_counted() -> None:
     assert read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"]).points() == {"loss": [(1, 3), (2, 2), (3, 1)]}
 
 
+def test_a_log_read_from_its_beginning_again_is_counted_from_the_beginning() -> None:
+    curves = read(["[sweep] loss=3", "[sweep] loss=2"])
+    curves.begin()
+    curves.read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"], {})
+    assert curves.points() == {"loss": [(1, 3), (2, 2), (3, 1)]}
+
+
+def test_metrics_with_a_regex_are_found_in_other_lines() -> None:
+    curves = Curves()
+    regexes = {"loss": re.compile(r"loss: (\d+|none)"), "acc": re.compile(r"acc(?: (\d+))?")}
+    curves.read(["loss: 3 acc 5", "loss: none", "acc", "[sweep] step=9 other=1 loss: 7", "loss: 2"], regexes)
+    assert curves.points() == {"loss": [(1, 3), (2, 2)], "acc": [(1, 5)], "other": [(9, 1)]}
+
+
+def test_a_regex_is_not_let_loose_on_a_line_without_an_end() -> None:
+    curves = Curves()
+    curves.read(["x" * 100_000 + "loss=3"], {"loss": re.compile("loss=(.)")})
+    assert curves.points() == {}
+
+
 def test_steps_lived_again_after_a_checkpoint_count_the_second_time() -> None:
     first = [f"[sweep] step={step} loss={10 - step}" for step in range(1, 7)]
     second = [f"[sweep] step={step} loss={20 - step}" for step in range(5, 9)]
@@ -90,7 +110,7 @@ def test_steps_lived_again_after_a_checkpoint_count_the_second_time() -> None:
 def test_a_later_look_goes_on_from_what_is_known() -> None:
     known = json.loads(json.dumps(read(["[sweep] step=1 loss=3", "[sweep] step=2 loss=2"]).points()))
     curves = Curves(known)
-    curves.read(["[sweep] step=2 loss=1.5", "[sweep] step=3 loss=1"])
+    curves.read(["[sweep] step=2 loss=1.5", "[sweep] step=3 loss=1"], {})
     assert curves.points() == {"loss": [(1, 3), (2, 1.5), (3, 1)]}
 
 

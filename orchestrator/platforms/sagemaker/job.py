@@ -66,8 +66,9 @@ class SageMaker:
             if ended is not None and not ended.state.terminal:
                 raise
 
-    def logs(self, handle: Handle, after: dict[str, str]) -> Iterator[tuple[str, str]]:
-        return events(self.clients, handle.lane.region, LOG_GROUP, f"{handle.training}/", after)
+    def logs(self, handle: Handle, after: dict[str, str], *, first: bool = False) -> Iterator[tuple[str, str]]:
+        streams = f"{handle.training}/algo-1-" if first else f"{handle.training}/"
+        return events(self.clients, handle.lane.region, LOG_GROUP, streams, after)
 
     def _hash(self, region: str, training: str) -> str:
         """The request hash that a training's tag carries."""

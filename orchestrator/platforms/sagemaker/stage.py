@@ -56,6 +56,7 @@ def template(sweep: Sweep, package_digest: str, region: str, run: str, site: Sit
         images={kind: uri for kind, uri in by_type.items() if uri != image},
         checkpoints=train.checkpoints is not None,
         poll_s=site.poll_s,
+        metrics=dict(train.metrics),
     )
 
 

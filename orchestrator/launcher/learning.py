@@ -1,0 +1,50 @@
+"""A task's metrics, read from its trainings' logs: what they have written since the last look."""
+
+from __future__ import annotations
+
+import logging
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SweepError
+from orchestrator.wire.curve import Curves
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.platforms.base import Handle, Platform
+    from orchestrator.wire.curve import Curve
+
+log = logging.getLogger(__name__)
+
+MOST_LINES = 300_000
+"""Of one look: a log may be of any length, and a launcher has a task to drive."""
+
+
+class Learning:
+    """All attempts together: one goes on from the other's checkpoint."""
+
+    def __init__(self, known: Mapping[str, Curve]) -> None:
+        self._curves = Curves(known)
+        self._after: dict[str, dict[str, str]] = {}
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        return self._curves.points()
+
+    @property
+    def last(self) -> dict[str, float]:
+        return self._curves.last
+
+    def look(self, platform: Platform, handle: Handle, metrics: Mapping[str, str]) -> None:
+        """Metrics are worth a look, and nothing more: a log that cannot be read changes nothing."""
+        if handle.training not in self._after:
+            self._curves.begin()
+        after = self._after.setdefault(handle.training, {})
+        regexes = {name: re.compile(regex) for name, regex in metrics.items()}
+        try:
+            lines = islice(platform.logs(handle, after, first=True), MOST_LINES)
+            self._curves.read((line for _, line in lines), regexes)
+        except SweepError as error:
+            log.warning("no metrics from the log of %s: %s", handle.training, error)
