@@ -9,7 +9,7 @@ EXTRAS := local,parquet,postgres
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 
-.PHONY: demo test lint torch trackers bench images clean
+.PHONY: demo test lint torch trackers bench parity images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -31,6 +31,10 @@ bench: .venv/.installed
 IMAGES := launcher pytorch lightning horovod
 images:
 	@for name in $(IMAGES); do docker build --file containers/$$name/Dockerfile --tag sweep-$$name:1 . || exit 1; done
+
+# What we send beside what the SageMaker SDK sends, field by field; the SDK gets an environment of its own, once.
+parity: .venv/.installed
+	@$(BIN)/python -m tests.parity
 
 clean:
 	rm -rf .venv .trackers .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

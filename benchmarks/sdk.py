@@ -12,11 +12,15 @@ HOME = Path(__file__).parent.parent / ".bench" / "sdk"
 REQUIREMENT = "sagemaker<3"  # the last with Estimators, which every tutorial shows
 
 
+def installed() -> bool:
+    return (HOME / ".installed").exists()
+
+
 @cache
 def python() -> Path:
     """Its interpreter; the environment is made on first use."""
-    interpreter, done = HOME / "bin" / "python", HOME / ".installed"
-    if not done.exists():
+    interpreter = HOME / "bin" / "python"
+    if not installed():
         sys.stderr.write(f"installing {REQUIREMENT} into {HOME}, once ...\n")
         uv: list[str | Path] = [sys.executable, "-m", "uv"]
         subprocess.run([*uv, "venv", "--quiet", "--clear", "--python", sys.executable, HOME], check=True)
@@ -33,5 +37,5 @@ def python() -> Path:
             REQUIREMENT,
         ]
         subprocess.run(install, check=True)
-        done.touch()
+        (HOME / ".installed").touch()
     return interpreter

@@ -1,0 +1,196 @@
+"""The trainings to compare: each said twice, as `train` of a sweep file and as an Estimator's arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.wire.task import Purchase
+
+REGION = "eu-west-1"
+ROLE = "arn:aws:iam::123456789012:role/training"
+RUN = "nightly"
+BUCKET = "team-{region}"
+HERE = f"s3://{BUCKET.replace('{region}', REGION)}"
+DIGEST = "0123abcd"
+NAME = f"{RUN}-0-1"
+PLAN = f"arn:aws:sagemaker:{REGION}:123456789012:training-plan/nightly"
+POINT = {"lr": 0.001, "batch_size": 64, "augment": True, "optimizer": "adam"}
+MAX_RUNTIME_S, MAX_WAIT_S = 3600, 7200
+IMAGE = f"123456789012.dkr.ecr.{REGION}.amazonaws.com/train:7"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    train: dict[str, Any]
+    """Of the sweep file, beyond the entry point and the source."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """Of the Estimator, beyond those that all have."""
+    estimator: str = "pytorch"
+    instance_type: str = "ml.g5.xlarge"
+    purchase: Purchase = Purchase.ON_DEMAND
+    we_refuse: str = ""
+    """How our refusal begins, where we do not send what the SDK sends."""
+    they_refuse: str = ""
+    """Likewise, where the SDK does not send what we send."""
+    reason: str = ""
+    """Why one of the two is right to refuse, or wrong."""
+
+    @property
+    def instances(self) -> int:
+        return int(self.train.get("instances", 1))
+
+
+def framework(version: str, python: str, name: str = "pytorch") -> tuple[dict[str, Any], dict[str, Any]]:
+    """One of AWS's images, in our words and in the SDK's."""
+    ours = {"framework": {"name": name, "version": version, "python": python}}
+    return ours, {"framework_version": version, "py_version": python}
+
+
+def image() -> tuple[dict[str, Any], dict[str, Any]]:
+    return {"image": IMAGE}, {"image_uri": IMAGE}
+
+
+def case(
+    name: str,
+    source: tuple[dict[str, Any], dict[str, Any]],
+    train: dict[str, Any],
+    distribution: dict[str, Any] | None,
+    **more: Any,
+) -> Case:
+    arguments = more.pop("arguments", {}) | ({"distribution": distribution} if distribution else {})
+    return Case(name, source[0] | train, source[1] | arguments, **more)
+
+
+PT28, PT22, TF219, TF211 = (
+    framework("2.8.0", "py312"),
+    framework("2.2.0", "py310"),
+    framework("2.19.0", "py312", "tensorflow"),
+    framework("2.11.0", "py39", "tensorflow"),
+)
+MPI = {"mpi": {"enabled": True, "processes_per_host": 8, "custom_mpi_options": "-x NCCL_DEBUG=WARN"}}
+TORCHRUN = {"torch_distributed": {"enabled": True}}
+SMDDP = {"smdistributed": {"dataparallel": {"enabled": True}}}
+PYTORCHDDP = {"pytorchddp": {"enabled": True}}
+EVERYTHING = {
+    "hyperparameters": {"momentum": 0.9, "layers": 3},
+    "metrics": {"loss": "loss=([0-9.]+)", "accuracy": "accuracy: ([0-9.]+)%"},
+    "environment": {"MODE": "fast"},
+    "checkpoints": {"every": "5m"},
+    "volume_gb": 100,
+}
+
+CASES = (
+    case("single", PT28, {}, None),
+    case("single, TensorFlow", TF219, {}, None, estimator="tensorflow"),
+    case(
+        "single, with everything, on spot",
+        PT28,
+        EVERYTHING,
+        None,
+        purchase=Purchase.SPOT,
+        arguments={
+            "metric_definitions": [{"Name": name, "Regex": regex} for name, regex in EVERYTHING["metrics"].items()],
+            "environment": {"MODE": "fast"},
+            "checkpoint_s3_uri": f"{HERE}/runs/{RUN}/checkpoints/0",
+            "volume_size": 100,
+        },
+    ),
+    case("single, on CPU", PT28, {}, None, instance_type="ml.c5.4xlarge"),
+    case(
+        "single, in a training plan",
+        PT28,
+        {},
+        None,
+        instance_type="ml.p4d.24xlarge",
+        purchase=Purchase.COMMITTED,
+        arguments={"training_plan": PLAN},
+    ),
+    case(
+        "horovod, own image",
+        image(),
+        {"parallel": "horovod", "instances": 4, "processes_per_instance": 8, "mpi_options": "-x NCCL_DEBUG=WARN"},
+        MPI,
+        instance_type="ml.p3.16xlarge",
+    ),
+    case(
+        "horovod, TensorFlow 2.11",
+        TF211,
+        {"parallel": "horovod", "instances": 2, "processes_per_instance": 8, "mpi_options": "-x NCCL_DEBUG=WARN"},
+        MPI,
+        estimator="tensorflow",
+        instance_type="ml.p3.16xlarge",
+    ),
+    case("mpi, as many as GPUs", PT28, {"parallel": "mpi"}, {"mpi": {"enabled": True}}),
+    case(
+        "mpi, over EFA",
+        PT28,
+        {"parallel": "mpi", "instances": 2, "processes_per_instance": 8, "mpi_options": "-x NCCL_DEBUG=WARN"},
+        MPI,
+        instance_type="ml.p4d.24xlarge",
+    ),
+    case("torchrun", PT28, {"parallel": "torchrun"}, TORCHRUN, instance_type="ml.g5.12xlarge"),
+    case("torchrun, over EFA", PT28, {"parallel": "ddp", "instances": 2}, TORCHRUN, instance_type="ml.p4d.24xlarge"),
+    case(
+        "torchrun, auto",
+        PT28,
+        {"parallel": "torchrun", "processes_per_instance": "auto"},
+        TORCHRUN,
+        instance_type="ml.g5.12xlarge",
+    ),
+    case("torchrun, own image, Trainium", image(), {"parallel": "ddp"}, TORCHRUN, instance_type="ml.trn1.32xlarge"),
+    case("lightning", image(), {"parallel": "torchrun"}, TORCHRUN, instance_type="ml.g5.48xlarge"),
+    case("smddp", PT22, {"parallel": "smddp", "instances": 2}, SMDDP, instance_type="ml.p4d.24xlarge"),
+    case(
+        "smddp, TensorFlow",
+        TF211,
+        {"parallel": "smddp"},
+        SMDDP,
+        estimator="tensorflow",
+        instance_type="ml.p3dn.24xlarge",
+    ),
+    case("pytorchddp", PT22, {"parallel": "pytorchddp"}, PYTORCHDDP, instance_type="ml.p4d.24xlarge"),
+    case(
+        "torchrun on CPU",
+        PT28,
+        {"parallel": "torchrun"},
+        TORCHRUN,
+        instance_type="ml.c5.4xlarge",
+        they_refuse="Currently torch_distributed is supported only for GPU and Trainium instances",
+        reason="torchrun starts there with gloo: the image's launcher knows no such limit",
+    ),
+    case(
+        "torchrun, PyTorch 2.4.0",
+        framework("2.4.0", "py311"),
+        {"parallel": "torchrun"},
+        TORCHRUN,
+        they_refuse="Provided framework_version 2.4.0 is not supported by torch_distributed",
+        reason="the image exists and starts torchrun as its neighbours do: the SDK's list has left it out",
+    ),
+    case(
+        "smddp, PyTorch 2.3.0",
+        framework("2.3.0", "py311"),
+        {"parallel": "smddp"},
+        SMDDP,
+        instance_type="ml.p4d.24xlarge",
+        they_refuse="Provided framework_version 2.3.0 is not supported by smdataparallel",
+        reason="AWS documents SMDDP 2.3.0 in this image: the SDK's list ends before it",
+    ),
+    case(
+        "smddp on g5",
+        PT22,
+        {"parallel": "smddp"},
+        SMDDP,
+        we_refuse="smddp does not run on ml.g5.xlarge",
+        reason="the SDK looks at ml.p5.48xlarge only; the library itself runs on its listed types",
+    ),
+    case(
+        "horovod, PyTorch 2.8",
+        PT28,
+        {"parallel": "horovod"},
+        MPI,
+        we_refuse="AWS's pytorch 2.8.0 images have no Horovod",
+        reason="the SDK knows `mpi` only, and the script would fail at `import horovod`",
+    ),
+)
