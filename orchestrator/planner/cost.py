@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.problem import NO_COPY, Choices, Problem
-from orchestrator.planner.spot import expected_hours
+from orchestrator.catalog.market import ANY
+from orchestrator.planner.problem import NO_COPY, Choices, Pool, Problem, Total
+from orchestrator.planner.spot import INTERRUPTIONS_PER_HOUR, expected_hours
 from orchestrator.planner.transfer import copies
 from orchestrator.spec.duration import HOUR, seconds
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
+    from orchestrator.catalog.market import Market
     from orchestrator.planner.cohorts import Cohort
-    from orchestrator.planner.problem import Floats
+    from orchestrator.planner.problem import Booleans, Floats, Integers
     from orchestrator.planner.runtime import Runtimes
     from orchestrator.spec.sweep import Sweep
 
-TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri"]
-"""Of places that cost the same, the first in this order wins; so on_demand before spot at the same price."""
 LANE = ["platform", "region", "instance_type", "purchase"]
+LOT = [*LANE, "arn"]
+"""A committed lane is as many lots as there are training plans of it."""
+TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "arn"]
+"""Of places that cost the same, the first in this order wins; so on_demand before spot at the same price."""
 
-HONEST = 1.25
-"""Times its expected hours is what an honest task may take within its envelope."""
 STOP_HOURS = 0.05
 """That the launcher keeps back, to stop a training before its envelope is spent."""
 LAUNCHER_USD_PER_HOUR = 0.0124
@@ -41,34 +43,42 @@ class Offer:
 
     problem: Problem
     candidates: pd.DataFrame
-    """In the order of TIE_BREAK, with columns `lane` and `copy`."""
-    candidate: np.ndarray
+    """In the order of TIE_BREAK, with columns `lane` and `copy`; `arn` is empty where there is none."""
+    candidate: Integers
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
-    """LANE and `slots`, by number."""
+    """LOT and its `usd_per_hour`, `slots`, `held`, `opens_h` and `closes_h`, by number."""
     copies: pd.DataFrame
     """dataset, from_region, region, s3_uri, bytes, usd, hours, by number."""
 
 
 def offer(
-    sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, candidates: pd.DataFrame, transfers: pd.DataFrame
+    sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, candidates: pd.DataFrame, market: Market
 ) -> Offer:
-    """`candidates` are those that nothing stands in the way of."""
-    known = candidates.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
-    known = known.astype({"slots": "float64"})
-    lanes = known[[*LANE, "slots"]].drop_duplicates(LANE).sort_values(LANE, ignore_index=True)
-    known["lane"] = known[LANE].merge(lanes.reset_index(names="lane"), on=LANE, how="left")["lane"].to_numpy()
-    made = copies(known, transfers)
+    """`candidates` are those of the market that nothing stands in the way of, their datasets by number."""
+    known = candidates.assign(arn=candidates["arn"].fillna("").astype(str))
+    known = known.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
+    facts = ["usd_per_hour", "slots", "held", "opens_h", "closes_h"]
+    lanes = known[[*LOT, *facts]].drop_duplicates(LOT).sort_values(LOT, ignore_index=True)
+    lanes = lanes.astype(dict.fromkeys(facts, "float64"))
+    known["lane"] = known[LOT].merge(lanes[LOT].reset_index(names="lane"), on=LOT, how="left")["lane"].to_numpy()
+    made = copies(known, market.transfers)
     known["copy"] = NO_COPY if made.empty else _numbers(known, made)
     instances = sweep.train.instances
-    choices, rows = _choices(sweep, cohorts, runtimes, known, made)
-    slots = np.floor(lanes["slots"].fillna(np.inf).to_numpy() / instances)
+    found = _Known(known, made)
+    choices, rows = _with_pools(*_choices(sweep, cohorts, runtimes, found), found, market.pools)
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
-        slots=slots,
+        slots=_trainings(lanes, instances),
         charges=made["usd"].to_numpy(dtype=np.float64),
         choices=choices,
         horizon=np.inf,
+        closes=lanes["closes_h"].to_numpy(),
+        totals=tuple(_totals(lanes, market.totals, instances)),
+        pools=tuple(
+            Pool(usd, opens, closes)
+            for usd, opens, closes in market.pools[["usd_per_hour", "opens_h", "closes_h"]].itertuples(index=False)
+        ),
     )
     return Offer(problem, known, rows, lanes, made)
 
@@ -79,34 +89,93 @@ def _numbers(known: pd.DataFrame, made: pd.DataFrame) -> pd.Series[int]:
     return found.where(known["from_region"].notna(), NO_COPY).astype("int64")
 
 
-def _choices(
-    sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, known: pd.DataFrame, made: pd.DataFrame
-) -> tuple[Choices, np.ndarray]:
+def _trainings(limits: pd.DataFrame, instances: int) -> Floats:
+    """That fit at once into the slots that nobody holds; inf where no quota is known."""
+    free = limits["slots"].fillna(np.inf).to_numpy(dtype=np.float64) - limits["held"].to_numpy(dtype=np.float64)
+    return np.asarray(np.floor(np.maximum(free, 0.0) / instances))
+
+
+def _totals(lanes: pd.DataFrame, totals: pd.DataFrame, instances: int) -> Iterator[Total]:
+    """Limits that any of the lanes are under."""
+    for total, trainings in zip(totals.to_dict("records"), _trainings(totals, instances).tolist(), strict=True):
+        under = (lanes["platform"] == total["platform"]) & (lanes["region"] == total["region"])
+        if total["purchase"] != ANY:
+            under &= lanes["purchase"] == total["purchase"]
+        if under.any():
+            yield Total(np.flatnonzero(under), trainings)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Candidates with their `lane` and `copy`, and what these numbers mean."""
+
+    candidates: pd.DataFrame
+    copies: pd.DataFrame
+
+    def floats(self, name: str) -> Floats:
+        return self.candidates[name].to_numpy(dtype=np.float64)
+
+    def integers(self, name: str) -> Integers:
+        return self.candidates[name].to_numpy(dtype=np.int64)
+
+    def is_bought(self, purchase: Purchase) -> Booleans:
+        return np.asarray(self.candidates["purchase"] == purchase.value)
+
+
+def _choices(sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, known: _Known) -> tuple[Choices, Integers]:
     """Cohort by cohort, cheapest first; what would run into its timeout is no choice."""
-    of_dataset = {int(name): rows for name, rows in known.groupby("dataset").indices.items()}  # type: ignore[call-overload]
+    of_dataset = {int(name): rows for name, rows in known.candidates.groupby("dataset").indices.items()}  # type: ignore[call-overload]
     rows_of = [of_dataset[cohort.dataset] for cohort in cohorts]
     cohort = np.repeat(np.arange(len(cohorts)), [len(rows) for rows in rows_of])
     row = np.concatenate(rows_of)
-    pace = np.array([runtimes.pace[name] for name in known["instance_type"]], dtype=np.float64)[row]
-    given, factor = pace[:, 0].astype(np.int64), pace[:, 1]
-    work = np.array([each.hours for each in cohorts])[cohort, given] * factor
-    longest = np.array([each.longest for each in cohorts])[cohort, given] * factor
-    spot = (known["purchase"] == Purchase.SPOT.value).to_numpy()[row]
-    hours = np.where(spot, expected_hours(work, _checkpoint_hours(sweep)), work)
+    codes, types = known.candidates["instance_type"].factorize()
+    pace = np.array([(*runtimes.pace[name], runtimes.honest[name]) for name in types])[codes[row]]
+    way, factor, honest = pace[:, 0].astype(np.int64), pace[:, 1], pace[:, 2]
+    work = np.array([each.hours for each in cohorts])[cohort, way] * factor
+    longest = np.array([each.longest for each in cohorts])[cohort, way] * factor
+    risk = np.nan_to_num(known.floats("interruptions_per_hour"), nan=INTERRUPTIONS_PER_HOUR)
+    spot = known.is_bought(Purchase.SPOT)[row]
+    hours = np.where(spot, expected_hours(work, _checkpoint_hours(sweep), risk[row]), work)
     instances = sweep.train.instances
-    usd = hours * _column(known, "usd_per_hour")[row] * instances
-    rate = _column(known, "on_demand_usd_per_hour")[row] * instances
-    copy = known["copy"].to_numpy(dtype=np.int64)[row]
-    promise = rate * (HONEST * hours + STOP_HOURS) + LAUNCHER_USD_PER_HOUR * hours
-    wait = np.append(made["hours"].to_numpy(dtype=np.float64), 0.0)[copy]
-    lane = known["lane"].to_numpy(dtype=np.int64)[row]
+    usd = hours * known.floats("usd_per_hour")[row] * instances
+    rate = known.floats("on_demand_usd_per_hour")[row] * instances
+    promise = rate * (honest * hours + STOP_HOURS) + LAUNCHER_USD_PER_HOUR * hours
+    copy, lane = known.integers("copy")[row], known.integers("lane")[row]
+    copied = np.append(known.copies["hours"].to_numpy(dtype=np.float64), 0.0)[copy]
+    wait = np.maximum(copied, known.floats("opens_h")[row])
     allowed = np.flatnonzero(longest * HOUR <= seconds(sweep.timeout))
     best = allowed[np.lexsort((row[allowed], usd[allowed], cohort[allowed]))]
     return Choices(cohort, lane, copy, hours, wait, usd, promise).take(best), row[best]
 
 
-def _column(known: pd.DataFrame, name: str) -> Floats:
-    return np.asarray(known[name], dtype=np.float64)
+def _with_pools(choices: Choices, rows: Integers, known: _Known, pools: pd.DataFrame) -> tuple[Choices, Integers]:
+    """On-demand work under a savings plan is paid already, as far as the plan goes: a choice of its own."""
+    found, at = [choices], [rows]
+    for number, pool in enumerate(pools.to_dict("records")):
+        under = known.is_bought(Purchase.ON_DEMAND) & np.asarray(known.candidates["platform"] == pool["platform"])
+        for name in ("region", "instance_type"):
+            under &= np.asarray(known.candidates[name] == pool[name]) | (pool[name] == ANY)
+        some = np.flatnonzero(under[rows])
+        wait = np.maximum(choices.wait[some], pool["opens_h"])
+        some, wait = (each[wait + choices.hours[some] <= pool["closes_h"]] for each in (some, wait))
+        drawing = choices.take(some)
+        paid = replace(
+            drawing,
+            wait=wait,
+            usd=np.zeros(len(some)),
+            pool=np.full(len(some), number),
+            draw=drawing.usd * (1 - pool["discount"]),
+        )
+        found.append(paid)
+        at.append(rows[some])
+    if len(found) == 1:
+        return choices, rows
+    together = Choices(
+        **{name: np.concatenate([getattr(each, name) for each in found]) for name in Choices.__dataclass_fields__}
+    )
+    row = np.concatenate(at)
+    order = np.lexsort((together.pool, row, together.usd, together.cohort))
+    return together.take(order), row[order]
 
 
 def _checkpoint_hours(sweep: Sweep) -> float | None:

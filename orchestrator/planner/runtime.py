@@ -1,4 +1,7 @@
-"""How long tasks take, for each combination of size parameters and each instance type."""
+"""How long tasks take, for each dataset, each combination of size parameters and each instance type.
+
+Of each type, the first that is there: what the sweep file says, what earlier runs have taught, what its GPUs promise.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.errors import InfeasibleError
+from orchestrator.planner.learned import BYTES, INSTANCES, fixed, learn, size_columns
 from orchestrator.planner.speed import EFFICIENCY, speed, speedup
 from orchestrator.spec.sweep import ANY_TYPE
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from collections.abc import Iterator, Sequence
 
+    import numpy.typing as npt
+    import pandas as pd
+
+    from orchestrator.planner.learned import Feature, Learned
     from orchestrator.spec.parameters import Expression
     from orchestrator.spec.sweep import Sweep
 
@@ -21,70 +29,212 @@ if TYPE_CHECKING:
 
 MAX_SIZES = 1_000_000
 
+HONEST = 1.25
+"""Times its expected hours is what an honest task may take within its envelope; more where tasks have taken more."""
+HONEST_GUESS = 2.0
+"""The same where the hours are a guess."""
+
+GB_PER_HOUR = 40.0
+"""That one V100 trains on, all passes included. A prior for when nobody has said or seen anything."""
+LEAST_HOURS = 0.1
+GB = 10**9
+
+_WIDE = 2.0
+"""Tasks of one size whose hours differ by such a factor probably are not of one size."""
+
 
 @dataclass(frozen=True)
 class Runtimes:
     """Hours of one task on all its instances."""
 
     hours: Hours
-    """A row for each runtime that the sweep file gives, a column for each size in the order of their numbers."""
+    """A row for each way to know them, a column for each size in the order of their numbers."""
+    data: Hours
+    """The same rows, a column for each dataset: how many times as long its tasks take."""
     pace: dict[str, tuple[int, float]]
     """Instance type → its row, and how many times that it takes. A type that nothing is known of is missing."""
+    honest: dict[str, float]
+    """Instance type → times its expected hours that an honest task may take."""
     basis: tuple[str, ...]
     """Where the hours come from, in words."""
 
 
-def runtimes(sweep: Sweep) -> Runtimes:
+@dataclass(frozen=True)
+class _Source:
+    """One way to know hours: a row of Runtimes."""
+
+    hours: Hours
+    data: Hours
+    own: dict[str, float]
+    """Types that it is about → how many times these hours they take."""
+    unit: float | None
+    """Times that a type of speed 1 takes; None where that cannot be told."""
+    honest: dict[str, float]
+    """Of its own types."""
+    wary: float = HONEST
+    """Of any other."""
+
+    def beside(self, instance_type: str) -> float | None:
+        """Times that it takes, by its speed."""
+        own = speed(instance_type)
+        return self.unit / own if self.unit and own else None
+
+
+def runtimes(sweep: Sweep, datasets: Sequence[int], history: pd.DataFrame) -> Runtimes:
+    """`datasets` are their bytes; `history` is a Market's."""
     points = sweep.points
     if points.sizes > MAX_SIZES:
         raise InfeasibleError(
             f"the runtime depends on {points.sizes:,} combinations of {', '.join(points.size_parameters)}",
             hint=f"at most {MAX_SIZES:,}: let `runtime` depend on fewer parameters, or give them fewer values",
         )
-    given = sweep.runtimes
-    alone = np.stack([_on_one_instance(sweep, expression) for expression in given.values()])
-    scale = speedup(sweep.train.instances, sweep.train.efficiency or EFFICIENCY)
-    pace, guessed = _pace(sweep.where.instance_types, list(given))
-    return Runtimes(alone / scale, pace, (*_said(sweep, scale), *guessed))
+    past = None if _all_said(sweep) else learn(sweep, datasets, history)
+    scale = _scale(sweep, past)
+    sources = [_said(sweep, name, len(datasets), scale) for name in sweep.runtimes]
+    if past is not None:
+        sources.append(_learned(sweep, past, datasets))
+    elif not sources:
+        sources.append(_guessed(sweep, datasets, scale))
+    pace, honest, notes = _paces(sweep, sources)
+    basis = (*_words(sweep, scale, past, pace), *notes)
+    return Runtimes(
+        np.stack([source.hours for source in sources]),
+        np.stack([source.data for source in sources]),
+        pace,
+        honest,
+        basis,
+    )
 
 
-def _pace(types: list[str], given: list[str]) -> tuple[dict[str, tuple[int, float]], list[str]]:
-    """By the file's own word, or else by the speed of its GPUs beside the first type given that has such a prior."""
-    if ANY_TYPE in given:
-        return dict.fromkeys(types, (0, 1.0)), []
-    known: dict[str, tuple[int, float]] = {name: (row, 1.0) for row, name in enumerate(given)}
-    reference = next((name for name in given if speed(name)), None)
+def _paces(
+    sweep: Sweep, sources: Sequence[_Source]
+) -> tuple[dict[str, tuple[int, float]], dict[str, float], list[str]]:
+    """Of each type, by the first source that is about it; or else by its speed, beside the first that has one."""
+    pace: dict[str, tuple[int, float]] = {}
+    honest: dict[str, float] = {}
     notes = []
-    for name in types:
-        if name in known:
-            continue
-        own, beside = speed(name), speed(reference) if reference else None
-        if reference and own and beside:
-            known[name] = (known[reference][0], beside / own)
-            notes.append(f"runtime of {name}: {beside / own:.2g} times that of {reference}, by the speed of its GPUs")
+    for name in sweep.where.instance_types:
+        for row, source in enumerate(sources):
+            if name in source.own:
+                pace[name], honest[name] = (row, source.own[name]), source.honest[name]
+                break
         else:
-            notes.append(f"left out: no runtime for {name}, and no prior for its speed")
-    return known, notes
+            likely = ((row, source.beside(name)) for row, source in enumerate(sources))
+            row, factor = next(((row, factor) for row, factor in likely if factor), (0, None))
+            if factor is None:
+                notes.append(f"left out: no runtime for {name}, and no prior for its speed")
+                continue
+            pace[name], honest[name] = (row, factor), sources[row].wary
+            reference = next((other for other in sources[row].own if speed(other)), None)
+            if reference:
+                times = factor / sources[row].own[reference]
+                notes.append(f"runtime of {name}: {times:.2g} times that of {reference}, by the speed of its GPUs")
+    return pace, honest, notes
 
 
-def _said(sweep: Sweep, scale: float) -> list[str]:
+def _all_said(sweep: Sweep) -> bool:
+    """That the file leaves nothing to be learned."""
+    scaled = sweep.train.instances == 1 or sweep.train.efficiency is not None
+    return scaled and (ANY_TYPE in sweep.runtimes or set(sweep.where.instance_types) <= set(sweep.runtimes))
+
+
+def _scale(sweep: Sweep, past: Learned | None) -> float:
+    """How many times as fast as one instance several are."""
+    instances = sweep.train.instances
+    if sweep.train.efficiency is None and past is not None and past.doubling is not None:
+        return speedup(instances, past.doubling / 2)
+    return speedup(instances, sweep.train.efficiency or EFFICIENCY)
+
+
+def _said(sweep: Sweep, name: str, datasets: int, scale: float) -> _Source:
+    """By the sweep file: the same whatever the data."""
+    types = sweep.where.instance_types if name == ANY_TYPE else [name]
+    hours = _on_one_instance(sweep, sweep.runtimes[name]) / scale
+    return _Source(hours, np.ones(datasets), dict.fromkeys(types, 1.0), speed(name), dict.fromkeys(types, HONEST))
+
+
+def _learned(sweep: Sweep, past: Learned, datasets: Sequence[int]) -> _Source:
+    hours = np.full(sweep.points.sizes, past.hours)
+    for name, values in size_columns(sweep).items():
+        hours *= past.factor(name, values)
+    for name, value in {INSTANCES: float(sweep.train.instances), **fixed(sweep)}.items():
+        hours *= past.factor(name, np.array([value]))
+    honest = {name: max(HONEST, seen.high) for name, seen in past.types.items()}
+    known = any(speed(name) for name in past.types)
+    return _Source(
+        hours,
+        past.factor(BYTES, np.array(datasets, dtype=np.float64)),
+        {name: seen.pace for name, seen in past.types.items()},
+        1.0 if known else None,
+        honest,
+        wary=max(honest.values()),
+    )
+
+
+def _guessed(sweep: Sweep, datasets: Sequence[int], scale: float) -> _Source:
+    """In proportion to the data, and to size parameters about their middle."""
+    sizes = np.ones(sweep.points.sizes)
+    for values in size_columns(sweep).values():
+        if values.min() > 0:
+            sizes *= values / np.exp(np.log(values).mean())
+    data = np.maximum(np.array(datasets, dtype=np.float64) / GB / GB_PER_HOUR, LEAST_HOURS)
+    return _Source(sizes / scale, data, {}, 1.0, {}, wary=HONEST_GUESS)
+
+
+def _words(sweep: Sweep, scale: float, past: Learned | None, pace: dict[str, tuple[int, float]]) -> Iterator[str]:
+    """What each source says, if anything rests on it."""
     instances = sweep.train.instances
     scaled = f"; {instances} instances taken to be {scale:.2g} times as fast" if instances > 1 else ""
-    return [
-        f"runtime: {expression.text} hours on one instance"
-        + (f" of {name}, as the sweep file says" if name else ", as the sweep file says, whatever its type")
-        + scaled
-        for name, expression in sweep.runtimes.items()
-    ]
+    for name, expression in sweep.runtimes.items():
+        whose = f" of {name}, as the sweep file says" if name else ", as the sweep file says, whatever its type"
+        yield f"runtime: {expression.text} hours on one instance{whose}{scaled}"
+    said = len(sweep.runtimes)
+    rest = [name for name, (row, _) in pace.items() if row == said]
+    if rest and past:
+        yield from _taught(sweep, past, rest)
+    elif rest:
+        yield (
+            f"runtime of {', '.join(rest)}: A GUESS, as nobody has said or seen it: by the speed of its GPUs "
+            f"and the bytes of its data, {GB_PER_HOUR:g} GB an hour on one V100{scaled}; "
+            "set `runtime`, or plan again after a first run"
+        )
+
+
+def _taught(sweep: Sweep, past: Learned, types: Sequence[str]) -> Iterator[str]:
+    for name in types:
+        if name in past.types:
+            seen = past.types[name]
+            yield (
+                f"runtime of {name}: learned from {seen.tasks:,} finished tasks of {sweep.name}; "
+                f"8 in 10 took {seen.low:.2f} to {seen.high:.2f} times as long as is expected here"
+            )
+    grows = [f"{feature.name}^{feature.slope:.2f}" for feature in past.features.values() if _steep(feature)]
+    if grows:
+        yield f"as learned, hours grow with {', '.join(grows)}"
+    if past.doubling is not None:
+        yield f"as learned, twice the instances are {past.doubling:.2f} times as fast"
+    yield from _strange(sweep, past)
+    wide = [name for name in types if name in past.types and past.types[name].high / past.types[name].low > _WIDE]
+    unsized = [name for name in sweep.points.parameters if name not in sweep.points.size_parameters]
+    if wide and unsized:
+        yield f"hours on {', '.join(wide)} vary: if they depend on {' or '.join(unsized)}, `sizes` should name it"
+
+
+def _steep(feature: Feature) -> bool:
+    return feature.varied and feature.logarithmic and feature.name != INSTANCES
+
+
+def _strange(sweep: Sweep, past: Learned) -> Iterator[str]:
+    """Sizes that no task has had yet."""
+    for name, values in size_columns(sweep).items():
+        feature, least, most = past.features[name], values.min(), values.max()
+        if least < feature.lowest or most > feature.highest:
+            seen = f"{feature.lowest:g} to {feature.highest:g}" if feature.varied else f"{feature.lowest:g}"
+            yield f"no task has run yet with {name} of {least:g} to {most:g}, only with {seen}"
 
 
 def _on_one_instance(sweep: Sweep, expression: Expression) -> Hours:
-    points = sweep.points
-    columns = {}
-    for name in points.size_parameters:
-        values, each = points.size_values(name)
-        columns[name] = np.resize(np.repeat(np.array(values, dtype=np.float64), each), points.sizes)
-    found = np.broadcast_to(expression(sweep.train.hyperparameters | columns), points.sizes)
+    found = np.broadcast_to(expression(sweep.train.hyperparameters | size_columns(sweep)), sweep.points.sizes)
     wrong = np.flatnonzero(~(np.isfinite(found) & (found > 0)))
     if wrong.size:
         raise InfeasibleError(

@@ -10,6 +10,7 @@ from orchestrator.planner.cohorts import cohorts
 from orchestrator.planner.cost import offer
 from orchestrator.planner.obstacles import nowhere, obstacles
 from orchestrator.planner.plan import Dataset, Plan
+from orchestrator.planner.price import priced
 from orchestrator.planner.problem import DoesNotFit
 from orchestrator.planner.pursue import pursue
 from orchestrator.planner.refuse import Refusal
@@ -34,11 +35,11 @@ def solve(sweep: Sweep, market: Market) -> Plan:
     datasets = [Dataset(name, int(size)) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:
         raise InfeasibleError("no dataset is what `data` asks for", hint="`sweep catalog show datasets` lists them")
-    runtimes = runtime.runtimes(sweep)
-    groups = cohorts(len(datasets), runtimes.hours, sweep.points.points_per_size)
+    runtimes = runtime.runtimes(sweep, [dataset.bytes for dataset in datasets], market.history)
+    groups = cohorts(runtimes.hours, runtimes.data, sweep.points.points_per_size)
     candidates, left_out = _usable(sweep, market, datasets, runtimes)
     _fits_into_timeout(sweep, datasets, groups, candidates, runtimes)
-    offered = offer(sweep, groups, runtimes, candidates, market.transfers)
+    offered = offer(sweep, groups, runtimes, candidates, market)
     try:
         solution = pursue(offered.problem, sweep.plan)
     except DoesNotFit:
@@ -52,7 +53,8 @@ def _usable(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The candidates that nothing stands in the way of, with datasets by number; and what was left out, in words."""
     numbers = {dataset.name: number for number, dataset in enumerate(datasets)}
-    candidates = market.candidates.assign(dataset=market.candidates["dataset"].map(numbers))
+    candidates = priced(market.candidates, market.discounts)
+    candidates["dataset"] = candidates["dataset"].map(numbers)
     reasons = obstacles(candidates, sweep, runtimes)
     usable = candidates[reasons == ""]
     for number, dataset in enumerate(datasets):

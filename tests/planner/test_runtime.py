@@ -6,16 +6,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.catalog.market import HISTORY, table
 from orchestrator.errors import InfeasibleError
-from orchestrator.planner.runtime import MAX_SIZES, runtimes
+from orchestrator.planner import runtime
+from orchestrator.planner.runtime import MAX_SIZES
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
-    from orchestrator.planner.runtime import Hours
+    from orchestrator.planner.runtime import Hours, Runtimes
     from orchestrator.spec.sweep import Sweep
 
 
 TRAIN = {"entry_point": "train.py", "source": "training", "image": "x"}
+
+
+def runtimes(sweep: Sweep, *datasets: int) -> Runtimes:
+    """With no past. `datasets` are their bytes."""
+    return runtime.runtimes(sweep, datasets or [10**9], table([], HISTORY))
 
 
 def hours(sweep: Sweep) -> Hours:
