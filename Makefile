@@ -5,7 +5,7 @@ UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pytho
 # Where a machine keeps wheels of its own (a CPU build of PyTorch, say), uv must be told so; pip would know.
 LINKS  := $(PIP_FIND_LINKS:%=--find-links %)
 INDEX  := $(PIP_INDEX_URL:%=--default-index %)
-EXTRAS := local,parquet,postgres
+EXTRAS := local,parquet,png,postgres
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from orchestrator.errors import UsageError
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, content: str | bytes) -> None:
     """In one step, so that nobody ever finds half a file."""
     try:
         descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
             Path(draft).chmod(0o666 & ~_umask())
             Path(draft).replace(path)
         finally:

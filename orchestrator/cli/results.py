@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import render, values
+from orchestrator.cli import files, render, values
 from orchestrator.cli.options import AsJson, NoSync, RunName
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import fresh
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.api import TaskRow
@@ -20,14 +22,23 @@ def results(
     run: RunName = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the best N.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the learning curves: a .svg or .png file.")
+    ] = None,
     no_sync: NoSync = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank the tasks by the sweep's objective, best first.
 
-    Example: sweep results nightly --limit 10
+    Example: sweep results nightly --limit 10 --plot curves.svg
     """
-    rows = fresh(context, run, no_sync=no_sync).results()[:limit]
+    if plot and plot.suffix not in (".svg", ".png"):
+        raise UsageError(f"{plot} is neither a .svg nor a .png file", where="--plot", hint="name it curves.svg")
+    opened = fresh(context, run, no_sync=no_sync)
+    rows = opened.results()[:limit]
+    if plot:
+        files.write(plot, opened.draw(rows, plot.suffix[1:]))
+        render.say(f"wrote {plot}")
     if as_json:
         render.as_json(rows)
     elif as_csv:

@@ -6,9 +6,12 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from orchestrator.chart.png import png
+from orchestrator.chart.svg import svg
 from orchestrator.platforms.base import Handle
 from orchestrator.runs import change, report
 from orchestrator.runs.anchor import submissions
+from orchestrator.runs.picture import picture
 from orchestrator.runs.sync import sync
 
 if TYPE_CHECKING:
@@ -64,6 +67,11 @@ class Run:
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
         rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted)
         return report.ranked(rows, self.plan.sweep.objective)
+
+    def draw(self, rows: list[TaskRow], form: str) -> bytes:
+        """The learning curves of these results, as `svg` or `png`."""
+        drawing = picture(rows, self.plan.sweep.objective)
+        return png(drawing) if form == "png" else svg(drawing)
 
     def cost(self) -> list[CostRow]:
         return report.cost(self.plan, self.ledger.known(self.name))

@@ -3,13 +3,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.fake import FAILED, FakeOrchestrator, row
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.runs.report import TaskRow
     from tests.cli.calls import Sweep
 
 pytestmark = pytest.mark.usefixtures("team")
@@ -52,3 +55,41 @@ def test_tasks_that_lack_a_parameter_or_a_metric_still_line_up(sweep: Sweep, tea
     team.opened.rows = [row(0, 0.5), row(1, point={"depth": 3}, metrics={})]
     rows = list(csv.DictReader(io.StringIO(sweep("results", "--csv").out)))
     assert [(r["point.lr"], r["point.depth"], r["metric.loss"]) for r in rows] == [("0.1", "", "0.5"), ("", "3", "")]
+
+
+# Curves
+
+
+@pytest.fixture
+def drawn(team: FakeOrchestrator) -> list[tuple[list[int], str]]:
+    """What was asked to be drawn: which tasks, and how."""
+    asked: list[tuple[list[int], str]] = []
+
+    def draw(rows: list[TaskRow], form: str) -> bytes:
+        asked.append(([row.task for row in rows], form))
+        return b"a picture"
+
+    team.opened.draw = draw  # type: ignore[attr-defined]
+    return asked
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_learning_curves_are_drawn_into_a_file(sweep: Sweep, drawn: list[Any], tmp_path: Path, form: str) -> None:
+    file = tmp_path / f"curves.{form}"
+    ran = sweep("results", "--limit", "1", "--plot", str(file))
+    assert (drawn, file.read_bytes()) == ([([1], form)], b"a picture")
+    assert ran.out.startswith("TASK")
+    assert f"wrote {file}" in ran.err
+
+
+def test_a_picture_of_another_kind_is_refused_before_anything_is_asked(sweep: Sweep, team: FakeOrchestrator) -> None:
+    ran = sweep("results", "--plot", "curves.pdf")
+    assert (ran.code, ran.out) == (2, "")
+    assert "neither a .svg nor a .png" in ran.err
+    assert team.opened.calls == []
+
+
+def test_json_has_the_curves(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(0, 0.5, curves={"loss": [(1, 0.75), (2, 0.5)]})]
+    assert json.loads(sweep("results", "--json").out)[0]["curves"] == {"loss": [[1, 0.75], [2, 0.5]]}
+    assert "curves" not in sweep("results", "--csv").out

@@ -1,0 +1,1 @@
+"""Pictures of numbers: what is drawn, apart from how. No other room is needed for it."""
