@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from orchestrator.aws.definitions import render
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
-from orchestrator.errors import UsageError
+from orchestrator.errors import Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.planner.explain import difference, explain
@@ -23,6 +24,7 @@ from orchestrator.platforms.source import pack
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account, Cloud
+from orchestrator.runs.lease import book
 from orchestrator.runs.ledger import Ledger
 from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.runs.requests import requests
@@ -34,6 +36,7 @@ from orchestrator.spec.classic import read_classic
 from orchestrator.spec.reader import read as read_sweep
 from orchestrator.spec.schema import schema
 from orchestrator.spec.sweep import Sweep
+from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane
@@ -72,6 +75,8 @@ __all__ = [
     "write_plan",
 ]
 
+logger = logging.getLogger(__name__)
+
 
 class Orchestrator:
     def __init__(self, settings: Settings | None = None) -> None:
@@ -94,9 +99,16 @@ class Orchestrator:
 
         A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
         """
+        return self._solve(sweep, read_classic(classic) if classic else None)
+
+    def replan(self, plan: Plan) -> Plan:
+        """The same sweep, with what the catalog says today."""
+        return self._solve(plan.sweep, _classic_lines(plan) or None)
+
+    def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Plan:
         from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
 
-        return solve(sweep, self.catalog.survey(sweep, read_classic(classic) if classic else None))
+        return solve(sweep, self.catalog.survey(sweep, lines))
 
     def frontier(self, sweep: Sweep) -> list[Plan]:
         """From the cheapest plan within the horizon to the fastest: what time costs."""
@@ -105,17 +117,51 @@ class Orchestrator:
         return frontier(sweep, self.catalog.survey(sweep))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
-        """Make exactly this plan so, once: submitting it again finds, or completes, the same run."""
+        """Make exactly this plan so, once: submitting it again finds, or completes, the same run.
+
+        Refused if it is stale: then nothing is written.
+        """
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
         if package:
             check(wanted, package, self.cloud)
         control = self.cloud.s3
-        anchor = anchors.claim(control, wanted, again=again) if package else anchors.resume(control, wanted)
+        if package:
+            anchor: Anchor | None = anchors.claim(control, wanted, self._reserve, again=again)
+        else:
+            anchor = anchors.resume(control, wanted)
         if anchor is None:
             raise _no_source(plan)
         submit(anchor, package, self.ledger, self.cloud)
         return self._run(anchor)
+
+    def _reserve(self, anchor: Anchor) -> Anchor:
+        return book(anchor, self.cloud.account, self.ledger, lambda: self._check_fresh(anchor.plan))
+
+    def _check_fresh(self, plan: Plan) -> None:
+        reason = self.stale(plan)
+        if reason:
+            raise Refused(f"plan {plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
+
+    def stale(self, plan: Plan) -> str:
+        """Why the plan no longer holds, in one line; empty if it does, or if nobody here can tell: then it warns."""
+        from orchestrator.planner.stale import stale
+
+        today = self.catalog.resurvey(plan.sweep, [dataset.name for dataset in plan.datasets], _classic_lines(plan))
+        if today.candidates.empty:
+            logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
+            return ""
+        return stale(plan, today)
+
+    def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
+        """The newest run of this very sweep that has not ended: of this name, or of those named by their plan."""
+        for anchor in self.ledger.of_workload(sweep.name):
+            if anchor.name == (name or anchor.plan.id) and _same(anchor.plan.sweep, sweep):
+                run = self._run(anchor)
+                run.sync()
+                if not run.status().finished:
+                    return run
+        return None
 
     def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
         """The dry run: what `submit` would send to AWS."""
@@ -176,6 +222,18 @@ def _packed(plan: Plan) -> Package | None:
     """The sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
     folder = plan.sweep.folder / plan.sweep.train.source
     return pack(folder, plan.sweep.train.entry_point) if folder.is_dir() else None
+
+
+def _classic_lines(plan: Plan) -> list[ClassicLine]:
+    """Those of the JOBARRAY that the plan was made from: its datasets are URIs. None of any other plan."""
+    names = [dataset.name for dataset in plan.datasets]
+    regions = {(share.dataset, place.lane.region): None for share in plan.shares for place in share.places}
+    return [ClassicLine(region, names[dataset]) for dataset, region in regions if names[dataset].startswith("s3://")]
+
+
+def _same(one: Sweep, other: Sweep) -> bool:
+    """As files: wherever their folders are."""
+    return one.model_dump(mode="json") == other.model_dump(mode="json")
 
 
 def _no_source(plan: Plan) -> UsageError:

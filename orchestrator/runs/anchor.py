@@ -6,7 +6,7 @@ Nothing rests on a laptop. Whoever creates `run.json` first has made the run; ev
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import NotFound, UsageError
@@ -16,7 +16,7 @@ from orchestrator.wire.names import RunKeys, canonical, valid_run_name
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from orchestrator.aws.s3 import S3
 
@@ -63,17 +63,25 @@ class Anchor:
         return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"])
 
 
-def claim(control: S3, wanted: Anchor, *, again: bool) -> Anchor:
-    """Make this run, or find that it is already there; with `again`, take the first free name after it."""
-    name, count = wanted.name, 1
+def claim(control: S3, wanted: Anchor, reserve: Callable[[Anchor], Anchor], *, again: bool) -> Anchor:
+    """Make this run, or find that it is already there; with `again`, take the first free name after it.
+
+    `reserve` sets a new run's slots aside, or refuses: before the run is made, so that what is refused leaves nothing
+    behind. It gives back what it was given, or the run of that name that it had noted before.
+    """
+    name, number = run_name(wanted.name), 1
     while True:
-        candidate = Anchor(run_name(name), wanted.plan, wanted.code, wanted.owner, wanted.created_at)
-        if control.put_once(candidate.keys.anchor, canonical(candidate.to_json()).encode()):
-            return candidate
+        there = find(control, name)
+        if there is None:
+            noted = reserve(replace(wanted, name=name))
+            same = (noted.plan.id, noted.code) == (wanted.plan.id, wanted.code)
+            if same and control.put_once(noted.keys.anchor, canonical(noted.to_json()).encode()):
+                return noted
+            there = find(control, name) or noted
         if not again:
-            return _same(read(control, name), wanted)
-        count += 1
-        name = f"{wanted.name}-{count}"
+            return _same(there, wanted)
+        number += 1
+        name = run_name(f"{wanted.name}-{number}")
 
 
 def resume(control: S3, wanted: Anchor) -> Anchor | None:

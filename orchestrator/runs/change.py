@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists, UsageError
 from orchestrator.runs.anchor import add_submission, submissions
+from orchestrator.runs.lease import renew
 from orchestrator.runs.settle import handle, poll
 from orchestrator.runs.submission import Submission, everything, parts
 from orchestrator.runs.submit import send
@@ -51,6 +52,7 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     left = ledger.unfinished(anchor.name, anchor.tasks)
     settle_all(anchor, made, dict.fromkeys(left, "cancelled"), cloud)
     read_results(anchor, made, ledger, cloud)
+    renew(anchor, ledger)
 
 
 def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:

@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws import ecr
 from orchestrator.aws.batch import Batch, named
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
 from orchestrator.platforms.registry import platform
+from orchestrator.platforms.sagemaker.images import account_of
 from orchestrator.platforms.sagemaker.stage import Site
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
+    from orchestrator.planner.slots import Quota
     from orchestrator.platforms.base import Platform
-    from orchestrator.runs.slots import Quota
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,6 @@ class Account:
     """The launcher's job definition, rendered."""
 
 
-def definition_name(account: Account) -> str:
-    """What the launcher's job definition is called, whether it is registered or not."""
-    return str(named(account.definition)["jobDefinitionName"])
-
-
 class Cloud:
     def __init__(self, clients: Clients, account: Account) -> None:
         self.clients = clients
@@ -58,8 +55,15 @@ class Cloud:
     @cached_property
     def definition(self) -> str:
         """The launcher's job definition, registered if it is not; by the name that carries its content's hash."""
-        self.batch.definition(self.account.definition)
-        return definition_name(self.account)
+        self.batch.definition(self.rendered)
+        return str(named(self.rendered)["jobDefinitionName"])
+
+    @cached_property
+    def rendered(self) -> dict[str, Any]:
+        """The launcher's job definition with its image by digest. NotFound, if there is no such image."""
+        container = self.account.definition["containerProperties"]
+        image = ecr.pinned(container["image"], account_of(self.account.role), self.clients)
+        return {**self.account.definition, "containerProperties": {**container, "image": image}}
 
     def queue(self, quota: Quota | None) -> str:
         """Where an array goes: to the queue of the lane whose slots its children wait for, or to everybody's."""

@@ -48,24 +48,34 @@ class Ledger:
         self.engine = engine
 
     def remember(self, anchor: Anchor, account: Account) -> None:
-        row = {
+        with writing(self.engine) as connection:
+            insert_missing(connection, runs, [self.row(anchor, account)])
+
+    def row(self, anchor: Anchor, account: Account) -> dict[str, Any]:
+        """Of `runs`."""
+        return {
             "name": anchor.name,
             "plan_id": anchor.plan.id,
+            "workload": anchor.plan.sweep.name,
             "bucket": account.bucket,
             "region": account.region,
             "created_at": anchor.created_at,
             "tasks": anchor.plan.tasks,
             "document": canonical(anchor.to_json()),
             "cancelled": False,
-            "workload": anchor.plan.sweep.name,
         }
-        with writing(self.engine) as connection:
-            insert_missing(connection, runs, [row])
 
     def anchor(self, name: str) -> Anchor | None:
         with reading(self.engine) as connection:
             document = connection.scalar(select(runs.c.document).where(runs.c.name == name))
         return Anchor.from_json(json.loads(document)) if document else None
+
+    def of_workload(self, workload: str) -> Iterator[Anchor]:
+        """Runs of sweeps of this name, newest first."""
+        query = select(runs.c.document).where(runs.c.workload == workload).order_by(runs.c.created_at.desc())
+        with reading(self.engine) as connection:
+            documents = list(connection.scalars(query))
+        return (Anchor.from_json(json.loads(document)) for document in documents)
 
     def names(self) -> list[str]:
         """Newest first."""
@@ -170,6 +180,15 @@ class Ledger:
             (results.c.run == run)
             & results.c.task.between(first, stop - 1)
             & (results.c.state != TaskState.PENDING.value)
+        )
+        with reading(self.engine) as connection:
+            return connection.scalar(query) or 0
+
+    def ended(self, run: str, first: int, stop: int) -> int:
+        """How many of these tasks have come to an end."""
+        terminal = [state.value for state in TaskState if state.terminal]
+        query = select(func.count()).where(
+            (results.c.run == run) & results.c.task.between(first, stop - 1) & results.c.state.in_(terminal)
         )
         with reading(self.engine) as connection:
             return connection.scalar(query) or 0

@@ -11,12 +11,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.batch import creation, named, submission
+from orchestrator.platforms.sagemaker.images import pinned
 from orchestrator.platforms.sagemaker.stage import source_key, template
-from orchestrator.runs.cloud import definition_name
 from orchestrator.runs.copy import located
-from orchestrator.runs.slots import resource
 from orchestrator.runs.submission import everything
-from orchestrator.runs.submit import array_job, objects
+from orchestrator.runs.submit import array_job, objects, resource
 from orchestrator.wire.names import canonical
 from orchestrator.wire.ranges import Ranges
 
@@ -39,11 +38,11 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
     """In the order that they are sent in; and each task's first training, which its launcher will start."""
     plan = anchor.plan
     templates = {
-        (platform, region): template(plan.sweep, package.digest, region, anchor.name, cloud.site)
+        (platform, region): pinned(template(plan.sweep, package.digest, region, anchor.name, cloud.site), cloud.clients)
         for platform, region in plan.sites
     }
     arrays = everything(plan).arrays(anchor.name)
-    name = definition_name(cloud.account)
+    name = str(named(cloud.rendered)["jobDefinitionName"])
     few = FEW if plan.tasks > LARGE else plan.tasks
     trainings = list(_trainings(anchor, templates, few, cloud))
     return {
@@ -56,7 +55,7 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
             "PutObject": list(_puts(anchor, package, templates, few, cloud)),
         },
         "batch": {
-            "RegisterJobDefinition": named(cloud.account.definition),
+            "RegisterJobDefinition": named(cloud.rendered),
             "CreateConsumableResource": [creation(slots) for slots in _slots(anchor, arrays)],
             "SubmitJob": [submission(array_job(anchor, array, name, cloud)) for array in arrays],
         },
@@ -87,10 +86,9 @@ def _put(bucket: str, key: str, body: str) -> dict[str, Any]:
     return {"Bucket": bucket, "Key": key, "IfNoneMatch": "*", "Body": body}
 
 
-def _slots(anchor: Anchor, arrays: list[Array]) -> Iterator[Any]:
+def _slots(anchor: Anchor, arrays: list[Array]) -> list[Any]:
     """Each is made if it is not there yet."""
-    quotas = dict.fromkeys(array.quota for array in arrays)
-    return (slots for quota in quotas if (slots := resource(anchor.plan, quota)))
+    return list(dict.fromkeys(slots for array in arrays if (slots := resource(anchor, array))))
 
 
 def _trainings(

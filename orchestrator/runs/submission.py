@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.runs.slots import Quota, crowded, quota_of
+from orchestrator.planner.slots import Quota, crowded
 from orchestrator.wire.names import RunKeys, array_name
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Lane
@@ -101,10 +101,10 @@ def parts(plan: Plan, tasks: Ranges) -> tuple[Part, ...]:
     apart = crowded(plan)
     spans: dict[Quota | None, list[tuple[float, int, int]]] = defaultdict(list)
     for share, first, stop in _pieces(plan, tasks):
-        spans[quota_of(share) if apart else None].append((-share.hours, first, stop))
+        spans[Quota.of(share.places[0]) if apart else None].append((-share.hours, first, stop))
     return tuple(
         Part(Ranges.in_order((first, stop) for _, first, stop in sorted(spans[quota])), quota)
-        for quota in sorted(spans, key=str)
+        for quota in sorted(spans, key=repr)
     )
 
 

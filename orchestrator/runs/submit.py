@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.batch import ArrayJob
+from orchestrator.aws.batch import ArrayJob, Resource
 from orchestrator.errors import UsageError
+from orchestrator.planner.slots import lots
+from orchestrator.platforms.sagemaker.images import pinned
 from orchestrator.platforms.sagemaker.stage import stage, template
 from orchestrator.runs.anchor import add_submission, submissions
 from orchestrator.runs.copy import copy, located
-from orchestrator.runs.slots import resource
+from orchestrator.runs.lease import renew
 from orchestrator.runs.submission import everything
 from orchestrator.wire import manifest
-from orchestrator.wire.names import S3Uri, canonical, index_key
+from orchestrator.wire.names import S3Uri, canonical, index_key, resource_name
 
 if TYPE_CHECKING:
     from orchestrator.platforms.source import Package
@@ -40,8 +42,9 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
 def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:
     """What AWS or the sweep would refuse later is refused now, before anything is written."""
     for _, region in wanted.plan.sites:
-        template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site)
+        pinned(template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site), cloud.clients)
         cloud.bucket(region).check()
+    cloud.rendered  # noqa: B018 (is there such an image of the launcher?)
     arrays = everything(wanted.plan).arrays(wanted.name)
     for queue in sorted({cloud.queue(array.quota) for array in arrays}):
         cloud.batch.find(arrays[0].name, queue)  # is there such a queue?
@@ -61,7 +64,7 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
                 hint="submit it once more from the folder that it was planned in",
             )
         staged = stage(anchor.plan.sweep, package, region, anchor.name, cloud.site, cloud.bucket(region))
-        control.s3.put_once(key, canonical(staged.to_json()).encode())
+        control.s3.put_once(key, canonical(pinned(staged, cloud.clients).to_json()).encode())
 
 
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
@@ -78,12 +81,14 @@ def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -
                 break
             for key, body in objects(anchor, submission, array, cloud).items():
                 cloud.s3.put_once(key, body)
-            slots = resource(anchor.plan, array.quota)
+            slots = resource(anchor, array)
             if slots:
                 cloud.batch.provide(slots)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
             sent = True
         ledger.record(array, job)
+    if sent:
+        renew(anchor, ledger)
     return sent
 
 
@@ -100,9 +105,18 @@ def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) 
     return {array.manifest: bytes(lines), index_key(array.manifest): bytes(index)}
 
 
+def resource(anchor: Anchor, array: Array) -> Resource | None:
+    """The slots that the array's children wait for, all that there are, as Batch counts them."""
+    quota = array.quota
+    lot = lots(anchor.plan).get(quota) if quota else None
+    if quota is None or lot is None or lot.slots is None:
+        return None
+    return Resource(resource_name(quota.lane, quota.arn), lot.slots)
+
+
 def array_job(anchor: Anchor, array: Array, definition: str, cloud: Cloud) -> ArrayJob:
     """The child learns where its manifest lies, and nothing else: overrides are short, whatever the sweep."""
-    slots = resource(anchor.plan, array.quota)
+    slots = resource(anchor, array)
     return ArrayJob(
         name=array.name,
         queue=cloud.queue(array.quota),

@@ -6,6 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from orchestrator.runs.lease import held, renew
 from orchestrator.runs.ledger import Known
 from orchestrator.runs.settle import settle
 from orchestrator.wire.ranges import Ranges
@@ -37,6 +38,8 @@ def sync(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -
     lost = dict(_lost(anchor, made, ledger, cloud))
     if settle_all(anchor, made, lost, cloud):
         read_results(anchor, made, ledger, cloud)
+    if moved or lost or not held(anchor.name, ledger):
+        renew(anchor, ledger)
     return moved + len(lost)
 
 

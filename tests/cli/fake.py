@@ -101,6 +101,8 @@ class FakeOrchestrator:
     made: Any = None
     calls: list[Any] = field(default_factory=list)
     interrupted: bool = False
+    stale_because: str = ""
+    running: FakeRun | None = None
 
     def runs(self) -> list[RunRow]:
         return [RunRow("nightly", NOVEMBER, 24, "running", 1.5)]
@@ -113,6 +115,16 @@ class FakeOrchestrator:
     def plan(self, sweep: Any, classic: Any = None) -> Any:
         self.calls.append(("plan", sweep.name, classic))
         return self.made
+
+    def replan(self, plan: Any) -> Any:
+        self.calls.append(("replan", plan.id))
+        return plan
+
+    def stale(self, plan: Any) -> str:  # noqa: ARG002
+        return self.stale_because
+
+    def under_way(self, sweep: Any, name: str | None = None) -> FakeRun | None:  # noqa: ARG002
+        return self.running
 
     def requests(self, plan: Any, *, name: str | None = None) -> dict[str, Any]:
         return {"run": name or plan.id, "requests": [{"operation": "SubmitJob"}], "left_out": ["a million more"]}

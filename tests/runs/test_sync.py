@@ -44,7 +44,7 @@ def test_a_launcher_that_never_began_is_a_failed_task_with_batchs_reason(team: T
     assert last.state == "failed"
     assert {row.reason for row in run.results()} == {"Essential container in task exited"}
     orchestrator.cloud.account = account
-    del orchestrator.cloud.definition
+    del orchestrator.cloud.definition, orchestrator.cloud.rendered
     run.retry()
     *_, last = run.watch(every_s=0.3)
     assert last.state == "done"

@@ -40,6 +40,16 @@ def test_no_chunk_is_of_one_number_alone_if_it_can_be_helped(count: int, size: i
     assert min(map(len, chunks)) > 1 or size == 2
 
 
+@given(st.lists(st.integers(0, 60), unique=True, min_size=1))
+def test_an_order_is_kept_and_read_back(numbers: list[int]) -> None:
+    ranges = Ranges.in_order((number, number + 1) for number in numbers)
+    assert list(ranges) == numbers
+    assert [ranges[index] for index in range(len(numbers))] == numbers
+    assert [number for chunk in ranges.chunks(7) for number in chunk] == numbers
+    assert Ranges.read(str(ranges)) == ranges
+    assert Ranges.union([ranges, ranges]) == Ranges.of(numbers)
+
+
 def test_overlaps_and_neighbours_are_one_range() -> None:
     assert str(Ranges.parse("7-9,3, 8-12,4")) == "3-4,7-12"
     assert Ranges.parse("1,2,3") == Ranges(((1, 4),))

@@ -1,4 +1,4 @@
-"""How many slots of each lane a plan takes, and how its tasks wait for them."""
+"""How many slots of each lane a plan takes. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.batch import Resource
-from orchestrator.wire.names import resource_name
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.planner.plan import Lot, Plan, Share
-    from orchestrator.wire.task import Lane
+    from orchestrator.planner.plan import Lot, Plan
+    from orchestrator.wire.task import Lane, Place
 
 
 @dataclass(frozen=True, order=True)
@@ -23,13 +20,14 @@ class Quota:
     lane: Lane
     arn: str = ""
 
+    @classmethod
+    def of(cls, place: Place) -> Quota:
+        """What a task at this place takes its slots from."""
+        return cls(place.lane, place.plan_arn)
+
     def __str__(self) -> str:
-        return f"{self.lane} {self.arn}".rstrip()
-
-
-def quota_of(share: Share) -> Quota:
-    """The slots that its tasks take at their first choice."""
-    return Quota(share.places[0].lane, share.places[0].plan_arn)
+        """As a sentence would name it."""
+        return f"{self.lane.instance_type} {self.lane.purchase.value} in {self.lane.region}"
 
 
 def lots(plan: Plan) -> dict[Quota, Lot]:
@@ -40,7 +38,7 @@ def first_choices(plan: Plan) -> Counter[Quota]:
     """How many tasks take whose slots."""
     tasks: Counter[Quota] = Counter()
     for share in plan.shares:
-        tasks[quota_of(share)] += share.count
+        tasks[Quota.of(share.places[0])] += share.count
     return tasks
 
 
@@ -56,14 +54,6 @@ def crowded(plan: Plan) -> bool:
     tasks = first_choices(plan)
     slots = at_once(plan, tasks)
     return any(slots[quota] < count * plan.sweep.train.instances for quota, count in tasks.items())
-
-
-def resource(plan: Plan, quota: Quota | None) -> Resource | None:
-    """These slots, all that there are, as Batch counts them; None where nobody knows how many there are."""
-    lot = lots(plan).get(quota) if quota else None
-    if quota is None or lot is None or lot.slots is None:
-        return None
-    return Resource(resource_name(quota.lane, quota.arn), lot.slots)
 
 
 def _limit(lot: Lot) -> int | None:

@@ -1,0 +1,98 @@
+"""A plan holds while its places are there, its slots are free, and it costs what was agreed to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.catalog.market import TOTALS, Market, table
+from orchestrator.planner.solve import solve
+from orchestrator.planner.stale import stale
+from orchestrator.wire.task import Place, Purchase
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+
+if TYPE_CHECKING:
+    from orchestrator.planner.plan import Plan
+
+SWEEP = make_sweep(space={"lr": [1, 2, 3, 4, 5, 6], "epochs": [2]})
+"""Six tasks of an hour."""
+
+
+def made(**facts: Any) -> Plan:
+    return solve(SWEEP, make_market(candidate(**facts)))
+
+
+def today(**facts: Any) -> Market:
+    return make_market(candidate(**facts))
+
+
+def test_what_has_not_changed_holds() -> None:
+    assert stale(made(), today()) == ""
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"slots": 5.0}, "has 5 of 5 slots free, and the plan takes 6"),
+        ({"held": 3}, "has 5 of 8 slots free, and the plan takes 6"),
+        ({"slots": 2.0, "held": 3}, "has 0 of 2 slots free, and the plan takes 6"),
+        ({"closes_h": 0.5}, "is ours for 0.5 h more, and the plan takes 1 h"),
+        ({"instance_type": "ml.g5.2xlarge"}, "is not for sale any more"),
+    ],
+)
+def test_what_became_of_its_lane_is_told_with_the_numbers(facts: dict[str, Any], reason: str) -> None:
+    assert stale(made(), today(**facts)) == f"ml.g5.xlarge on_demand in us-east-1 {reason}"
+
+
+@pytest.mark.parametrize("facts", [{"held": 2}, {"slots": None}, {"slots": 6.0}, {"usd_per_hour": 0.1}])
+def test_slots_that_suffice_and_prices_that_fell_do_no_harm(facts: dict[str, Any]) -> None:
+    assert stale(made(), today(**facts)) == ""
+
+
+def test_a_plan_for_fewer_slots_than_it_has_tasks_needs_those_and_no_more() -> None:
+    plan = made(slots=4.0)
+    plan = replace(plan, lots=(replace(plan.lots[0], held=2, used=2),))
+    assert stale(plan, today(slots=4.0, held=2)) == ""
+    assert "has 1 of 4 slots free, and the plan takes 2" in stale(plan, today(slots=4.0, held=3))
+
+
+@pytest.mark.parametrize(("usd", "holds"), [(1.02, True), (1.021, False)])
+def test_it_may_cost_two_percent_more(usd: float, holds: bool) -> None:
+    reason = stale(made(), today(usd_per_hour=usd))
+    assert reason == ("" if holds else "at today's prices it costs $6.13, not $6.00")
+
+
+def test_data_that_moved_is_missed() -> None:
+    reason = stale(made(), today(s3_uri="s3://elsewhere/"))
+    assert reason == "alps@1 no longer lies at s3://data-us-east-1/alps@1/"
+
+
+def test_slots_of_all_types_together_are_looked_at() -> None:
+    def limited(held: int) -> Market:
+        row = ("sagemaker", "us-east-1", "*", 10, held)
+        return replace(today(), totals=table([row], TOTALS))
+
+    assert stale(made(), limited(4)) == ""
+    said = "us-east-1, all instance types together, has 5 of 10 slots free, and the plan takes 6"
+    assert stale(made(), limited(5)) == said
+
+
+def test_a_copy_that_became_dear_counts() -> None:
+    far = {"region": "us-west-2", "from_region": "us-east-1", "bytes": 100 * 10**9, "s3_uri": "s3://here/"}
+    sweep = SWEEP.model_copy(update={"data": SWEEP.data.model_copy(update={"move_data": "if_cheaper"})})
+    plan = solve(sweep, make_market(candidate(**far, transfer_usd_per_gb=0.01)))
+    assert plan.copies
+    assert stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.01))) == ""
+    assert stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.02))).startswith("at today's prices")
+
+
+def test_three_reasons_are_told_and_the_rest_counted() -> None:
+    plan = made()
+    share = plan.shares[0]
+    lane = share.places[0].lane
+    places = tuple(Place(replace(lane, purchase=Purchase.SPOT, region=f"r-{n}"), "s3://x/", 1.0) for n in range(5))
+    plan = replace(plan, shares=(replace(share, places=(share.places[0], *places)),))
+    assert stale(plan, today()).count("; ") == 3
+    assert stale(plan, today()).endswith("; and 2 more")

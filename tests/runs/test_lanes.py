@@ -1,0 +1,111 @@
+"""Tasks that do not fit at once: an array a lane, whose children wait in Batch until their lane has a slot."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.runs.submission import everything
+from orchestrator.wire.names import resource_name
+from orchestrator.wire.result import TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator import Run
+    from tests.fixtures.team import Team
+
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+SLOTS, TASKS = 2, 8
+
+
+@pytest.fixture
+def queues(client: Callable[..., Any], name: str) -> str:
+    """A queue for each Region, as a pattern."""
+    batch = client("batch")
+    order = [{"order": 1, "computeEnvironment": "sweep"}]
+    for region in ("us-east-1", "eu-west-1"):
+        batch.create_job_queue(jobQueueName=f"{name}-{region}", priority=1, computeEnvironmentOrder=order)
+    return f"{name}-{{region}}"
+
+
+def test_no_lane_is_ever_fuller_than_its_slots_and_the_longest_task_comes_first(
+    team: Team, name: str, queues: str, client: Callable[..., Any]
+) -> None:
+    team.limits(SLOTS)
+    team.settings = team.settings.model_copy(update={"lane_queue": queues})
+    plan = team.plan("[1, 2, 3, 4, 5, 6, 7, 8]", hang=1, runtime='"0.01 * x"')
+    requests = team.orchestrator().requests(plan, name=name)
+    run = team.orchestrator().submit(plan, name=name)
+    *_, last = run.watch(every_s=0.3)
+    assert last.counts[TaskState.DONE] == 2 * TASKS
+    arrays = run.ledger.arrays(name, [everything(plan)])
+    assert [sent.array.quota and sent.array.quota.lane.region for sent in arrays] == ["eu-west-1", "us-east-1"]
+    for sent, told in zip(arrays, requests["batch"]["SubmitJob"], strict=True):
+        points = [plan.task(task, code="").point["x"] for task in sent.array.tasks]
+        assert points == [8, 7, 6, 5, 4, 3, 2, 1]
+        times = times_of(run, list(sent.array.tasks))
+        assert most_at_once(times) <= SLOTS
+        # A child that waits for a slot starts after one of those before it has ended.
+        assert all(times[n + SLOTS][0] >= times[n][0] for n in range(TASKS - SLOTS))
+        (job,) = client("batch").describe_jobs(jobs=[sent.job])["jobs"]
+        assert sent.array.quota
+        assert told["jobQueue"] == f"{name}-{sent.array.quota.lane.region}" == job["jobQueue"].rpartition("/")[2]
+        need = {"consumableResource": resource_name(sent.array.quota.lane), "quantity": 1}
+        assert told["consumableResourcePropertiesOverride"] == {"consumableResourceList": [need]}
+        found = client("batch").describe_consumable_resource(consumableResource=need["consumableResource"])
+        assert (found["totalQuantity"], found["inUseQuantity"], found["resourceType"]) == (SLOTS, 0, "REPLENISHABLE")
+    assert requests["batch"]["CreateConsumableResource"] == [
+        {"consumableResourceName": resource_name(quota.lane), "totalQuantity": SLOTS, "resourceType": "REPLENISHABLE"}
+        for sent in arrays
+        if (quota := sent.array.quota)
+    ]
+
+
+def times_of(run: Run, tasks: list[int]) -> list[tuple[float, float]]:
+    """From when to when each training ran."""
+    outcomes = {one.result.task: one.result.outcomes[-1] for one in run.ledger.known(run.name)}
+    return [(outcomes[task].started_at or 0.0, outcomes[task].ended_at or 0.0) for task in tasks]
+
+
+def most_at_once(times: list[tuple[float, float]]) -> int:
+    return max(sum(start <= moment < end for start, end in times) for moment, _ in times)
+
+
+def test_one_queue_for_all_lanes_does_too_one_after_the_other(team: Team, name: str) -> None:
+    team.limits(1)
+    run = team.orchestrator().submit(team.plan("[1, 2]"), name=name)
+    *_, last = run.watch(every_s=0.3)
+    assert last.state == "done"
+
+
+def test_a_quota_that_changed_is_told_to_batch_by_the_next_submit(
+    team: Team, name: str, client: Callable[..., Any]
+) -> None:
+    runs = []
+    for slots in (1, 3):
+        team.limits(slots, day=f"2026-11-0{slots}")
+        plan = team.plan("[1, 2, 3, 4]", data="{campaigns: [alps]}", hang=60)
+        runs.append(team.orchestrator().submit(plan, name=f"{name}-{slots}"))
+        (sent,) = runs[-1].ledger.arrays(runs[-1].name, [everything(plan)])
+        assert sent.array.quota
+        resource = resource_name(sent.array.quota.lane)
+        assert client("batch").describe_consumable_resource(consumableResource=resource)["totalQuantity"] == slots
+        runs[-1].cancel()
+    assert [run.status().state for run in runs] == ["cancelled", "cancelled"]
+
+
+def test_a_retry_waits_for_its_lane_too(team: Team, name: str) -> None:
+    team.limits(1)
+    team.breaks(1)
+    run = team.orchestrator().submit(team.plan("[1, 2, 3]", data="{campaigns: [alps]}"), name=name)
+    list(run.watch(every_s=0.3))
+    team.breaks()
+    assert str(run.retry()) == "0"
+    body = json.loads(run.cloud.s3.get(f"runs/{name}/submissions/2.json").body)
+    assert [(part["tasks"], part["lane"].split("/")[1]) for part in body["parts"]] == [("0", "us-east-1")]
+    *_, last = run.watch(every_s=0.3)
+    assert last.state == "done"

@@ -1,0 +1,78 @@
+"""What is sent together, in which order, and that it means the same to everybody who reads it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.planner.plan import Dataset, Lot, Plan, Share
+from orchestrator.planner.slots import Quota
+from orchestrator.runs.submission import Part, Submission, everything, parts
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.task import Lane, Limits, Place, Purchase
+from tests.fixtures.sweeps import make_sweep
+
+LANES = [Lane("sagemaker", region, "ml.g5.xlarge", Purchase.SPOT) for region in ("us-east-1", "eu-west-1")]
+ROOM, NO_ROOM = 1000, 2
+
+
+def plan(*shares: tuple[int, int, float], slots: int | None = ROOM) -> Plan:
+    """Shares of (tasks, lane, hours of one)."""
+    made, first = [], 0
+    for count, lane, hours in shares:
+        place = Place(LANES[lane], "s3://data/alps/", 1.0)
+        made.append(Share(first, count, 0, (place,), hours, usd=1.0, limits=Limits(3600)))
+        first += count
+    lots = tuple(Lot(lane, 1.0, slots) for lane in LANES)
+    return Plan(make_sweep(), "market", (Dataset("alps@1", 10),), tuple(made), lots=lots)
+
+
+def test_what_fits_at_once_is_sent_together_longest_task_first() -> None:
+    made = plan((3, 0, 1.0), (2, 1, 5.0), (4, 0, 5.0), (1, 1, 2.0))
+    assert everything(made).parts == (Part(Ranges(((3, 10), (0, 3)))),)
+
+
+def test_what_does_not_fit_is_sent_lane_by_lane_longest_task_first() -> None:
+    made = plan((3, 0, 1.0), (2, 1, 5.0), (4, 0, 5.0), (1, 1, 2.0), slots=NO_ROOM)
+    assert everything(made).parts == (
+        Part(Ranges(((3, 5), (9, 10))), Quota(LANES[1])),
+        Part(Ranges(((5, 9), (0, 3))), Quota(LANES[0])),
+    )
+
+
+def test_lanes_without_a_known_quota_never_fill_up() -> None:
+    assert [part.quota for part in everything(plan((5000, 0, 1.0), slots=None)).parts] == [None]
+
+
+def test_some_tasks_go_the_way_that_all_of_them_go() -> None:
+    made = plan((3, 0, 1.0), (2, 1, 5.0), (4, 0, 5.0), slots=NO_ROOM)
+    assert parts(made, Ranges.of([1, 4, 6, 8])) == (
+        Part(Ranges(((4, 5),)), Quota(LANES[1])),
+        Part(Ranges(((6, 7), (8, 9), (1, 2))), Quota(LANES[0])),
+    )
+
+
+def test_an_array_a_lane_and_every_ten_thousand_tasks_in_the_same_order() -> None:
+    arrays = everything(plan((15_000, 0, 1.0), (3, 1, 2.0), (1, 0, 9.0), slots=NO_ROOM)).arrays("run")
+    assert [(array.name, str(array.tasks)) for array in arrays] == [
+        ("run-s1-a1", "15000-15002"),
+        ("run-s1-a2", "15003,0-7498"),
+        ("run-s1-a3", "7499-14999"),
+    ]
+
+
+SHARES = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1), st.sampled_from([0.5, 1.0, 2.0])), min_size=1)
+
+
+@given(SHARES, st.sampled_from([ROOM, NO_ROOM, None]))
+def test_whatever_the_plan_each_task_is_sent_once_and_none_before_a_longer_one(
+    shares: list[tuple[int, int, float]], slots: int | None
+) -> None:
+    made = plan(*shares, slots=slots)
+    submission = everything(made)
+    for part in submission.parts:
+        hours = [made.share(task).hours for task in part.tasks]
+        assert hours == sorted(hours, reverse=True)
+    assert sorted(task for part in submission.parts for task in part.tasks) == list(range(made.tasks))
+    assert submission.tasks == Ranges(((0, made.tasks),))
+    assert Submission.from_json(submission.to_json()) == submission
