@@ -74,6 +74,31 @@ def test_metrics_come_with_the_outcome(subject: Subject) -> None:
     assert subject.outcome(subject.succeeds).metrics == {"loss": 0.25}
 
 
+RANKS = """
+import os
+from mpi4py import MPI
+modes = MPI.COMM_WORLD.gather(os.environ["MODE"])
+if modes:
+    print(f"loss={modes.count('fast')}", flush=True)
+"""
+
+
+def test_auto_starts_a_rank_on_each_instance_without_gpus_and_the_environment_reaches_them_all(
+    subject: Subject, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(RANKS)
+    train = {"parallel": "mpi", "processes_per_instance": "auto", "environment": {"MODE": "fast"}}
+    asked = sweep({**train, "instances": 2, "metrics": {"loss": "loss=([0-9.]+)"}})
+    site = Site(subject.place.s3_uri.split("/")[2], subject.template.request["RoleArn"], "ada")
+    package, bucket = pack(tmp_path), S3(Clients(), REGION, site.bucket)
+    made = replace(subject, template=stage(asked, package, REGION, subject.template.run, site, bucket))
+    task = replace(subject.succeeds, number=40, instances=2)
+    request = made.request(task)
+    assert request.body["HyperParameters"]["sagemaker_mpi_custom_mpi_options"] == '"-x MODE"'
+    made.connect().start(request)
+    assert made.outcome(task).metrics == {"loss": 2.0}
+
+
 def test_missing_data_is_refused_at_once(subject: Subject) -> None:
     nowhere = replace(subject.place, s3_uri=subject.place.s3_uri.replace("s3://", "s3://no-such-bucket-"))
     request = subject.connect().request(subject.template, subject.succeeds, nowhere, 7, 3600)
