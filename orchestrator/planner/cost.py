@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from orchestrator.spec.duration import HOUR, seconds
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -50,6 +50,8 @@ class Offer:
     """LOT and its `usd_per_hour`, `slots`, `held`, `opens_h` and `closes_h`, by number."""
     copies: pd.DataFrame
     """dataset, from_region, region, s3_uri, bytes, usd, hours, by number."""
+    totals: pd.DataFrame
+    """Limits over the lanes of a Region, by number."""
 
 
 def offer(
@@ -66,6 +68,7 @@ def offer(
     known["copy"] = NO_COPY if made.empty else _numbers(known, made)
     instances = sweep.train.instances
     found = _Known(known, made)
+    limits = _totals(lanes, market.totals)
     choices, rows = _with_pools(*_choices(sweep, cohorts, runtimes, found), found, market.pools)
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
@@ -74,13 +77,13 @@ def offer(
         choices=choices,
         horizon=np.inf,
         closes=lanes["closes_h"].to_numpy(),
-        totals=tuple(_totals(lanes, market.totals, instances)),
+        totals=_over_lanes(lanes, limits, instances),
         pools=tuple(
             Pool(usd, opens, closes)
             for usd, opens, closes in market.pools[["usd_per_hour", "opens_h", "closes_h"]].itertuples(index=False)
         ),
     )
-    return Offer(problem, known, rows, lanes, made)
+    return Offer(problem, known, rows, lanes, made, limits)
 
 
 def _numbers(known: pd.DataFrame, made: pd.DataFrame) -> pd.Series[int]:
@@ -95,14 +98,24 @@ def _trainings(limits: pd.DataFrame, instances: int) -> Floats:
     return np.asarray(np.floor(np.maximum(free, 0.0) / instances))
 
 
-def _totals(lanes: pd.DataFrame, totals: pd.DataFrame, instances: int) -> Iterator[Total]:
-    """Limits that any of the lanes are under."""
-    for total, trainings in zip(totals.to_dict("records"), _trainings(totals, instances).tolist(), strict=True):
-        under = (lanes["platform"] == total["platform"]) & (lanes["region"] == total["region"])
-        if total["purchase"] != ANY:
-            under &= lanes["purchase"] == total["purchase"]
-        if under.any():
-            yield Total(np.flatnonzero(under), trainings)
+def _totals(lanes: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
+    """Those that any of the lanes are under."""
+    some = [number for number, total in enumerate(totals.to_dict("records")) if _under(lanes, total).any()]
+    return totals.iloc[some].reset_index(drop=True)
+
+
+def _over_lanes(lanes: pd.DataFrame, totals: pd.DataFrame, instances: int) -> tuple[Total, ...]:
+    trainings = _trainings(totals, instances).tolist()
+    rows = totals.to_dict("records")
+    return tuple(Total(np.flatnonzero(_under(lanes, row)), slots) for row, slots in zip(rows, trainings, strict=True))
+
+
+def _under(lanes: pd.DataFrame, total: dict[Any, Any]) -> Booleans:
+    """The lanes that a total counts."""
+    under = np.asarray(lanes["purchase"] == total["purchase"]) | (total["purchase"] == ANY)
+    for name in ("platform", "region"):
+        under &= np.asarray(lanes[name] == total[name])
+    return np.asarray(under)
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,30 @@
-"""Why there is no plan, in words: which limit binds, and what would do instead."""
+"""Why there is no plan, in words: which limits bind, and what would do instead."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, floor, inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from orchestrator.catalog.market import ANY
 from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.planner import runtime
-from orchestrator.planner.optimise import EXACT_CHOICES
-from orchestrator.planner.problem import SLACK, DoesNotFit
-from orchestrator.planner.pursue import feasible, smallest_budget, smallest_deadline
-from orchestrator.spec.duration import HOUR, MINUTE, spell
+from orchestrator.planner.remedies import enough_money, enough_slots, enough_time, minutes
+from orchestrator.spec.duration import HOUR, spell
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from orchestrator.errors import SweepError
     from orchestrator.planner.cohorts import Cohort
     from orchestrator.planner.cost import Offer
     from orchestrator.planner.plan import Dataset
     from orchestrator.planner.problem import Problem
+    from orchestrator.planner.remedies import Raise
     from orchestrator.spec.sweep import Sweep
 
-_LANES_TRIED = 5
+NAMED = 3
+"""Limits that are named; the rest are counted."""
 
 
 @dataclass(frozen=True)
@@ -38,104 +37,114 @@ class Refusal:
     offer: Offer
 
     def error(self) -> SweepError:
-        goal, problem = self.sweep.plan, self.offer.problem
-        if goal.budget is not None:
-            try:
-                least = smallest_budget(problem, goal.hours)
-            except DoesNotFit:
-                return self._too_little_room()
+        goal = self.sweep.plan
+        within = self.offer.problem.within(goal.hours)
+        if within.stranded.size:
+            return self._too_long(int(within.stranded[0]))
+        if goal.budget is not None and (least := enough_money(within)) is not None:
             return self._too_little_money(goal.budget, least)
-        return self._too_little_room()
+        return self._too_few_slots(within)
 
     def _too_little_money(self, budget: float, least: float) -> Refused:
         goal = self.sweep.plan
-        hours = smallest_deadline(replace(self.offer.problem, budget=budget), goal.hours)
+        hours = enough_time(replace(self.offer.problem, budget=budget), goal.hours)
         longer = f", or a deadline of {_spell(hours)}" if hours else "; no deadline is long enough for less"
         return Refused(
             f"${budget:,.2f} cannot be promised within {_spell(goal.hours)}: honest runs may cost ${least:,.2f}",
-            hint=f"a budget of {ceil(least * 100) / 100:.2f} would do{longer}",
+            hint=f"a budget of {least:.2f} would do{longer}",
         )
 
-    def _too_little_room(self) -> InfeasibleError:
-        problem, horizon = self.offer.problem, self.sweep.plan.hours
-        within = problem.within(horizon)
-        deadline = smallest_deadline(problem, horizon)
-        relax = [f"relax the deadline to {_spell(deadline)}"] if deadline else []
-        if within.stranded.size:
-            return self._too_long(int(within.stranded[0]), relax)
-        return self._too_few_slots(within, relax)
-
-    def _too_long(self, cohort: int, remedies: list[str]) -> InfeasibleError:
+    def _too_long(self, cohort: int) -> InfeasibleError:
         problem, group = self.offer.problem, self.cohorts[cohort]
         rows = slice(problem.first[cohort], problem.first[cohort + 1])
         least = float((problem.choices.hours + problem.choices.wait)[rows].min())
         size = runtime.at(self.sweep, group.longest_size)
         return InfeasibleError(
             f"a task of {self.datasets[group.dataset].name}{size} takes {_spell(least)} where it is fastest, "
-            f"longer than the {self._limit()}",
-            hint=" or ".join([*remedies, "use more instances"]),
+            f"longer than the {self._limit} of {_spell(self.sweep.plan.hours)}",
+            hint=" or ".join(self._more_time()) or "use instance types that are faster",
         )
 
-    def _too_few_slots(self, within: Problem, remedies: list[str]) -> InfeasibleError:
-        """The lane whose quota is nearest to enough; too long a search where there are many lanes."""
-        tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit()}"
-        if len(within.choices) > EXACT_CHOICES:
-            hint = ", or ".join(["raise quotas", *self._elsewhere(), *remedies])
-            return InfeasibleError(f"{tasks}: all slots of all lanes together are too few", hint=hint)
-        lane, slots, wanted = _binding(within)
-        facts = self.offer.lanes.iloc[lane]
-        instances = self.sweep.train.instances
-        have, need = int(slots * instances), int(wanted * instances)
-        name = f"{facts['region']} {facts['instance_type']} {facts['purchase']}"
+    def _too_few_slots(self, within: Problem) -> InfeasibleError:
+        committed = (self.offer.lanes["purchase"] == Purchase.COMMITTED.value).to_numpy()
+        raised = enough_slots(within, committed)
+        short = list(self._short(raised)) if raised else []
+        named = [str(limit) for limit in short[:NAMED]] + [f"{len(short) - NAMED} more limits"] * (len(short) > NAMED)
+        tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit} of {_spell(within.horizon)}"
         return InfeasibleError(
-            f"{tasks}: {name} has {have:,} of the {need:,} slots it would take",
-            hint=", or ".join([f"raise that quota to {need:,}", *self._elsewhere(), *remedies]),
+            f"{tasks}: {_listed(named) or 'all slots of all lanes together are too few'}",
+            hint=", or ".join([*_raise(short), *self._more_time()]) or "ask for fewer tasks",
         )
 
-    def _elsewhere(self) -> list[str]:
-        found = []
-        if self.sweep.where.regions:
-            found.append("allow more Regions in where.regions")
-        if self.sweep.data.move_data == "never":
-            found.append("let data move with `data: {move_data: if_cheaper}`")
-        return found
+    def _short(self, raised: Raise) -> Iterator[Short]:
+        """The limits that bind, those that lack most first."""
+        problem, lanes = self.offer.problem, self.offer.lanes.to_dict("records")
+        totals = self.offer.totals.to_dict("records")
+        found = [self._limit_of(_lane(lanes[n]), problem.slots[n], more, lanes[n]) for n, more in raised.lanes.items()]
+        found += [
+            self._limit_of(_total(totals[n]), problem.totals[n].slots, more, totals[n])
+            for n, more in raised.totals.items()
+        ]
+        yield from sorted(found, key=lambda limit: limit.free - limit.wanted)
 
+    def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> Short:
+        each, free = self.sweep.train.instances, int(trainings)
+        return Short(name, free * each, (free + more) * each, int(facts["slots"]), int(facts["held"]))
+
+    def _more_time(self) -> list[str]:
+        hours = enough_time(self.offer.problem, self.sweep.plan.hours)
+        return [f"relax the {self._limit} to {_spell(hours)}"] if hours else []
+
+    @property
     def _limit(self) -> str:
-        goal = self.sweep.plan
-        return f"{'deadline' if goal.deadline else 'horizon'} of {_spell(goal.hours)}"
+        return "deadline" if self.sweep.plan.deadline else "horizon"
 
 
-def _binding(problem: Problem) -> tuple[int, float, float]:
-    """The lane whose quota needs the smallest raise, its trainings at once, and how many would be enough."""
-    choices = problem.choices
-    load = np.bincount(
-        choices.lane, weights=problem.counts[choices.cohort] * choices.hours, minlength=len(problem.slots)
-    )
-    load[np.isinf(problem.slots)] = 0
-    likely = np.argsort(-load, kind="stable")[:_LANES_TRIED].tolist()
-    raises = [(_enough(problem, lane) - problem.slots[lane], lane) for lane in likely if load[lane] > 0]
-    more, lane = min(raises)
-    have = float(problem.slots[lane])
-    return lane, have, have + more if isfinite(more) else float(problem.counts.sum())
+@dataclass(frozen=True)
+class Short:
+    """A limit on instances at once that is too low."""
+
+    name: str
+    free: int
+    """For this sweep."""
+    wanted: int
+    slots: int
+    """The whole quota."""
+    held: int
+    """Of it, by other runs."""
+
+    def __str__(self) -> str:
+        held = f", as other runs hold {self.held:,} of its {self.slots:,}" if self.held else ""
+        return f"{self.name}: {self.free:,} of {self.wanted:,} slots{held}"
+
+    @property
+    def quota(self) -> int:
+        return self.wanted + self.held
 
 
-def _enough(problem: Problem, lane: int) -> float:
-    """Trainings at once on this lane that would make everything fit; inf if as many as there are tasks do not."""
+def _lane(facts: dict[Any, Any]) -> str:
+    return f"{facts['region']} {facts['instance_type']} {facts['purchase']}"
 
-    def fits(slots: float) -> bool:
-        raised = problem.slots.copy()
-        raised[lane] = slots
-        return feasible(replace(problem, slots=raised), problem.horizon)
 
-    low, high = float(problem.slots[lane]), float(problem.counts.sum())
-    if not fits(high):
-        return inf
-    while high > low + 1:
-        middle = floor((low + high) / 2)
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+def _total(facts: dict[Any, Any]) -> str:
+    purchase = "" if facts["purchase"] == ANY else f" {facts['purchase']}"
+    return f"{facts['region']}{purchase}, all instance types together"
+
+
+def _raise(short: Sequence[Short]) -> Iterator[str]:
+    """Raising all of these together does."""
+    quotas = [f"{limit.quota:,}" for limit in short]
+    if len(short) == 1:
+        yield f"raise the quota to {quotas[0]}"
+    elif 1 < len(short) <= NAMED:
+        yield f"raise these quotas to {_listed(quotas)}"
+    elif short:
+        yield f"raise {len(short)} quotas by {sum(limit.wanted - limit.free for limit in short):,} in all"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _spell(hours: float) -> str:
-    """Rounded up to whole minutes, so that what is suggested works."""
-    return spell(ceil(hours * HOUR / MINUTE / SLACK) * MINUTE)
+    return spell(minutes(hours) * HOUR)
