@@ -13,6 +13,7 @@ import numpy as np
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner.learned import BYTES, INSTANCES, fixed, learn, size_columns
 from orchestrator.planner.speed import EFFICIENCY, speed, speedup
+from orchestrator.planner.taught import taught
 from orchestrator.spec.sweep import ANY_TYPE
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from orchestrator.planner.learned import Feature, Learned
+    from orchestrator.planner.learned import Learned
     from orchestrator.spec.parameters import Expression
     from orchestrator.spec.sweep import Sweep
 
@@ -38,9 +39,6 @@ GB_PER_HOUR = 40.0
 """That one V100 trains on, all passes included. A prior for when nobody has said or seen anything."""
 LEAST_HOURS = 0.1
 GB = 10**9
-
-_WIDE = 2.0
-"""Tasks of one size whose hours differ by such a factor probably are not of one size."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +94,12 @@ def runtimes(sweep: Sweep, datasets: Sequence[int], history: pd.DataFrame) -> Ru
     elif not sources:
         sources.append(_guessed(sweep, datasets, scale))
     pace, honest, notes = _paces(sweep, sources)
-    basis = (*_words(sweep, scale, past, pace), *notes)
     return Runtimes(
         np.stack([source.hours for source in sources]),
         np.stack([source.data for source in sources]),
         pace,
         honest,
-        basis,
+        (*_basis(sweep, scale, past, pace), *notes, *_envelopes(sweep, honest)),
     )
 
 
@@ -181,17 +178,16 @@ def _guessed(sweep: Sweep, datasets: Sequence[int], scale: float) -> _Source:
     return _Source(sizes / scale, data, {}, 1.0, {}, wary=HONEST_GUESS)
 
 
-def _words(sweep: Sweep, scale: float, past: Learned | None, pace: dict[str, tuple[int, float]]) -> Iterator[str]:
+def _basis(sweep: Sweep, scale: float, past: Learned | None, pace: dict[str, tuple[int, float]]) -> Iterator[str]:
     """What each source says, if anything rests on it."""
     instances = sweep.train.instances
     scaled = f"; {instances} instances taken to be {scale:.2g} times as fast" if instances > 1 else ""
     for name, expression in sweep.runtimes.items():
         whose = f" of {name}, as the sweep file says" if name else ", as the sweep file says, whatever its type"
         yield f"runtime: {expression.text} hours on one instance{whose}{scaled}"
-    said = len(sweep.runtimes)
-    rest = [name for name, (row, _) in pace.items() if row == said]
+    rest = [name for name, (row, _) in pace.items() if row == len(sweep.runtimes)]
     if rest and past:
-        yield from _taught(sweep, past, rest)
+        yield from taught(sweep, past, rest)
     elif rest:
         yield (
             f"runtime of {', '.join(rest)}: A GUESS, as nobody has said or seen it: by the speed of its GPUs "
@@ -200,37 +196,11 @@ def _words(sweep: Sweep, scale: float, past: Learned | None, pace: dict[str, tup
         )
 
 
-def _taught(sweep: Sweep, past: Learned, types: Sequence[str]) -> Iterator[str]:
-    for name in types:
-        if name in past.types:
-            seen = past.types[name]
-            yield (
-                f"runtime of {name}: learned from {seen.tasks:,} finished tasks of {sweep.name}; "
-                f"8 in 10 took {seen.low:.2f} to {seen.high:.2f} times as long as is expected here"
-            )
-    grows = [f"{feature.name}^{feature.slope:.2f}" for feature in past.features.values() if _steep(feature)]
-    if grows:
-        yield f"as learned, hours grow with {', '.join(grows)}"
-    if past.doubling is not None:
-        yield f"as learned, twice the instances are {past.doubling:.2f} times as fast"
-    yield from _strange(sweep, past)
-    wide = [name for name in types if name in past.types and past.types[name].high / past.types[name].low > _WIDE]
-    unsized = [name for name in sweep.points.parameters if name not in sweep.points.size_parameters]
-    if wide and unsized:
-        yield f"hours on {', '.join(wide)} vary: if they depend on {' or '.join(unsized)}, `sizes` should name it"
-
-
-def _steep(feature: Feature) -> bool:
-    return feature.varied and feature.logarithmic and feature.name != INSTANCES
-
-
-def _strange(sweep: Sweep, past: Learned) -> Iterator[str]:
-    """Sizes that no task has had yet."""
-    for name, values in size_columns(sweep).items():
-        feature, least, most = past.features[name], values.min(), values.max()
-        if least < feature.lowest or most > feature.highest:
-            seen = f"{feature.lowest:g} to {feature.highest:g}" if feature.varied else f"{feature.lowest:g}"
-            yield f"no task has run yet with {name} of {least:g} to {most:g}, only with {seen}"
+def _envelopes(sweep: Sweep, honest: dict[str, float]) -> Iterator[str]:
+    wary = [name for name, factor in honest.items() if factor > HONEST]
+    if sweep.plan.budget is not None and wary:
+        said = ", ".join(f"{honest[name]:.2f} on {name}" for name in wary)
+        yield f"envelopes hold more than {HONEST:g} times the expected hours: {said}"
 
 
 def _on_one_instance(sweep: Sweep, expression: Expression) -> Hours:

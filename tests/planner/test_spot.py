@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orchestrator.planner.spot import INTERRUPTIONS_PER_HOUR, RESTART_HOURS, expected_hours
+from orchestrator.planner.spot import RESTART_HOURS, expected_hours
 
 
-def simulated(hours: float, every: float | None, rounds: int = 40_000) -> tuple[float, float]:
+def simulated(hours: float, every: float | None, rate: float, rounds: int = 40_000) -> tuple[float, float]:
     """Mean hours over many tasks, and its standard error: stretch by stretch, interruption by interruption."""
     random = np.random.default_rng(11)
     stretch = hours if every is None else every
@@ -16,7 +16,7 @@ def simulated(hours: float, every: float | None, rounds: int = 40_000) -> tuple[
     for _ in range(round(hours / stretch)):
         unfinished = np.ones(rounds, dtype=bool)
         while unfinished.any():
-            until = random.exponential(1 / INTERRUPTIONS_PER_HOUR, rounds)
+            until = random.exponential(1 / rate, rounds)
             interrupted = unfinished & (until < stretch)
             total[interrupted] += until[interrupted] + RESTART_HOURS
             total[unfinished & ~interrupted] += stretch
@@ -24,10 +24,18 @@ def simulated(hours: float, every: float | None, rounds: int = 40_000) -> tuple[
     return float(total.mean()), float(total.std() / np.sqrt(rounds))
 
 
-@pytest.mark.parametrize(("hours", "every"), [(1.0, None), (10.0, None), (30.0, None), (10.0, 0.5), (24.0, 4.0)])
-def test_expected_hours_are_what_chance_gives(hours: float, every: float | None) -> None:
-    mean, error = simulated(hours, every)
-    assert float(expected_hours(np.array(hours), every)) == pytest.approx(mean, abs=4 * error)
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize(("hours", "every"), [(1.0, None), (10.0, None), (15.0, None), (10.0, 0.5), (24.0, 4.0)])
+def test_expected_hours_are_what_chance_gives(hours: float, every: float | None, rate: float) -> None:
+    mean, error = simulated(hours, every, rate)
+    assert float(expected_hours(np.array(hours), every, rate)) == pytest.approx(mean, abs=4 * error)
+
+
+def test_each_lane_may_have_a_rate_of_its_own() -> None:
+    found = expected_hours(np.array([10.0, 10.0, 10.0]), None, np.array([0.0, 0.05, 0.2]))
+    assert found[0] == pytest.approx(10.0)
+    assert found[1] == expected_hours(np.array(10.0), None)
+    assert found[2] == expected_hours(np.array(10.0), None, 0.2) > found[1]
 
 
 def test_checkpoints_help_the_more_the_longer_the_work() -> None:
