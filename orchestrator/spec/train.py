@@ -15,8 +15,6 @@ from orchestrator.spec.model import Model, Value, shown, wrong
 
 MAX_HYPERPARAMETERS = 90
 """SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
-MAX_OPTIONS = 2_300
-"""Characters of mpirun's options: SageMaker takes 2,500, and up to 4 variables of the network are named there too."""
 MAX_ENVIRONMENT = 95
 """SageMaker takes 100 a training; up to 4 of them set up the network between instances, one says when to save."""
 
@@ -162,19 +160,6 @@ class Train(Model):
             raise wrong(f"{self.parallel} starts Python scripts only", at=("entry_point",))
         if self.parallel != "mpi" and self.mpi_options:
             raise wrong(f"{self.parallel} does not use mpirun", at=("mpi_options",))
-        return self
-
-    @model_validator(mode="after")
-    def _environment_reaches_every_rank(self) -> Train:
-        """By name, among mpirun's options, when ranks run on several instances."""
-        if self.parallel == "mpi" and self.instances > 1:
-            length = len(self.mpi_options) + sum(len(f" -x {name}") for name in self.environment)
-            if length > MAX_OPTIONS:
-                raise wrong(
-                    f"mpi_options and the names in environment have {length} characters together",
-                    hint=f"at most {MAX_OPTIONS}",
-                    at=("mpi_options" if self.mpi_options else "environment",),
-                )
         return self
 
     @model_validator(mode="before")

@@ -46,11 +46,6 @@ DIFFERENCES = (
     ),
     Difference(r"Environment\.FI_.*", "ours: EFA between instances of types that have it", r".*(EFA|smddp).*"),
     Difference(
-        r"HyperParameters\.sagemaker_mpi_custom_mpi_options",
-        "ours: what the environment sets reaches the ranks on other instances too",
-        "mpi, over EFA",
-    ),
-    Difference(
         r"HyperParameters\.sagemaker_mpi_num_of_processes_per_host",
         "ours: the SDK has no word for it under torchrun; the toolkit reads it all the same",
         "torchrun, auto",

@@ -129,7 +129,6 @@ def test_one_process_an_instance_is_asked_for_only_when_the_sweep_says_so(parall
 
 
 PROCESSES = "sagemaker_mpi_num_of_processes_per_host"
-OPTIONS = "sagemaker_mpi_custom_mpi_options"
 
 
 def at(instance_type: str) -> Place:
@@ -179,14 +178,6 @@ def test_the_user_s_environment_goes_before_ours() -> None:
     asked = {"environment": {"FI_PROVIDER": "tcp", "MODE": "fast"}}
     made = body(asked, at("ml.p4d.24xlarge"), instances=2)["Environment"]
     assert (made["FI_PROVIDER"], made["MODE"], made["FI_EFA_FORK_SAFE"]) == ("tcp", "fast", "1")
-
-
-def test_mpirun_passes_the_environment_on_to_the_ranks_of_other_instances() -> None:
-    asked = {"parallel": "mpi", "environment": {"MODE": "fast", "LEVEL": "3"}, "mpi_options": "-x MODE=slow -v"}
-    assert body(asked, at("ml.g5.xlarge"), instances=2)["HyperParameters"][OPTIONS] == '"-x MODE=slow -v -x LEVEL"'
-    assert body(asked, at("ml.g5.xlarge"))["HyperParameters"][OPTIONS] == '"-x MODE=slow -v"'
-    made = body({"parallel": "mpi"}, at("ml.g5.48xlarge"), instances=2)["HyperParameters"][OPTIONS]
-    assert made == '"-x FI_EFA_FORK_SAFE -x FI_EFA_USE_HUGE_PAGE -x FI_PROVIDER"'
 
 
 def test_everything_a_sweep_may_ask_for_has_its_field() -> None:

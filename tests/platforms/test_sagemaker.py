@@ -93,9 +93,7 @@ def test_auto_starts_a_rank_on_each_instance_without_gpus_and_the_environment_re
     package, bucket = pack(tmp_path), S3(Clients(), REGION, site.bucket)
     made = replace(subject, template=stage(asked, package, REGION, subject.template.run, site, bucket))
     task = replace(subject.succeeds, number=40, instances=2)
-    request = made.request(task)
-    assert request.body["HyperParameters"]["sagemaker_mpi_custom_mpi_options"] == '"-x MODE"'
-    made.connect().start(request)
+    made.connect().start(made.request(task))
     assert made.outcome(task).metrics == {"loss": 2.0}
 
 

@@ -120,13 +120,6 @@ def test_smddp_counts_its_processes_itself() -> None:
     assert "smddp is always one process a GPU" in refusal("smddp", processes_per_instance=8)
 
 
-def test_the_environment_must_fit_among_mpirun_s_options() -> None:
-    long = {f"A{'A' * 250}{n}": "" for n in range(10)}
-    assert "characters together" in refusal("mpi", instances=2, environment=long)
-    assert "train.mpi_options: " in refusal("mpi", instances=2, environment=long, mpi_options="-v")
-    assert made("mpi", environment=long).train.environment == long
-
-
 def said(*sweep: str, **train: Any) -> tuple[str, ...]:
     one = made(*sweep, **train)
     return cautions(one.train, one.where.instance_types)

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.wire.shapes import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from orchestrator.wire.task import Scalar
 
-
 _PROCESSES = "sagemaker_mpi_num_of_processes_per_host"
-_OPTIONS = "sagemaker_mpi_custom_mpi_options"
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ PARALLEL: dict[str, Callable[[Start], dict[str, Any]]] = {
     "mpi": lambda start: {
         "sagemaker_mpi_enabled": True,
         **start.on_each_instance,
-        _OPTIONS: start.mpi_options,
+        "sagemaker_mpi_custom_mpi_options": start.mpi_options,
     },
     "torchrun": lambda start: {"sagemaker_torch_distributed_enabled": True, **start.on_each_instance},
     "smddp": lambda _: {
@@ -61,17 +58,13 @@ def encode(values: Mapping[str, Scalar | Any]) -> dict[str, str]:
     return {name: json.dumps(value) for name, value in values.items()}
 
 
-def of_place(
-    hyperparameters: Mapping[str, str], environment: Iterable[str], instance_type: str, instances: int
-) -> dict[str, str]:
-    """What only the place decides, among them things left open in the template."""
+def of_place(hyperparameters: Mapping[str, str], instance_type: str) -> dict[str, str]:
+    """What only the place decides, among it what the template leaves open."""
     decided: dict[str, Any] = {}
     if _NEEDS_INSTANCE_TYPE & set(hyperparameters):
         decided["sagemaker_instance_type"] = instance_type
     if hyperparameters.get(_PROCESSES) == _AUTO:
         decided[_PROCESSES] = _one_a_gpu(instance_type)
-    if _OPTIONS in hyperparameters and instances > 1:
-        decided[_OPTIONS] = _exporting(json.loads(hyperparameters[_OPTIONS]), environment)
     return encode(decided)
 
 
@@ -83,12 +76,3 @@ def _one_a_gpu(instance_type: str) -> int:
             hint="write processes_per_instance as a number, or leave it out",
         )
     return known.gpus or 1
-
-
-def _exporting(options: str, environment: Iterable[str]) -> str:
-    """mpirun starts ranks on other instances by ssh, where they have only what it is told to pass on."""
-    words = options.split()
-    told = {word.partition("=")[0] for flag, word in pairwise(words) if flag == "-x"}
-    return " ".join(
-        [*([options] if options else []), *(f"-x {name}" for name in sorted(environment) if name not in told)]
-    )

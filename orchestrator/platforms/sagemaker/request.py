@@ -28,7 +28,7 @@ def request(template: Template, task: Task, place: Place, attempt: int, max_runt
         **template.request,
         "TrainingJobName": name,
         "AlgorithmSpecification": _algorithm(template, place),
-        "HyperParameters": _hyperparameters(template, task, place, name, variables),
+        "HyperParameters": _hyperparameters(template, task, place, name),
         "InputDataConfig": [_channel(place.s3_uri)],
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
         "ResourceConfig": {**template.request["ResourceConfig"], **_resources(task, place)},
@@ -72,13 +72,10 @@ def _resources(task: Task, place: Place) -> dict[str, Any]:
     return machines | {"TrainingPlanArn": place.plan_arn} if place.plan_arn else machines
 
 
-def _hyperparameters(
-    template: Template, task: Task, place: Place, name: str, variables: dict[str, str]
-) -> dict[str, str]:
-    shared = template.hyperparameters
+def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
     return {
-        **shared,
-        **of_place(shared, variables, place.lane.instance_type, task.instances),
+        **template.hyperparameters,
+        **of_place(template.hyperparameters, place.lane.instance_type),
         **encode({"sagemaker_job_name": name}),
         **encode(task.point),
     }
