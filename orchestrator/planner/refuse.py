@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from orchestrator.errors import SweepError
-    from orchestrator.planner.cohorts import Cohort
-    from orchestrator.planner.cost import Offer
-    from orchestrator.planner.plan import Dataset
+    from orchestrator.planner.ask import Asked
     from orchestrator.planner.problem import Problem
     from orchestrator.planner.remedies import Raise
     from orchestrator.spec.sweep import Sweep
@@ -31,14 +29,11 @@ NAMED = 3
 class Refusal:
     """Puts together why this sweep has no plan."""
 
-    sweep: Sweep
-    datasets: Sequence[Dataset]
-    cohorts: Sequence[Cohort]
-    offer: Offer
+    asked: Asked
 
     def error(self) -> SweepError:
-        goal = self.sweep.plan
-        within = self.offer.problem.within(goal.hours)
+        goal = self._sweep.plan
+        within = self._problem.within(goal.hours)
         if within.stranded.size:
             return self._too_long(int(within.stranded[0]))
         if goal.budget is not None and (least := enough_money(within)) is not None:
@@ -46,8 +41,8 @@ class Refusal:
         return self._too_few_slots(within)
 
     def _too_little_money(self, budget: float, least: float) -> Refused:
-        goal = self.sweep.plan
-        hours = enough_time(replace(self.offer.problem, budget=budget), goal.hours)
+        goal = self._sweep.plan
+        hours = enough_time(replace(self._problem, budget=budget), goal.hours)
         longer = f", or a deadline of {_spell(hours)}" if hours else "; no deadline is long enough for less"
         return Refused(
             f"${budget:,.2f} cannot be promised within {_spell(goal.hours)}: honest runs may cost ${least:,.2f}",
@@ -55,18 +50,18 @@ class Refusal:
         )
 
     def _too_long(self, cohort: int) -> InfeasibleError:
-        problem, group = self.offer.problem, self.cohorts[cohort]
+        problem, group = self._problem, self.asked.cohorts[cohort]
         rows = slice(problem.first[cohort], problem.first[cohort + 1])
         least = float((problem.choices.hours + problem.choices.wait)[rows].min())
-        size = runtime.at(self.sweep, group.longest_size)
+        size = runtime.at(self._sweep, group.longest_size)
         return InfeasibleError(
-            f"a task of {self.datasets[group.dataset].name}{size} takes {_spell(least)} where it is fastest, "
-            f"longer than the {self._limit} of {_spell(self.sweep.plan.hours)}",
+            f"a task of {self.asked.datasets[group.dataset].name}{size} takes {_spell(least)} where it is fastest, "
+            f"longer than the {self._limit} of {_spell(self._sweep.plan.hours)}",
             hint=" or ".join(self._more_time()) or "use instance types that are faster",
         )
 
     def _too_few_slots(self, within: Problem) -> InfeasibleError:
-        committed = (self.offer.lanes["purchase"] == Purchase.COMMITTED.value).to_numpy()
+        committed = (self.asked.offer.lanes["purchase"] == Purchase.COMMITTED.value).to_numpy()
         raised = enough_slots(within, committed)
         short = list(self._short(raised)) if raised else []
         named = [str(limit) for limit in short[:NAMED]] + [f"{len(short) - NAMED} more limits"] * (len(short) > NAMED)
@@ -78,8 +73,8 @@ class Refusal:
 
     def _short(self, raised: Raise) -> Iterator[Short]:
         """The limits that bind, those that lack most first."""
-        problem, lanes = self.offer.problem, self.offer.lanes.to_dict("records")
-        totals = self.offer.totals.to_dict("records")
+        problem, offer = self._problem, self.asked.offer
+        lanes, totals = offer.lanes.to_dict("records"), offer.totals.to_dict("records")
         found = [self._limit_of(_lane(lanes[n]), problem.slots[n], more, lanes[n]) for n, more in raised.lanes.items()]
         found += [
             self._limit_of(_total(totals[n]), problem.totals[n].slots, more, totals[n])
@@ -88,16 +83,24 @@ class Refusal:
         yield from sorted(found, key=lambda limit: limit.free - limit.wanted)
 
     def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> Short:
-        each, free = self.sweep.train.instances, int(trainings)
+        each, free = self._sweep.train.instances, int(trainings)
         return Short(name, free * each, (free + more) * each, int(facts["slots"]), int(facts["held"]))
 
     def _more_time(self) -> list[str]:
-        hours = enough_time(self.offer.problem, self.sweep.plan.hours)
+        hours = enough_time(self._problem, self._sweep.plan.hours)
         return [f"relax the {self._limit} to {_spell(hours)}"] if hours else []
 
     @property
+    def _sweep(self) -> Sweep:
+        return self.asked.sweep
+
+    @property
+    def _problem(self) -> Problem:
+        return self.asked.offer.problem
+
+    @property
     def _limit(self) -> str:
-        return "deadline" if self.sweep.plan.deadline else "horizon"
+        return "deadline" if self._sweep.plan.deadline else "horizon"
 
 
 @dataclass(frozen=True)

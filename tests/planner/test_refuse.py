@@ -89,7 +89,7 @@ def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadli
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.integers(1, 3))
 def test_what_is_suggested_does(given: Problem, total: int) -> None:
-    crowded = replace(given, slots=np.minimum(given.slots, 1.0), totals=(Total(np.arange(2), total),))
+    crowded = replace(given, slots=np.minimum(given.slots, 1.0), totals=(Total(np.arange(2), float(total)),))
     within = crowded.within(given.horizon)
     assume(not within.stranded.size)
     assume(not fits(within, given.horizon))
