@@ -28,16 +28,16 @@ def to_the_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
 
 
 def follow(statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False) -> Standing | None:
-    """Show every change; how the run stood at last."""
-    standings = _changes(statuses)
+    """Show every change, and on a terminal the cost as it grows; how the run stood at last."""
+    standings = map(Standing.of, statuses)
     if as_json:
-        return _json_lines(standings)
-    return _live(standings, stream) if render.is_terminal(stream) else _lines(standings, stream)
+        return _json_lines(_changes(standings))
+    return _live(standings, stream) if render.is_terminal(stream) else _lines(_changes(standings), stream)
 
 
-def _changes(statuses: Iterable[Status]) -> Iterator[Standing]:
+def _changes(standings: Iterable[Standing]) -> Iterator[Standing]:
     last = None
-    for standing in map(Standing.of, statuses):
+    for standing in standings:
         if standing != last:
             yield standing
         last = standing
@@ -57,7 +57,7 @@ def _lines(standings: Iterator[Standing], stream: IO[str]) -> Standing | None:
     return last
 
 
-def _live(standings: Iterator[Standing], stream: IO[str]) -> Standing | None:
+def _live(standings: Iterable[Standing], stream: IO[str]) -> Standing | None:
     from rich.console import Console
     from rich.live import Live
 

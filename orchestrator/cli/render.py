@@ -35,6 +35,8 @@ class Column(Generic[Row]):
     right: bool = False
     spare: bool = False
     """Left out where a terminal has no room for it."""
+    about: Callable[[Row], bool] = lambda _: False
+    """Whether a row's value is an estimate: people read `~12m`."""
 
     @property
     def heading(self) -> str:
@@ -42,7 +44,9 @@ class Column(Generic[Row]):
 
     def cell(self, row: Row) -> str:
         value = self.value(row)
-        return "" if value is None else " ".join(self.text(value).split())
+        if value is None:
+            return ""
+        return ("~" if self.about(row) else "") + " ".join(self.text(value).split())
 
 
 def is_terminal(stream: IO[str]) -> bool:

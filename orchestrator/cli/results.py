@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,12 +61,13 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         *(_point_column(name) for name in point),
         *(_metric_column(name) for name in metrics),
         Column("state", lambda row: row.state.value),
-        Column("seconds", lambda row: row.seconds, values.duration, title="time", right=True, spare=True),
-        Column("usd", lambda row: row.usd, values.money, title="cost", right=True, spare=True),
+        _so_far_column(Column("seconds", lambda row: row.seconds, values.duration, title="time")),
+        _so_far_column(Column("usd", lambda row: row.usd, values.money, title="cost")),
         Column("region", lambda row: row.region, spare=True),
         Column("instance_type", lambda row: row.instance_type, spare=True),
         Column("purchase", lambda row: row.purchase, spare=True),
         Column("attempt", lambda row: row.attempt, right=True, spare=True),
+        Column("estimated", lambda row: row.estimated),
         Column("training", lambda row: row.training),
         Column("reason", lambda row: row.reason),
     ]
@@ -73,7 +75,14 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
 
 def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
     """A table has room for what tells tasks apart; CSV and JSON hold the rest."""
-    return column.key not in ("training", "reason") or (column.key == "reason" and any(row.reason for row in rows))
+    if column.key == "reason":
+        return any(row.reason for row in rows)
+    return column.key not in ("training", "estimated")
+
+
+def _so_far_column(column: Column[TaskRow]) -> Column[TaskRow]:
+    """Of what still runs, it is up to now."""
+    return replace(column, right=True, spare=True, about=lambda row: row.estimated)
 
 
 def _point_column(name: str) -> Column[TaskRow]:

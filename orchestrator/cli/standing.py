@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.cli import values
@@ -28,6 +28,8 @@ class Standing:
     counts: dict[str, int]
     regions: dict[str, dict[str, int]]
     usd: float
+    running_usd: float = field(default=0.0, compare=False)
+    """About what the running trainings have cost beside that. It always grows, so it is no change."""
 
     @classmethod
     def of(cls, status: Status) -> Standing:
@@ -41,6 +43,7 @@ class Standing:
             counts=_by_name(status.counts),
             regions={region: _by_name(counts) for region, counts in sorted(status.regions.items())},
             usd=status.usd,
+            running_usd=status.running_usd,
         )
 
     @property
@@ -48,9 +51,10 @@ class Standing:
         return sum(self.counts[state] for state in ("done", "failed", "cancelled"))
 
     def __str__(self) -> str:
-        """`nightly: 12/24 done, 3 running, 9 pending, $0.12`"""
+        """`nightly: 12/24 done, 3 running, 9 pending, $0.12 and about $0.03 running`"""
         rest = [f"{self.counts[state]:,} {state}" for state in STATES if state != "done" and self.counts[state]]
-        parts = [f"{self.counts['done']:,}/{self.tasks:,} done", *rest, values.money(self.usd)]
+        running = f" and about {values.money(self.running_usd)} running" if self.running_usd else ""
+        parts = [f"{self.counts['done']:,}/{self.tasks:,} done", *rest, values.money(self.usd) + running]
         return f"{self.run}: {', '.join(parts)}"
 
 

@@ -193,9 +193,11 @@ class Ledger:
         with reading(self.engine) as connection:
             return connection.scalar(query) or 0
 
-    def known(self, run: str, tasks: Ranges | None = None) -> Iterator[Known]:
-        """Every task that left a result, in the order of their numbers."""
+    def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
+        """Every task that left a result, in the order of their numbers; or those of them in one state."""
         query = select(results.c.etag, results.c.state, results.c.document).where(results.c.run == run)
+        if state:
+            query = query.where(results.c.state == state.value)
         query = query.order_by(results.c.task)
         with reading(self.engine) as connection:
             for etag, state, document in connection.execute(query):

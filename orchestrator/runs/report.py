@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from orchestrator.runs.so_far import Clock, SoFar
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ class Status:
     regions: dict[str, dict[TaskState, int]]
     """Where the tasks are, or are planned to go."""
     usd: float
+    """As billed: what runs is billed when it has ended."""
     cancelled: bool
+    running_usd: float = 0.0
+    """About what the running trainings have cost so far, by the clock. Not in `usd`."""
 
     @property
     def finished(self) -> bool:
@@ -74,6 +78,8 @@ class TaskRow:
     reason: str
     curves: dict[str, Curve] = field(default_factory=dict)
     """Metric → points (step, value): few, however long the training."""
+    estimated: bool = False
+    """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +100,8 @@ class LogLine:
     text: str
 
 
-def status(anchor: Anchor, ledger: Ledger) -> Status:
-    """From the database alone."""
+def status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
+    """From the database alone, and the time."""
     plan = anchor.plan
     counts = dict.fromkeys(TaskState, 0)
     regions: dict[str, dict[TaskState, int]] = {}
@@ -117,13 +123,15 @@ def status(anchor: Anchor, ledger: Ledger) -> Status:
         regions=dict(sorted(regions.items())),
         usd=ledger.usd(anchor.name),
         cancelled=ledger.cancelled(anchor.name),
+        running_usd=Clock(plan, now).usd(ledger.known(anchor.name, state=TaskState.RUNNING)),
     )
 
 
-def rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges) -> list[TaskRow]:
+def rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float) -> list[TaskRow]:
     """A row a task, whether it has begun or not."""
     seen = {one.result.task: one for one in known}
-    return [_row(anchor, number, seen.get(number)) for number in tasks]
+    clock = Clock(anchor.plan, now)
+    return [_row(anchor, number, seen.get(number), clock) for number in tasks]
 
 
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
@@ -153,10 +161,12 @@ def cost(plan: Plan, known: Iterable[Known]) -> list[CostRow]:
     return [CostRow(*lane, len(tasks[lane]), hours[lane], usd[lane]) for lane in sorted(tasks)]
 
 
-def _row(anchor: Anchor, number: int, known: Known | None) -> TaskRow:
+def _row(anchor: Anchor, number: int, known: Known | None, clock: Clock) -> TaskRow:
     task = anchor.plan.task(number, code=anchor.code)
     outcome = known.result.outcomes[-1] if known and known.result.outcomes else None
     lane = outcome.lane if outcome else task.places[0].lane
+    running = clock.so_far(known) if known else None
+    more = running or SoFar()
     return TaskRow(
         task=number,
         dataset=task.dataset,
@@ -167,11 +177,12 @@ def _row(anchor: Anchor, number: int, known: Known | None) -> TaskRow:
         instance_type=lane.instance_type,
         purchase=lane.purchase.value,
         training=outcome.training if outcome else "",
-        seconds=sum(one.seconds for one in known.result.outcomes) if known else 0.0,
-        usd=known.result.usd if known else 0.0,
+        seconds=sum(one.seconds for one in known.result.outcomes) + more.seconds if known else 0.0,
+        usd=known.result.usd + more.usd if known else 0.0,
         metrics=outcome.metrics if outcome else {},
         reason=known.result.reason if known else "",
         curves=known.result.curves if known else {},
+        estimated=running is not None,
     )
 
 

@@ -50,7 +50,7 @@ class Run:
         return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
 
     def status(self) -> Status:
-        return report.status(self.anchor, self.ledger)
+        return report.status(self.anchor, self.ledger, time.time())
 
     def watch(self, every_s: float = 2.0) -> Iterator[Status]:
         """The status again and again, until the run has finished."""
@@ -65,7 +65,7 @@ class Run:
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         """A row a task, best first by the sweep's objective."""
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
-        rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted)
+        rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
         return report.ranked(rows, self.plan.sweep.objective)
 
     def draw(self, rows: list[TaskRow], form: str) -> bytes:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,14 @@ def test_a_line_is_written_only_when_something_changed(sweep: Sweep, team: FakeO
         "nightly: 0/2 done, 2 running, $0.00",
         "nightly: 1/2 done, 1 running, $1.00",
         "nightly: 2/2 done, $2.00",
+    ]
+
+
+def test_a_cost_that_grows_is_no_change(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [replace(status(running=1), running_usd=usd) for usd in (0.25, 0.5)] + [status(done=1)]
+    assert sweep("watch").out.splitlines() == [
+        "nightly: 0/1 done, 1 running, $0.00 and about $0.25 running",
+        "nightly: 1/1 done, $1.00",
     ]
 
 

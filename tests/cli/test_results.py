@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.fake import FAILED, FakeOrchestrator, row
+from tests.cli.fake import FAILED, RUNNING, FakeOrchestrator, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,15 @@ def test_tasks_that_lack_a_parameter_or_a_metric_still_line_up(sweep: Sweep, tea
     team.opened.rows = [row(0, 0.5), row(1, point={"depth": 3}, metrics={})]
     rows = list(csv.DictReader(io.StringIO(sweep("results", "--csv").out)))
     assert [(r["point.lr"], r["point.depth"], r["metric.loss"]) for r in rows] == [("0.1", "", "0.5"), ("", "3", "")]
+
+
+def test_time_and_cost_of_what_runs_are_marked_as_estimates(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(0, 0.5), row(1, state=RUNNING, seconds=720.0, usd=0.3, estimated=True)]
+    done, running = sweep("results").out.splitlines()[1:]
+    assert {"1m15s", "$0.0042"} <= set(done.split())
+    assert {"~12m", "~$0.30"} <= set(running.split())
+    _, plain = csv.DictReader(io.StringIO(sweep("results", "--csv").out))
+    assert (plain["seconds"], plain["usd"], plain["estimated"]) == ("720.0", "0.3", "True")
 
 
 # Curves

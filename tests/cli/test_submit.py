@@ -2,19 +2,21 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.api import Orchestrator
+from orchestrator.api import Orchestrator, read_plan
 from orchestrator.cli.session import Session
-from tests.cli.fake import FakeOrchestrator, status
+from tests.cli.fake import FakeOrchestrator, FakeRun, status
 
 if TYPE_CHECKING:
     from tests.cli.calls import Sweep
 
 
+@dataclass
 class PlansForReal(FakeOrchestrator):
     """Plans with the catalog that is there, and submits to nowhere."""
 
@@ -47,6 +49,33 @@ def test_a_plan_is_submitted_as_it_is(sweep: Sweep, team: FakeOrchestrator, plan
 def test_a_sweep_is_planned_and_submitted(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
     assert sweep("submit", "sweep.yaml", "--yes", "--name", "weekly", "--again").code == 0
     assert team.calls == [("plan", "my-sweep", None), ("submit", plan, "weekly", True)]
+
+
+def test_a_plan_that_holds_is_not_planned_anew(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
+    assert sweep("submit", "plan.json", "--yes", "--replan").code == 0
+    assert team.calls == [("submit", plan, None, False)]
+
+
+def test_a_stale_plan_is_planned_anew_shown_and_asked_about(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
+    team.stale_because = "ml.c5.xlarge spot in eu-west-1 has 0 of 4 slots free, and the plan takes 2"
+    ended = sweep("submit", "plan.json", "--replan")
+    assert ended.code == 2
+    first, *shown, last = ended.err.splitlines()
+    assert first == f"note: plan {plan} is stale: {team.stale_because}. Planned anew:"
+    assert any("ml.c5.xlarge" in line for line in shown)
+    assert "this asks first" in last
+    assert team.calls == [("replan", plan)]
+    assert sweep("submit", "plan.json", "--replan", "--yes").out == "nightly\n"
+
+
+def test_the_run_that_is_under_way_is_completed_not_made_again(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
+    team.running = FakeRun("nightly", plan=read_plan(Path("plan.json")))
+    ended = sweep("submit", "sweep.yaml", "--yes")
+    assert team.calls == [("submit", plan, None, False)]
+    assert ended.err.splitlines()[0].startswith("note: run nightly of this sweep is under way")
+    team.calls.clear()
+    assert sweep("submit", "sweep.yaml", "--yes", "--again").code == 0
+    assert team.calls == [("plan", "my-sweep", None), ("submit", plan, None, True)]
 
 
 @pytest.mark.usefixtures("plan")
