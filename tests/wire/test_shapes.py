@@ -86,6 +86,19 @@ def test_an_unknown_type_is_unknown(name: str) -> None:
     assert shape(name) is None
 
 
+def families() -> list[tuple[str, str, str]]:
+    """(family, accelerator, its memory) as the handbook's table has them."""
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| (\S+) \| ([^|]+) \| (\d+) GiB \|", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("family", "chip", "memory"), families())
+def test_the_handbook_s_table_says_the_same(family: str, chip: str, memory: str) -> None:
+    known = [one for name in types_for_training() if name.split(".")[1] == family and (one := shape(name))]
+    assert known
+    assert {(one.chip.name, one.chip.memory_gib) for one in known if one.chip} == {(chip, int(memory))}
+
+
 @given(st.text())
 def test_any_text_is_either_known_or_not(name: str) -> None:
     assert shape(name) is None or isinstance(shape(name), Shape)
