@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.cost import LANE
+from orchestrator.planner.cost import LOT
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.plan import Copy, Lot, Share, copied_uri
 from orchestrator.planner.problem import NO_COPY
@@ -76,14 +76,16 @@ def _spread(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
 def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
     """The place of a candidate, by its row."""
     columns = [
-        offer.candidates[name].tolist() for name in ("dataset", *LANE, "s3_uri", "copy", "on_demand_usd_per_hour")
+        offer.candidates[name].tolist() for name in ("dataset", *LOT, "s3_uri", "copy", "on_demand_usd_per_hour")
     ]
 
     @cache
     def place(candidate: int) -> Place:
-        dataset, platform, region, instance_type, purchase, uri, copy, rate = (column[candidate] for column in columns)
+        dataset, platform, region, instance_type, purchase, arn, uri, copy, rate = (
+            column[candidate] for column in columns
+        )
         lane = Lane(platform, region, instance_type, Purchase(purchase))
-        return Place(lane, uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name), float(rate))
+        return Place(lane, uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name), float(rate), arn)
 
     return place
 
@@ -103,12 +105,12 @@ def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
 
 def _lots(offer: Offer, shares: Sequence[Share]) -> Iterator[Lot]:
     """The lanes that shares may come to, with the facts they were chosen by."""
-    used = {place.lane for share in shares for place in share.places}
-    price = offer.candidates.drop_duplicates("lane").set_index("lane")["usd_per_hour"]
-    for number, row in enumerate(offer.lanes.to_dict("records")):
+    used = {(place.lane, place.plan_arn) for share in shares for place in share.places}
+    for row in offer.lanes.to_dict("records"):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
-        if lane in used:
-            yield Lot(lane, float(price[number]), None if np.isnan(row["slots"]) else int(row["slots"]))
+        if (lane, row["arn"]) in used:
+            slots = None if np.isnan(row["slots"]) else int(row["slots"])
+            yield Lot(lane, row["usd_per_hour"], slots, held=int(row["held"]), arn=row["arn"] or None)
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:
