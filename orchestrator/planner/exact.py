@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.problem import NO_COPY, SLACK, DoesNotFit, Solution
+from orchestrator.planner.lanes import spread
+from orchestrator.planner.problem import NO_COPY, NO_POOL, SLACK, DoesNotFit, Solution
 from orchestrator.planner.program import Effort, Entries, Program, numbered
 from orchestrator.planner.repair import repaired
 from orchestrator.planner.schedule import misfits
@@ -37,17 +38,18 @@ def solve(problem: Problem) -> Solution:
         # Once a lane's hours are cut, the model says nothing about all plans any more.
         bound = bound if cut else answer.bound
         tasks = np.rint(answer.values[: len(problem.choices)]).astype(np.int64)
-        wrong = {lane: found for lane, found in misfits(problem, tasks).items() if lane not in patterned}
+        slots = _slots(problem, answer.values)
+        wrong = {lane: found for lane, found in misfits(problem, tasks, slots).items() if lane not in patterned}
         if not wrong:
-            return _better(best, Solution(problem, tasks, bound))
+            return _better(best, Solution(problem, tasks, bound, spread(problem, tasks, slots)))
         new = {lane: found for lane in wrong if (found := patterns(problem, lane)) is not None}
         for lane, ways in new.items():
             _hold(program, problem, lane, ways)
             patterned.add(lane)
         if new:
             continue
-        if (mended := repaired(problem, tasks)) is not None:
-            best = _better(best, Solution(problem, mended, bound))
+        if (mended := repaired(problem, tasks, bound, slots)) is not None:
+            best = _better(best, mended)
             if best.gap <= NEAR:
                 return best
         cut = True
@@ -62,31 +64,82 @@ def _better(one: Solution | None, other: Solution) -> Solution:
     return one if one is not None and one.usd <= other.usd else other
 
 
+def _slots(problem: Problem, values: Floats) -> Floats:
+    """That each lane has, of the totals it is under."""
+    found = problem.most.copy()
+    split = _split(problem)
+    start = len(problem.choices) + len(problem.charges)
+    found[split] = np.rint(values[start : start + len(split)])
+    return found
+
+
+def _split(problem: Problem) -> Integers:
+    """Lanes that share a total."""
+    lanes = [total.lanes for total in problem.shared]
+    return np.unique(np.concatenate(lanes)) if lanes else np.empty(0, dtype=np.int64)
+
+
 def model(problem: Problem) -> Program:
-    """Columns: the tasks of each choice, then the copies."""
-    choices, counts = problem.choices, problem.counts
+    """Columns: the tasks of each choice, then the copies, then the slots of each lane that shares a total."""
+    choices, counts, split = problem.choices, problem.counts, _split(problem)
     here, made = len(choices), len(problem.charges)
-    usd = np.concatenate([choices.usd, problem.charges])
-    upper = np.concatenate([counts[choices.cohort], np.ones(made)]).astype(np.float64)
-    program = Program(usd, upper, np.ones(here + made, dtype=bool))
+    usd = np.concatenate([choices.usd, problem.charges, np.zeros(len(split))])
+    upper = np.concatenate([counts[choices.cohort], np.ones(made), problem.most[split]]).astype(np.float64)
+    program = Program(usd, upper, np.ones(len(usd), dtype=bool))
     every = np.arange(here)
     ones = np.ones(here)
     program.rows(
         len(counts), Entries(choices.cohort, every, ones), counts.astype(np.float64), counts.astype(np.float64)
     )
     _links(program, problem)
-    share = choices.hours / problem.horizon
-    of_fullest = choices.hours / problem.fullest[choices.lane]
-    for per_task in (of_fullest, *(whole(share, q) for q in DUALS)):
-        limited = np.flatnonzero(np.isfinite(problem.slots[choices.lane]) & (per_task > 0))
-        lanes, row = numbered(choices.lane[limited])
-        slots = problem.slots[np.unique(choices.lane[limited])]
-        program.rows(lanes, Entries(row, limited, per_task[limited]), -np.inf, slots * SLACK)
+    _room(program, problem)
+    _totals(program, problem)
+    _pools(program, problem)
     if np.isfinite(problem.budget):
         spent = np.concatenate([choices.promise, problem.charges])
         row = np.zeros(here + made, dtype=np.int64)
         program.rows(1, Entries(row, np.arange(here + made), spent), -np.inf, problem.budget)
     return program
+
+
+def _room(program: Program, problem: Problem) -> None:
+    """Lanes have so many hours, and hold whole tasks."""
+    choices, split = problem.choices, _split(problem)
+    start = len(choices) + len(problem.charges)
+    share = choices.hours / problem.open[choices.lane]
+    of_fullest = choices.hours / problem.fullest[choices.lane]
+    for per_task in (of_fullest, *(whole(share, q) for q in DUALS)):
+        limited = np.flatnonzero(np.isfinite(problem.most[choices.lane]) & (per_task > 0))
+        lanes, row = numbered(choices.lane[limited])
+        these = np.unique(choices.lane[limited])
+        shared = np.flatnonzero(np.isin(these, split))
+        columns = start + np.searchsorted(split, these[shared])
+        program.rows(
+            lanes,
+            Entries(
+                np.concatenate([row, shared]),
+                np.concatenate([limited, columns]),
+                np.concatenate([per_task[limited], np.full(len(shared), -SLACK)]),
+            ),
+            -np.inf,
+            np.where(np.isin(these, split), 0.0, problem.most[these] * SLACK),
+        )
+
+
+def _totals(program: Program, problem: Problem) -> None:
+    """The lanes under a total have no more slots together."""
+    start, split = len(problem.choices) + len(problem.charges), _split(problem)
+    for total in problem.shared:
+        columns = start + np.searchsorted(split, total.lanes)
+        zeros = np.zeros(len(columns), dtype=np.int64)
+        program.rows(1, Entries(zeros, columns, np.ones(len(columns))), -np.inf, total.slots)
+
+
+def _pools(program: Program, problem: Problem) -> None:
+    """What is paid already is not spent twice."""
+    paid = np.flatnonzero(problem.choices.pool != NO_POOL)
+    drawn = Entries(problem.choices.pool[paid], paid, problem.choices.draw[paid])
+    program.rows(len(problem.pools), drawn, -np.inf, problem.funds * SLACK)
 
 
 def _links(program: Program, problem: Problem) -> None:
@@ -138,7 +191,7 @@ def patterns(problem: Problem, lane: int) -> Patterns | None:
     kinds, kind = np.unique(facts, axis=0, return_inverse=True)
     waits, hours = -kinds[:, 0], -kinds[:, 1]
     most = np.bincount(kind.ravel(), weights=problem.counts[choices.cohort[rows]])
-    horizon = problem.horizon * SLACK
+    until = problem.until[lane] * SLACK
     found: list[list[int]] = []
 
     def extend(chosen: list[int], filled: float) -> bool:
@@ -147,7 +200,7 @@ def patterns(problem: Problem, lane: int) -> Patterns | None:
         if number == len(kinds):
             found.append(chosen)
             return len(found) <= PATTERNS
-        room = int(min(max((horizon - waits[number] - filled) / hours[number], 0), most[number]))
+        room = int(min(max((until - waits[number] - filled) / hours[number], 0), most[number]))
         fewest = room if number == len(kinds) - 1 else 0
         counts = range(room, fewest - 1, -1)
         return all(extend([*chosen, count], filled + count * hours[number]) for count in counts)
@@ -157,10 +210,13 @@ def patterns(problem: Problem, lane: int) -> Patterns | None:
 
 def _hold(program: Program, problem: Problem, lane: int, found: Patterns) -> None:
     """The lane's tasks are those of the patterns that its slots follow."""
-    slots, ways = problem.slots[lane], found.ways
+    slots, ways, split = problem.most[lane], found.ways, _split(problem).tolist()
     used = program.columns(len(ways), slots)
-    zeros = np.zeros(len(ways), dtype=np.int64)
-    program.rows(1, Entries(zeros, used, np.ones(len(ways))), -np.inf, slots)
+    ones, columns, high = np.ones(len(ways)), used, slots
+    if lane in split:
+        own = len(problem.choices) + len(problem.charges) + split.index(lane)
+        ones, columns, high = np.append(ones, -1.0), np.append(used, own), 0.0
+    program.rows(1, Entries(np.zeros(len(columns), dtype=np.int64), columns, ones), -np.inf, high)
     way, kind = np.nonzero(ways)
     program.rows(
         ways.shape[1],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.lanes import Lanes, spread
 from orchestrator.planner.problem import NO_COPY, DoesNotFit, Solution
 from orchestrator.planner.schedule import misfits
 
@@ -37,4 +39,10 @@ def nothing_binds(problem: Problem) -> Solution | None:
     tasks = np.zeros(len(problem.choices), dtype=np.int64)
     tasks[cheapest] = problem.counts
     found = Solution(problem, tasks, bound=float(tasks @ problem.choices.usd))
-    return found if found.promise <= problem.budget and not misfits(problem, tasks) else None
+    if found.promise > problem.budget or (problem.drawn(tasks) > problem.funds).any():
+        return None
+    if not problem.shared:
+        return None if misfits(problem, tasks) else found
+    lanes = Lanes(problem)
+    held = lanes.hold(tasks)
+    return replace(found, slots=spread(problem, tasks, lanes.slots)) if (held == tasks).all() else None

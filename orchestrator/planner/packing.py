@@ -48,6 +48,18 @@ class Packing:
         packing._groups = groups
         return packing
 
+    def copy(self) -> Packing:
+        return Packing.of(self._groups, self._horizon)
+
+    def open(self, slots: float) -> None:
+        """So many more slots."""
+        self._groups = [*self._groups, (0.0, slots)]
+
+    def slots_for(self, load: Load, count: int) -> int:
+        """Empty slots that so many of these tasks would take."""
+        each = self._room(0.0, load)
+        return -(-count // each) if each else 0
+
     def add(self, load: Load) -> int:
         """Puts as many of these tasks as fit, each into the first slot that takes it; how many those are."""
         left, groups = load.count, []

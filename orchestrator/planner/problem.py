@@ -113,6 +113,37 @@ class Problem:
         return np.minimum(self.closes, self.horizon)
 
     @cached_property
+    def open(self) -> Floats:
+        """By lane: hours between the first that anything may start there and the last."""
+        first = np.full(len(self.slots), np.inf)
+        np.minimum.at(first, self.choices.lane, self.choices.wait)
+        return np.maximum(self.until - np.where(np.isfinite(first), first, 0.0), 0.0)
+
+    @cached_property
+    def most(self) -> Floats:
+        """By lane: trainings at once that its own slots, and each total alone, leave to it."""
+        found = self.slots.copy()
+        for total in self.totals:
+            found[total.lanes] = np.minimum(found[total.lanes], total.slots)
+        return found
+
+    @cached_property
+    def shared(self) -> tuple[Total, ...]:
+        """The totals that are less than what their lanes could take."""
+        return tuple(total for total in self.totals if self.most[total.lanes].sum() > total.slots)
+
+    @cached_property
+    def funds(self) -> Floats:
+        """$ in each pool until the horizon."""
+        return np.array([pool.usd(self.horizon) for pool in self.pools], dtype=np.float64)
+
+    def drawn(self, tasks: Integers) -> Floats:
+        """$ that these tasks draw from each pool."""
+        paid = np.flatnonzero((self.choices.pool != NO_POOL) & (tasks > 0))
+        draws = self.choices.draw[paid] * tasks[paid]
+        return np.bincount(self.choices.pool[paid], weights=draws, minlength=len(self.pools)).astype(np.float64)
+
+    @cached_property
     def first(self) -> Integers:
         """The row of each cohort's cheapest choice; those of cohort k are first[k] up to first[k + 1]."""
         return np.searchsorted(self.choices.cohort, np.arange(len(self.counts) + 1))
@@ -137,6 +168,12 @@ class Solution:
     """Sent to each choice."""
     bound: float
     """No plan costs less: proven."""
+    slots: Floats = field(default_factory=lambda: np.empty(0))
+    """That each lane has, of the totals it is under; unless said, as many as it can."""
+
+    def __post_init__(self) -> None:
+        if not len(self.slots):
+            object.__setattr__(self, "slots", self.problem.most)
 
     @cached_property
     def copies(self) -> Integers:

@@ -39,8 +39,8 @@ def solve(problem: Problem) -> Solution:
     for room in ROOM:
         flow, proven = _flow(problem, groups, room)
         bound = proven if bound is None else bound
-        if (tasks := _whole_tasks(problem, groups, flow)) is not None:
-            return Solution(problem, tasks, bound)
+        if (found := repaired(problem, _whole_tasks(problem, groups, flow), bound)) is not None:
+            return found
     raise DoesNotFit
 
 
@@ -95,9 +95,9 @@ def _program(problem: Problem, columns: tuple[Integers, Integers, Floats], room:
     program = Program(usd, np.ones(here + made), np.repeat([False, copies], [here, made]))
     every = np.arange(here)
     program.rows(int(group_of.max()) + 1, Entries(group_of, every, np.ones(here)), 1.0, 1.0)
-    limited = np.flatnonzero(np.isfinite(problem.slots[choices.lane[rows]]))
+    limited = np.flatnonzero(np.isfinite(problem.most[choices.lane[rows]]))
     lanes, lane = numbered(choices.lane[rows][limited])
-    hours = (problem.slots * problem.fullest)[choices.lane[rows][limited]]
+    hours = (problem.most * problem.fullest)[choices.lane[rows][limited]]
     load = choices.hours[rows][limited] * weight[limited] / np.maximum(hours, 1e-9)
     program.rows(lanes, Entries(lane, limited, load), -np.inf, room)
     needing = np.flatnonzero(choices.copy[rows] != NO_COPY)
@@ -119,15 +119,15 @@ def _program(problem: Problem, columns: tuple[Integers, Integers, Floats], room:
     return program
 
 
-def _whole_tasks(problem: Problem, groups: list[Commodity], flow: Floats) -> Integers | None:
-    """Tasks of each choice; None when some are left over that fit nowhere."""
+def _whole_tasks(problem: Problem, groups: list[Commodity], flow: Floats) -> Integers:
+    """Tasks of each choice, some of which are left over."""
     tasks = np.zeros(len(problem.choices), dtype=np.int64)
     start = 0
     for group in groups:
         stop = start + len(group.rows)
         _round_down(problem, group, flow[start:stop] * group.weight, tasks)
         start = stop
-    return repaired(problem, tasks)
+    return tasks
 
 
 def _round_down(problem: Problem, group: Commodity, flow: Floats, tasks: Integers) -> None:

@@ -6,60 +6,45 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.packing import Load, Packing, pack
+from orchestrator.planner.lanes import Lanes, spread
 from orchestrator.planner.problem import NO_COPY, Solution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.planner.problem import Booleans, Integers, Problem
+    from orchestrator.planner.problem import Booleans, Floats, Integers, Problem
 
 
-def repaired(problem: Problem, tasks: Integers) -> Integers | None:
-    """All tasks placed and every limit kept, with data that is there or moves anyway; None where some fit nowhere."""
-    tasks = tasks.copy()
-    open_copies = _used(problem, tasks)
-    lanes = _packed(problem, tasks)
+def repaired(problem: Problem, tasks: Integers, bound: float, slots: Floats | None = None) -> Solution | None:
+    """All tasks placed and every limit kept, with data that is there or moves anyway; None where some fit nowhere.
+
+    `slots` of each lane that are about enough, if they are known."""
+    there = _data_is_there(problem, tasks)
+    lanes = Lanes(problem)
+    tasks = lanes.hold(tasks, slots)
     sent = np.bincount(problem.choices.cohort, weights=tasks, minlength=len(problem.counts)).astype(np.int64)
     short, hours = problem.counts - sent, problem.choices.hours
     for cohort in sorted(np.flatnonzero(short).tolist(), key=lambda k: -hours[problem.first[k]]):
         rows = range(problem.first[cohort], problem.first[cohort + 1])
-        if not _place(problem, int(short[cohort]), (row for row in rows if open_copies[row]), lanes, tasks):
+        if not _place(int(short[cohort]), (row for row in rows if there[row]), lanes, tasks):
             return None
-    return tasks if Solution(problem, tasks, 0.0).promise <= problem.budget else None
+    found = Solution(problem, tasks, bound, spread(problem, tasks, lanes.slots))
+    return found if found.promise <= problem.budget else None
 
 
-def _used(problem: Problem, tasks: Integers) -> Booleans:
-    """Choices whose data lies there, or is brought there anyway."""
+def _data_is_there(problem: Problem, tasks: Integers) -> Booleans:
+    """By choice; or it is brought there anyway."""
     made = np.zeros(len(problem.charges) + 1, dtype=bool)
     made[problem.choices.copy[tasks > 0]] = True
     made[NO_COPY] = True
     return np.asarray(made[problem.choices.copy])
 
 
-def _packed(problem: Problem, tasks: Integers) -> dict[int, Packing]:
-    """Every lane with its tasks in its slots; those that do not fit are taken out of `tasks`."""
-    choices = problem.choices
-    lanes = {lane: Packing(float(slots), problem.horizon) for lane, slots in enumerate(problem.slots)}
-    used = np.flatnonzero(tasks)
-    by_lane = used[np.argsort(choices.lane[used], kind="stable")]
-    for rows in np.split(by_lane, np.flatnonzero(np.diff(choices.lane[by_lane])) + 1):
-        if len(rows):
-            lane = int(choices.lane[rows[0]])
-            loads = [_load(problem, row, int(tasks[row])) for row in rows]
-            lanes[lane], tasks[rows] = pack(float(problem.slots[lane]), problem.horizon, loads)
-    return lanes
-
-
-def _place(problem: Problem, left: int, rows: Iterable[int], lanes: dict[int, Packing], tasks: Integers) -> bool:
+def _place(left: int, rows: Iterable[int], lanes: Lanes, tasks: Integers) -> bool:
     for row in rows:
-        placed = lanes[int(problem.choices.lane[row])].add(_load(problem, row, left))
+        placed = lanes.add(row, left)
         tasks[row] += placed
         left -= placed
         if left == 0:
             return True
     return False
-
-
-def _load(problem: Problem, row: int, count: int) -> Load:
-    return Load(float(problem.choices.hours[row]), float(problem.choices.wait[row]), count)

@@ -18,29 +18,32 @@ if TYPE_CHECKING:
 def ends(solution: Solution) -> Floats:
     """Hours after which the last task of each choice ends; 0 where there are none."""
     found = np.zeros(len(solution.tasks))
-    for lane, rows, loads in _lanes(solution.problem, solution.tasks):
-        found[rows] = finish(solution.problem.slots[lane], loads)
-    # Where only the packing's own order fits, it ends within the horizon.
-    return np.minimum(found, solution.problem.horizon)
+    for lane, rows, loads in by_lane(solution.problem, solution.tasks):
+        found[rows] = finish(solution.slots[lane], loads)
+    # Where only the packing's own order fits, it ends in time.
+    return np.minimum(found, solution.problem.until[solution.problem.choices.lane])
 
 
-def misfits(problem: Problem, tasks: Integers) -> dict[int, tuple[Integers, Integers]]:
-    """The lanes that cannot hold all their tasks: lane → its choices, and how many tasks of each it does hold."""
+def misfits(problem: Problem, tasks: Integers, slots: Floats | None = None) -> dict[int, tuple[Integers, Integers]]:
+    """The lanes that cannot hold all their tasks: lane → its choices, and how many tasks of each it does hold.
+
+    `slots` that each lane has, if not as many as it can."""
+    slots = problem.most if slots is None else slots
     found: dict[int, tuple[Integers, Integers]] = {}
-    for lane, rows, loads in _lanes(problem, tasks):
-        _, placed = pack(problem.slots[lane], problem.horizon, loads)
+    for lane, rows, loads in by_lane(problem, tasks):
+        _, placed = pack(slots[lane], problem.until[lane], loads)
         short = any(count < load.count for count, load in zip(placed, loads, strict=True))
-        if short and max(finish(problem.slots[lane], loads)) > problem.horizon * SLACK:
+        if short and (slots[lane] < 1 or max(finish(slots[lane], loads)) > problem.until[lane] * SLACK):
             found[lane] = rows, np.array(placed)
     return found
 
 
-def _lanes(problem: Problem, tasks: Integers) -> Iterator[tuple[int, Integers, list[Load]]]:
+def by_lane(problem: Problem, tasks: Integers) -> Iterator[tuple[int, Integers, list[Load]]]:
     """Each lane in use, with its choices and what they bring."""
     choices = problem.choices
     used = np.flatnonzero(tasks)
-    by_lane = used[np.argsort(choices.lane[used], kind="stable")]
-    for rows in np.split(by_lane, np.flatnonzero(np.diff(choices.lane[by_lane])) + 1):
+    ordered = used[np.argsort(choices.lane[used], kind="stable")]
+    for rows in np.split(ordered, np.flatnonzero(np.diff(choices.lane[ordered])) + 1):
         if len(rows):
             loads = [Load(float(choices.hours[row]), float(choices.wait[row]), int(tasks[row])) for row in rows]
             yield int(choices.lane[rows[0]]), rows, loads
