@@ -73,6 +73,17 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("image: registry/steering:1", "framework: {name: pytorch, version: 2.10}", "sweep.yaml:5:39: train.framework"),
         ("runtime:", "retries: many\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got 'many'"),
         ("runtime:", "retries: true\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got true"),
+        ("  image:", "  parallel: smddp\n  image:", "sweep.yaml:12:20: smddp does not run on ml.g5.xlarge (it runs on"),
+        (
+            "image: registry/steering:1",
+            "parallel: horovod\n  framework: {name: pytorch, version: '2.8.0'}",
+            "sweep.yaml:6:39: AWS's pytorch 2.8.0 images have no Horovod (set train.image to an image of your own",
+        ),
+        (
+            "  image:",
+            "  processes_per_instance: two\n  image:",
+            "sweep.yaml:5:27: expected a number of processes or auto",
+        ),
         ("[ml.g5.xlarge]", "[]", "sweep.yaml:11:19: where.instance_types: there is nothing in it (name at least one)"),
         ("runtime:", "retries: 11\nruntime:", "sweep.yaml:13:10: retries: should be less than or equal to 10, got 11"),
         ("runtime:", "data:\nruntime:", "sweep.yaml:13:6: data: expected a mapping, got nothing"),
