@@ -157,9 +157,10 @@ class Driver:
         return None
 
     def _seen(self, attempt: Attempt, outcome: Outcome) -> None:
-        learning = self.history.learning
         if outcome.state is not TaskState.STARTING:
-            learning.look(self._platform(attempt.lane), self._handle(attempt), self._template(attempt.lane).metrics)
+            learning, metrics = self.history.learning, self._template(attempt.lane).metrics
+            for one in learning.due(self.history.attempts, attempt):
+                learning.look(self._platform(one.lane), self._handle(one), metrics)
             outcome = replace(outcome, metrics=learning.last | outcome.metrics)
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:

@@ -11,10 +11,11 @@ from orchestrator.errors import SweepError
 from orchestrator.wire.curve import Curves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from orchestrator.platforms.base import Handle, Platform
     from orchestrator.wire.curve import Curve
+    from orchestrator.wire.result import Attempt
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,14 @@ class Learning:
     @property
     def last(self) -> dict[str, float]:
         return self._curves.last
+
+    def due(self, attempts: Iterable[Attempt], running: Attempt) -> list[Attempt]:
+        """Whose logs are to be read: those before it that never were, of whatever launcher, and its own."""
+        return [
+            one
+            for one in attempts
+            if one.number == running.number or (one.number < running.number and one.training not in self._after)
+        ]
 
     def look(self, platform: Platform, handle: Handle, metrics: Mapping[str, str]) -> None:
         """Metrics are worth a look, and nothing more: a log that cannot be read changes nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from orchestrator.errors import AccessDenied, Throttled
 from orchestrator.launcher import learning
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
-from tests.launcher.fakes import DONE, RUNNING, Bench, Life, failed
+from tests.launcher.fakes import DONE, RUNNING, STOPPED, Bench, Life, failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +56,6 @@ def test_a_result_that_says_nothing_new_is_not_written_again() -> None:
 
 
 def test_what_the_platform_says_of_a_metric_goes_before_what_the_log_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     bench = Bench()
     bench.platform.written["nightly-7-1"] = [line(1, 4), "[sweep] step=1 accuracy=0.5"]
     poll = bench.platform.poll
@@ -78,6 +77,26 @@ def test_the_next_attempt_goes_on_from_the_checkpoint_of_the_one_before() -> Non
     bench = Bench(Life(looks=[failed(Cause.INTERRUPTED)]), Life())
     bench.platform.written["nightly-7-1"] = [line(1, 4), line(2, 3), line(3, 2.5)]
     bench.platform.written["nightly-7-2"] = [line(3, 2), line(4, 1)]
+    assert bench.launch() is Exit.DONE
+    assert bench.result.curves == {"loss": [(1, 4), (2, 3), (3, 2), (4, 1)]}
+
+
+def test_what_an_attempt_wrote_after_its_launcher_was_gone_is_read_by_the_next() -> None:
+    """Cancelled: the training still saved, and told of two steps more, when nobody listened any longer."""
+    bench = Bench(Life(looks=[RUNNING, RUNNING, RUNNING, DONE]), Life())
+    bench.platform.written["nightly-7-1"] = [line(1, 4)]
+
+    def on_sleep() -> None:
+        bench.control.cancel(through=1)
+        bench.time.term = True
+
+    bench.time.on_sleep = on_sleep
+    assert bench.launch() is Exit.CANCELLED
+    bench.platform.trainings["us-west-2", "nightly-7-1"].looks = [STOPPED]
+    bench.platform.written["nightly-7-1"] += [line(2, 3), line(3, 2)]
+    bench.platform.written["nightly-7-2"] = [line(3, 2), line(4, 1)]
+    bench.time.on_sleep, bench.time.term = lambda: None, False
+    bench.submission, bench.task = 2, replace(bench.task, after=1)
     assert bench.launch() is Exit.DONE
     assert bench.result.curves == {"loss": [(1, 4), (2, 3), (3, 2), (4, 1)]}
 
