@@ -8,7 +8,6 @@ from orchestrator.planner.ask import ask
 from orchestrator.planner.plan import Plan
 from orchestrator.planner.problem import DoesNotFit
 from orchestrator.planner.pursue import pursue
-from orchestrator.planner.refuse import Refusal
 from orchestrator.planner.write import written
 
 if TYPE_CHECKING:
@@ -22,5 +21,7 @@ def solve(sweep: Sweep, market: Market) -> Plan:
     try:
         solution = pursue(asked.offer.problem, sweep.plan)
     except DoesNotFit:
+        from orchestrator.planner.refuse import Refusal  # here, for only a refusal always needs HiGHS
+
         raise Refusal(asked).error() from None
     return written(Plan(sweep, market.hash, asked.datasets, (), asked.notes), asked.cohorts, asked.offer, solution)

@@ -97,7 +97,7 @@ def test_what_is_suggested_does(given: Problem, total: int) -> None:
     unlimited = replace(within, budget=np.inf)
     if (raised := enough_slots(unlimited, fixed)) is not None:
         slots = within.slots + [raised.lanes.get(lane, 0) for lane in range(3)]
-        more = (replace(within.totals[0], slots=total + raised.totals.get(0, 0)),)
+        more = (replace(within.totals[0], slots=float(total + raised.totals.get(0, 0))),)
         optimise(replace(unlimited, slots=slots, totals=more))
     if (usd := enough_money(unlimited)) is not None:
         optimise(replace(within, budget=usd))
