@@ -26,6 +26,8 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.
     forbid(
         candidates["on_demand_usd_per_hour"].isna(), "no on-demand price for " + types + " in " + candidates["region"]
     )
+    plan = candidates["arn"].fillna("") != ""
+    forbid((candidates["purchase"] == "committed") & ~plan, "no training plan's ARN for " + lane)
     if sweep.data.move_data == "never":
         forbid(candidates["from_region"].notna(), "no replica in " + candidates["region"])
     forbid(~types.isin(list(runtimes.pace)), "no runtime for " + types + ", and no prior for its speed")
