@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from orchestrator.catalog.market import Market
+    from orchestrator.catalog.market import Market, Past
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
 
@@ -72,9 +72,15 @@ class Catalog:
         """What is missing or looks wrong, in words."""
         return check(self.engine, now or datetime.now(timezone.utc))
 
-    def survey(self, sweep: Sweep, classic: Sequence[ClassicLine] | None = None) -> Market:
-        """All that the planner may know for this sweep."""
-        return survey(self.engine, sweep, classic)
+    def survey(
+        self,
+        sweep: Sweep,
+        classic: Sequence[ClassicLine] | None = None,
+        past: Past | None = None,
+        now: datetime | None = None,
+    ) -> Market:
+        """All that the planner may know for this sweep: `past` is what runs have taught."""
+        return survey(self.engine, sweep, classic, past, now)
 
     def resurvey(self, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine] = ()) -> Market:
         """The same of these very datasets, or of a classic JOBARRAY's lines: empty when the catalog knows none."""

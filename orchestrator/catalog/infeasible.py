@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import literal, select
 
+from orchestrator.catalog.committed import COMMITTED
 from orchestrator.catalog.select import few
 from orchestrator.db.tables import prices
 from orchestrator.errors import CatalogError, InfeasibleError, did_you_mean
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_instance_types(connection: Connection, where: Where) -> None:
     """A misspelt instance type is found even when the others would do."""
-    known = set(connection.scalars(select(prices.c.instance_type).distinct()))
+    known = {name for sold in (prices, COMMITTED) for name in connection.scalars(select(sold.c.instance_type))}
     if not known:
         raise CatalogError("the catalog has no prices", hint="sweep catalog load prices.csv")
     for name in where.instance_types:
@@ -49,11 +51,13 @@ def _no_price(connection: Connection, allowed: list[str], where: Where) -> tuple
     it, has = ("it", "has") if len(where.instance_types) == 1 else ("they", "have")
     purchases = [purchase.value for purchase in where.purchases]
     problem = f"lies in {few(allowed)}, where {few(where.instance_types)} {has} no {' or '.join(purchases)} price"
-    known = connection.execute(
-        select(prices.c.region, prices.c.purchase).where(prices.c.instance_type.in_(where.instance_types)).distinct()
-    ).fetchall()
-    here = sorted({row.purchase for row in known if row.region in allowed})
-    elsewhere = sorted({row.region for row in known if row.purchase in purchases})
+    priced = select(prices.c.region, prices.c.purchase).where(
+        prices.c.instance_type.in_(where.instance_types) & (prices.c.usd_per_hour > 0)
+    )
+    paid = select(COMMITTED.c.region, literal(Purchase.COMMITTED.value))
+    known = {(region, purchase) for sold in (priced.distinct(), paid) for region, purchase in connection.execute(sold)}
+    here = sorted({purchase for region, purchase in known if region in allowed and purchase not in purchases})
+    elsewhere = sorted({region for region, purchase in known if purchase in purchases})
     if here:
         return problem, f"{it} {has} {' and '.join(here)} prices there: add these to purchases"
     if elsewhere:

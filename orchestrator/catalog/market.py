@@ -33,11 +33,13 @@ _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "slots", "interru
 
 def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
     """Numbers are numbers, also in a table that happens to have none."""
+    import numpy as np
     import pandas as pd
 
-    found = pd.DataFrame(list(rows), columns=list(columns))
-    kinds = {name: "int64" if name in _WHOLE else "float64" for name in columns if name in _NUMBERS}
-    return found.astype(kinds)
+    cells = list(zip(*rows, strict=True)) or [()] * len(columns)  # column by column: many rows are quick so
+    kinds = [("int64" if name in _WHOLE else "float64") if name in _NUMBERS else None for name in columns]
+    named = zip(columns, cells, kinds, strict=True)
+    return pd.DataFrame({name: np.array(its, dtype=kind) if kind else list(its) for name, its, kind in named})
 
 
 @dataclass(frozen=True)

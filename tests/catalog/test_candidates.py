@@ -12,12 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
+from orchestrator.catalog.committed import COMMITTED
 from orchestrator.catalog.survey import WANTED, candidates, in_order
+from orchestrator.db import tables
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import prices, quotas, transfer_prices
+from orchestrator.db.tables import interruptions, prices, quotas, runs, transfer_prices
+from orchestrator.wire.task import Purchase
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy import Connection, Table
 
     from orchestrator.catalog.catalog import Catalog
@@ -25,28 +30,60 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 REGIONS = ("eu-west-1", "us-east-1", "us-west-2")
+LOCAL_ZONE = "us-west-2-lax-1"
 TYPES = ("ml.a.large", "ml.b.large")
 PURCHASES = ("spot", "on_demand")
 DATASETS = ("x@1", "y@1")
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
+NOW = datetime(2026, 2, 1, tzinfo=timezone.utc)
 LANES = [
-    {"platform": "sagemaker", "region": region, "instance_type": kind, "purchase": purchase}
-    for region, kind, purchase in product(REGIONS, TYPES, PURCHASES)
+    {"platform": platform, "region": region, "instance_type": prefix + kind, "purchase": purchase}
+    for region, kind, purchase in product((*REGIONS, LOCAL_ZONE), ("a.large", "b.large"), PURCHASES)
+    for platform, prefix in (("sagemaker", "ml."), ("ec2", ""))
 ]
-PAIRS = [{"from_region": a, "to_region": b} for a, b in product(REGIONS, REGIONS) if a != b]
+PAIRS = [{"from_region": a, "to_region": b} for a, b in product(REGIONS, (*REGIONS, LOCAL_ZONE)) if a != b]
 
 
-def observed(fact: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Row]]:
+def observed(fact: str, values: st.SearchStrategy[Any], lanes: list[Row] = LANES) -> st.SearchStrategy[list[Row]]:
     """Some facts about some lanes, each at some days."""
     row = st.builds(
         lambda lane, day, value: {**lane, "observed_at": START + timedelta(days=day), fact: value, "source": "test"},
-        st.sampled_from(LANES),
+        st.sampled_from(lanes),
         st.integers(0, 3),
         values,
     )
-    return st.lists(row, min_size=8, max_size=30, unique_by=lambda row: (*_lane(row), row["observed_at"]))
+    return st.lists(row, min_size=8, max_size=40, unique_by=lambda row: (*_lane(row), row["observed_at"]))
 
 
+plans = st.lists(
+    st.builds(
+        lambda lane, slots, opens, closes, arn: (
+            {name: lane[name] for name in ("platform", "region", "instance_type")}
+            | {"slots": slots, "opens_h": opens, "closes_h": closes, "arn": arn}
+        ),
+        st.sampled_from([lane for lane in LANES if lane["region"] != LOCAL_ZONE and lane["platform"] == "sagemaker"]),
+        st.integers(0, 9),
+        st.integers(0, 3),
+        st.sampled_from((None, 5)),
+        st.sampled_from(("arn:1", "arn:2", "arn:3")),
+    ),
+    max_size=4,
+    unique_by=lambda row: row["arn"],
+)
+leases = st.lists(
+    st.builds(
+        lambda lane, arn, slots, left: (
+            {**lane, "run": "live", "slots": slots, "expires_at": NOW.timestamp() + left}
+            | ({"purchase": "committed", "arn": arn} if arn else {"arn": ""})
+        ),
+        st.sampled_from(LANES),
+        st.sampled_from(("", "", "arn:1", "arn:2")),
+        st.integers(0, 9),
+        st.sampled_from((-1.0, 0.0, 1.0)),
+    ),
+    max_size=12,
+    unique_by=lambda row: (*_lane(row), row["arn"]),
+)
 replicas = st.lists(
     st.builds(
         lambda dataset, region, gb: {
@@ -76,36 +113,51 @@ wheres = st.builds(
     lambda regions, types, purchases: (
         make_sweep(where={"regions": regions, "instance_types": types, "purchases": purchases}).where
     ),
-    st.lists(st.sampled_from(REGIONS), unique=True),
-    st.lists(st.sampled_from(TYPES), unique=True, min_size=1),
-    st.lists(st.sampled_from(PURCHASES), unique=True, min_size=1),
+    st.lists(st.sampled_from((*REGIONS, LOCAL_ZONE)), unique=True),
+    st.lists(st.sampled_from((*TYPES, "a.large")), unique=True, min_size=1),
+    st.lists(st.sampled_from((*PURCHASES, "committed")), unique=True, min_size=1),
 )
 
 
 worlds = st.fixed_dictionaries(
     {
         "wanted": replicas,
-        "rates": observed("usd_per_hour", st.sampled_from((0.5, 1.0, 2.0))),
+        "rates": observed("usd_per_hour", st.sampled_from((0.0, 0.5, 1.0, 2.0))),
         "slots": observed("slots", st.integers(0, 9)),
+        "reclaimed": observed(
+            "per_hour", st.sampled_from((0.0, 0.1)), [row for row in LANES if row["purchase"] == "spot"]
+        ),
         "tiers": tiers,
+        "plans": plans,
+        "leased": leases,
     }
 )
+TABLES = {
+    "wanted": WANTED,
+    "rates": prices,
+    "slots": quotas,
+    "reclaimed": interruptions,
+    "tiers": transfer_prices,
+    "plans": COMMITTED,
+    "leased": tables.leases,
+}
 
 
 @given(world=worlds, where=wheres, may_move=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_the_join_finds_what_a_loop_would_find(
     schema: Catalog, world: dict[str, list[Row]], where: Where, may_move: bool
 ) -> None:
-    tables = {"wanted": WANTED, "rates": prices, "slots": quotas, "tiers": transfer_prices}
     with reading(schema.engine) as connection:
         WANTED.create(connection)
+        COMMITTED.create(connection)
+        connection.execute(insert(runs), LIVE)
         for name, rows in world.items():
-            _insert(connection, tables[name], rows)
-        found = in_order(candidates(connection, where, may_move=may_move), list(DATASETS)).astype(object)
+            _insert(connection, TABLES[name], rows)
+        found = in_order(candidates(connection, where, NOW, may_move=may_move), list(DATASETS)).astype(object)
     if not may_move:
         world = world | {"tiers": []}
-    assert found.where(found.notna(), None).to_dict("records") == _loop(where, **world)
+    assert found.where(found.notna(), None).to_dict("records") == _loop(where, _World(**world))
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -113,32 +165,94 @@ def schema(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(f"empty_{request.param}")
 
 
+LIVE = {"name": "live", "plan_id": "p", "bucket": "b", "region": "r", "created_at": 0, "tasks": 1, "document": "{}"}
+
+
 def _insert(connection: Connection, table: Table, rows: list[Row]) -> None:
+    columns = table.columns.keys()
     if rows:
-        connection.execute(insert(table), rows)
+        connection.execute(insert(table), [{name: row[name] for name in columns if name in row} for row in rows])
 
 
-def _loop(where: Where, wanted: list[Row], rates: list[Row], slots: list[Row], tiers: list[Row]) -> list[Row]:
-    newest_rate, newest_slots = _newest(rates), _newest(slots)
+class _World:
+    """The same facts, to be looked up one by one."""
+
+    def __init__(
+        self, wanted: list[Row], rates: list[Row], slots: list[Row], reclaimed: list[Row], tiers: list[Row],
+        plans: list[Row], leased: list[Row],
+    ) -> None:  # fmt: skip
+        self.wanted, self.tiers, self.plans, self.leased = wanted, tiers, plans, leased
+        self.rates, self.slots, self.reclaimed = _newest(rates), _newest(slots), _newest(reclaimed)
+
+    def usd(self, lane: Row) -> float | None:
+        row = self.rates.get(_lane(lane))
+        return row["usd_per_hour"] or None if row else None
+
+    def price(self, lane: Row) -> float | None:
+        """Its own, or that of managed spot by what EC2 gives off."""
+        twin = _on_ec2(lane)
+        if _lane(lane) in self.rates or lane["purchase"] != "spot" or not twin:
+            return self.usd(lane)
+        full, spot, beside = self.usd(_on_demand(lane)), self.usd(twin), self.usd(_on_demand(twin))
+        return full * spot / beside if full and spot and beside else None
+
+    def offers(self) -> Iterator[Row]:
+        """Every lane that is for sale, with all that is known of it."""
+        for lane in LANES:
+            twin = _on_ec2(lane)
+            quota = self.slots.get(_lane(lane))
+            rate = self.reclaimed.get(_lane(lane)) or (self.reclaimed.get(_lane(twin)) if twin else None)
+            usd = self.price(lane)
+            if usd and lane["region"] != LOCAL_ZONE:
+                yield lane | {
+                    "usd_per_hour": usd,
+                    "slots": quota and quota["slots"],
+                    "interruptions_per_hour": rate and rate["per_hour"],
+                    "opens_h": 0,
+                    "closes_h": inf,
+                    "arn": None,
+                }
+        for plan in self.plans:
+            closes = inf if plan["closes_h"] is None else plan["closes_h"]
+            fixed = {"purchase": "committed", "usd_per_hour": 0, "interruptions_per_hour": None}
+            yield plan | fixed | {"closes_h": closes}
+
+    def held(self, offer: Row) -> int:
+        key = (*_lane(offer), offer["arn"] or "")
+        live = [row for row in self.leased if row["expires_at"] > NOW.timestamp()]
+        return sum(row["slots"] for row in live if (*_lane(row), row["arn"]) == key)
+
+
+def _loop(where: Where, world: _World) -> list[Row]:
     found = []
-    for dataset, lane in product(DATASETS, LANES):
-        allowed = not where.regions or lane["region"] in where.regions
-        asked = lane["instance_type"] in where.instance_types and lane["purchase"] in [p.value for p in where.purchases]
-        rate = newest_rate.get(_lane(lane))
-        source = _source([row for row in wanted if row["dataset"] == dataset], lane["region"], tiers)
-        if not (allowed and asked and rate and source):
-            continue
-        quota = newest_slots.get(_lane(lane))
-        full = newest_rate.get(_lane({**lane, "purchase": "on_demand"}))
-        replica, usd = source
-        found.append(
-            {"dataset": dataset, **lane, "s3_uri": replica["s3_uri"], "bytes": replica["bytes"]}
-            | {"usd_per_hour": rate["usd_per_hour"], "on_demand_usd_per_hour": full and full["usd_per_hour"]}
-            | {"slots": quota and quota["slots"], "held": 0, "interruptions_per_hour": None}
-            | {"opens_h": 0.0, "closes_h": inf, "arn": None, "transfer_usd_per_gb": usd}
-            | {"from_region": None if usd is None else replica["region"]}
-        )
-    return sorted(found, key=lambda row: (row["dataset"], *_lane(row)))
+    for dataset, offer in product(DATASETS, list(world.offers())):
+        asked = offer["instance_type"] in where.instance_types and offer["purchase"] in [
+            p.value for p in where.purchases
+        ]
+        # What is committed is asked for in Python, before the join.
+        allowed = not where.regions or offer["region"] in where.regions
+        if offer["purchase"] == "committed":
+            asked, allowed = Purchase.COMMITTED in where.purchases, True
+        source = _source([row for row in world.wanted if row["dataset"] == dataset], offer["region"], world.tiers)
+        if allowed and asked and source:
+            replica, usd = source
+            found.append(
+                {"dataset": dataset, **offer, "s3_uri": replica["s3_uri"], "bytes": replica["bytes"]}
+                | {"on_demand_usd_per_hour": world.usd(_on_demand(offer)), "held": world.held(offer)}
+                | {"transfer_usd_per_gb": usd, "from_region": None if usd is None else replica["region"]}
+            )
+    return sorted(found, key=lambda row: (row["dataset"], *_lane(row), row["arn"] or ""))
+
+
+def _on_demand(lane: Row) -> Row:
+    return lane | {"purchase": "on_demand"}
+
+
+def _on_ec2(lane: Row) -> Row | None:
+    """The machine that a managed one is."""
+    if lane["platform"] != "sagemaker":
+        return None
+    return lane | {"platform": "ec2", "instance_type": lane["instance_type"].removeprefix("ml.")}
 
 
 def _source(replicas: list[Row], region: str, tiers: list[Row]) -> tuple[Row, float | None] | None:

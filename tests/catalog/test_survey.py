@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.catalog import survey as surveying
 from orchestrator.catalog.market import (
     CANDIDATES,
     DATASETS,
@@ -16,8 +15,6 @@ from orchestrator.catalog.market import (
     TRANSFERS,
     Market,
 )
-from orchestrator.db import migrate
-from orchestrator.db.engine import engine, reading
 from orchestrator.errors import CatalogError, InfeasibleError
 from orchestrator.wire.manifest import ClassicLine
 from tests.catalog.conftest import write
@@ -261,17 +258,14 @@ def test_a_classic_job_array_that_can_run_nowhere_is_refused(
 
 
 def test_where_data_may_move_each_other_region_is_served_from_its_cheapest_source(shared: Catalog) -> None:
-    """The SQL knows copies before any sweep can ask for them."""
-    where = sweep({"purchases": ["on_demand"]}, campaigns=["alps"]).where
-    with reading(migrate.ready(engine(shared.url))) as connection:
-        surveying.WANTED.create(connection)
-        surveying.want(connection, ["alps@v2"])
-        found = surveying.in_order(surveying.candidates(connection, where, may_move=True), ["alps@v2"])
-        transfers = surveying.transfers(connection, found)
-    rows = found[["region", "s3_uri", "from_region", "transfer_usd_per_gb"]].astype(object)
+    market = shared.survey(sweep({"purchases": ["on_demand"]}, campaigns=["alps"], move_data="if_cheaper"))
+    rows = market.candidates[["region", "s3_uri", "from_region", "transfer_usd_per_gb"]].astype(object)
     assert rows.where(rows.notna(), None).values.tolist() == [
         ["eu-central-1", "s3://data-eu-central-1/alps/v2/", None, None],
         ["us-east-1", "s3://data-us-east-1/alps/v2/", None, None],
         ["us-west-2", "s3://data-us-east-1/alps/v2/", "us-east-1", 0.01],  # 119 GB reach the second tier
     ]
-    assert transfers.values.tolist() == [["us-east-1", "us-west-2", 0.0, 0.02], ["us-east-1", "us-west-2", 100.0, 0.01]]
+    assert market.transfers.values.tolist() == [
+        ["us-east-1", "us-west-2", 0.0, 0.02],
+        ["us-east-1", "us-west-2", 100.0, 0.01],
+    ]
