@@ -50,9 +50,10 @@ def version_of(text: str) -> tuple[int, int]:
 
 def lacks_horovod(framework: Any, version: Any) -> bool:
     """Of a framework as written, which may be nonsense: that is told elsewhere."""
-    if framework not in _NO_HOROVOD or not isinstance(version, str) or not re.match(r"\d+\.\d+", version):
+    if not (isinstance(framework, str) and isinstance(version, str) and re.match(r"\d+\.\d+", version)):
         return False
-    return version_of(version) >= _NO_HOROVOD[framework]
+    first = _NO_HOROVOD.get(framework)
+    return first is not None and version_of(version) >= first
 
 
 def check(train: Train, instance_types: Sequence[str]) -> None:
@@ -61,8 +62,8 @@ def check(train: Train, instance_types: Sequence[str]) -> None:
         _check_framework(train, train.framework)
     for index, name in enumerate(instance_types):
         found = _obstacle(train, name)
-        if found:
-            raise wrong(found[0], hint=found[1], at=("where", "instance_types", index))
+        if found is not None:
+            raise wrong(found.message, hint=found.hint, at=("where", "instance_types", index))
 
 
 def _check_framework(train: Train, framework: Framework) -> None:

@@ -89,7 +89,7 @@ def test_every_listed_version_with_smddp_is_accepted(framework: str) -> None:
         made("smddp", f"{framework} {version}")
 
 
-@pytest.mark.parametrize("framework", [{"name": "jax", "version": "1.0"}, {"name": "pytorch", "version": 2}, 7, {}])
+@pytest.mark.parametrize("framework", [{"name": "jax", "version": "1.0"}, {"name": ["a"]}, {"version": 2}, 7, {}])
 def test_horovod_with_nonsense_for_a_framework_is_told_of_the_nonsense(framework: Any) -> None:
     with pytest.raises(ValidationError) as caught:
         make_sweep(train__parallel="horovod", train__image=None, train__framework=framework)
