@@ -9,7 +9,7 @@ EXTRAS := local,parquet,png,postgres
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 
-.PHONY: demo test lint torch trackers bench parity images clean
+.PHONY: demo test lint torch toolkit horovod trackers bench parity images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -37,7 +37,7 @@ parity: .venv/.installed
 	@$(BIN)/python -m tests.parity
 
 clean:
-	rm -rf .venv .trackers .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .trackers .toolkit .horovod .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # An installation that was interrupted leaves `.unfinished` behind, and is made anew.
 .venv/.installed: pyproject.toml
@@ -54,6 +54,27 @@ clean:
 torch: .venv/.torch
 .venv/.torch: .venv/.installed
 	$(UV) $(or $(LINKS),--torch-backend cpu) $(INDEX) --editable '.[$(EXTRAS),torch]'
+	@touch $@
+
+# AWS's training toolkit, as our images have it, in an environment of its own: for `sweep local up --toolkit`.
+TOOLKIT := $(BIN)/uv pip install --quiet --compile-bytecode --python .toolkit/bin/python
+PINNED  := $(wildcard containers/*/requirements.txt)
+toolkit: .toolkit/.installed
+.toolkit/.installed: .venv/.installed $(PINNED)
+	@containers/machine.sh $(BIN)/python
+	$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .toolkit
+	$(BIN)/python containers/pinned.py torch > .toolkit/torch.txt
+	$(TOOLKIT) $(or $(LINKS),--torch-backend cpu) $(INDEX) $(PINNED:%=--requirement %) --requirement .toolkit/torch.txt scikit-learn
+	@touch $@
+
+# Horovod for it, built once and kept beside: four minutes.
+horovod: .toolkit/.horovod
+.toolkit/.horovod: .toolkit/.installed .horovod/.built
+	$(TOOLKIT) $(INDEX) --no-deps .horovod/*.whl
+	@touch $@
+.horovod/.built: .toolkit/.installed $(wildcard containers/horovod/*)
+	@rm -rf .horovod
+	PATH="$(CURDIR)/.toolkit/bin:$$PATH" containers/horovod/build.sh .horovod
 	@touch $@
 
 # MLflow and Weights & Biases, beside: a training's reports are tested with the real ones where they are.

@@ -15,6 +15,11 @@ TASK_ROLE = "sweep-execution"
 _ACCOUNT = "123456789012"
 
 
+def lane_queue(region: str) -> str:
+    """In the control Region, for tasks that wait for slots of this one."""
+    return f"{QUEUE}-{region}"
+
+
 def bucket(region: str = "") -> str:
     """The control bucket, or a Region's."""
     return f"sweep-local-{region}" if region else "sweep-local"
@@ -41,6 +46,7 @@ def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
         "SWEEP_BUCKET": bucket(),
         "SWEEP_REGION_BUCKET": bucket("{region}"),
         "SWEEP_QUEUE": QUEUE,
+        "SWEEP_LANE_QUEUE": lane_queue("{region}"),
         "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
         "SWEEP_POLL_S": "1",
         **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},

@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 import time
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -199,6 +200,22 @@ def package(files: Mapping[str, str | bytes]) -> bytes:
             entry = tarfile.TarInfo(name)
             entry.size = len(body)
             tar.addfile(entry, io.BytesIO(body))
+    return buffer.getvalue()
+
+
+def wheel(module: str, code: str) -> bytes:
+    """One module, as pip installs it."""
+    info = f"{module}-1.0.dist-info"
+    files = {
+        f"{module}.py": code,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{name},,\n" for name in (*files, f"{info}/RECORD"))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in {**files, f"{info}/RECORD": record}.items():
+            archive.writestr(name, text)
     return buffer.getvalue()
 
 

@@ -6,15 +6,13 @@ Sources: [A] API reference of the operation; [G] developer guide, chapter named.
 from __future__ import annotations
 
 import importlib.util
-import io
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from orchestrator.localcloud import LocalCloudError
-from tests.localcloud.conftest import TrainingDesk, eventually
+from tests.localcloud.conftest import TrainingDesk, eventually, wheel
 
 if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
@@ -215,22 +213,6 @@ def test_requirements_that_cannot_be_had_fail_the_training(sagemaker: TrainingDe
     assert training["TrainingJobStatus"] == "Failed"
     assert training["FailureReason"].startswith("AlgorithmError: InstallRequirementsError:\nExitCode 1")
     assert training["FailureReason"].endswith("exit code: 1")
-
-
-def wheel(module: str, code: str) -> bytes:
-    """One module, as pip installs it."""
-    info = f"{module}-1.0.dist-info"
-    files = {
-        f"{module}.py": code,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = "".join(f"{name},,\n" for name in (*files, f"{info}/RECORD"))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, text in {**files, f"{info}/RECORD": record}.items():
-            archive.writestr(name, text)
-    return buffer.getvalue()
 
 
 # PyTorch

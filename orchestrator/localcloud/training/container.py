@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.backends import Objects
+    from orchestrator.localcloud.training.job import Training
 
 GROUP = "homogeneousCluster"
 
@@ -38,8 +39,9 @@ class Uri:
         return f"s3://{self.bucket}/{self.key}"
 
 
-def hosts(request: dict[str, Any], folder: Path, scratch: Path, interface: str) -> list[Host]:
+def hosts(training: Training, folder: Path, scratch: Path, interface: str) -> list[Host]:
     """The containers of a training, not yet filled."""
+    request = training.request
     config = request["ResourceConfig"]
     names = [f"algo-{number}" for number in range(1, config["InstanceCount"] + 1)]
     group = {"instance_group_name": GROUP, "instance_type": config["InstanceType"], "hosts": names}
@@ -62,6 +64,8 @@ def hosts(request: dict[str, Any], folder: Path, scratch: Path, interface: str) 
             channels=channels,
             hyperparameters=request.get("HyperParameters", {}),
             port=port,
+            job=training.name,
+            region=training.region,
         )
         for name in names
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ from orchestrator.localcloud.processes import Command
 from orchestrator.localcloud.training import container, report, requirements, starter, toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from orchestrator.localcloud.backends import Objects
     from orchestrator.localcloud.training.job import Training
     from orchestrator.localcloud.training.toolkit import Host
+
+_TAG = re.compile(r"\[(\d),(\d+)\]<(stdout|stderr)>")
 
 
 @dataclass(frozen=True)
@@ -43,15 +46,23 @@ class Imitated:
             found[host.name] = Command(argv, self._variables(training, host, launch), host.code, host.log)
         return found
 
-    def shown(self, line: str) -> str:
-        return line
+    def shown(self, training: Training) -> Callable[[str], str]:
+        """With rank and host in words, where `mpirun` has tagged it."""
+        each = int(training.request.get("HyperParameters", {}).get("sagemaker_mpi_num_of_processes_per_host", 1))
+
+        def told(tag: re.Match[str]) -> str:
+            job, rank, stream = tag.groups()
+            return f"[{job},mpirank:{rank},algo-{int(rank) // each + 1}]<{stream}>"
+
+        return lambda line: _TAG.sub(told, line)
 
     def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:
         output = hosts[0].base / "output"
         launch = _launch(training, hosts[0])
-        if launch and not starter.entrypoint(training):
-            report.write_failure(output, code, launch.argv, lines)
-        return report.failure_reason(output, code)
+        if starter.entrypoint(training):
+            return report.failure_reason(output, code)
+        report.write_failure(output, code, launch.argv if launch else [], lines)
+        return report.failure_reason(output, 1)  # the toolkit's own code, whatever the script's was
 
     def _variables(self, training: Training, host: Host, launch: toolkit.Launch) -> dict[str, str]:
         path = os.pathsep.join(filter(None, (str(host.code), str(host.packages), self.environment.get("PYTHONPATH"))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_RANK = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s?")
-_ERROR = re.compile(r"^[A-Za-z_.]*(?:Error|Exception|Interrupt)\b|No module named")
+_RANK = re.compile(r"\[\d,(?:mpirank:)?\d+(?:,algo-\d+)?\]<std(?:out|err)>")
+_ERRORS = (
+    *(name for name in dir(builtins) if name.endswith(("Error", "Exception"))),
+    *("Invalid requirement", "ResourceExhaustedError", "OutOfRangeError", "InvalidArgumentError"),
+    *("mpirun.real", "ORTE"),
+)
+"""What the toolkit takes for an error's name, wherever it stands in a line."""
 _LONGEST_FAILURE = 1024
 """SageMaker shows that many characters of the failure file."""
 
@@ -28,24 +34,23 @@ def metrics(lines: Iterable[str], definitions: list[dict[str, str]], now: float)
 
 
 def write_failure(output: Path, code: int, command: list[str], lines: list[str]) -> None:
-    """As the toolkit writes it: the error, from its first line, each line once. What a training wrote itself stays."""
+    """As the toolkit writes it: from the first line that names an error, each once. What a training wrote stays."""
     file = output / "failure"
     if file.exists():
         return
-    plain = [_RANK.sub("", line).strip(" :") for line in lines]
-    first = next((number for number, line in enumerate(plain) if _ERROR.search(line)), len(plain))
-    error = "\n".join(dict.fromkeys(plain[first:]))
+    plain = [_RANK.sub("", line) for line in lines]
+    first = next((number for number, line in enumerate(plain) if any(name in line for name in _ERRORS)), len(plain))
+    error = "\n ".join(dict.fromkeys(line.strip(" :") for line in plain[first:]))
     extra = '\nExtraInfo "OutOfMemory: Process killed by SIGKILL (signal 9)"' if code == 137 else ""
     shown = " ".join(command)
     file.write_text(f'ExecuteUserScriptError:\nExitCode {code}\nErrorMessage "{error}"{extra}\nCommand "{shown}"')
 
 
 def failure_reason(output: Path, code: int) -> str:
-    """As DescribeTrainingJob gives it. The toolkit's own exit code is 1, whatever the script's was."""
+    """As DescribeTrainingJob gives it; `code`: the container's."""
     file = output / "failure"
     text = file.read_text(errors="replace")[:_LONGEST_FAILURE] if file.exists() else ""
-    toolkits = text.startswith(("ExecuteUserScriptError", "InstallRequirementsError"))
-    return f"AlgorithmError: {text}, exit code: {1 if toolkits else code}"
+    return f"AlgorithmError: {text}, exit code: {code}"
 
 
 def _number(match: re.Match[str]) -> float | None:

@@ -52,7 +52,7 @@ class Run:
     def prepare(self) -> None:
         """Copies may be large."""
         request, objects, starter = self.training.request, self._site.objects, self._site.starter
-        self._hosts = container.hosts(request, self._folder, self._scratch, starter.interface(request))
+        self._hosts = container.hosts(self.training, self._folder, self._scratch, starter.interface(request))
         config = request.get("CheckpointConfig")
         self._checkpoints = [Checkpoints(host, config, objects) for host in self._hosts] if config else []
         for host in self._hosts:
@@ -67,10 +67,11 @@ class Run:
     def start(self, ended: Callable[[], None]) -> None:
         """Its processes; `ended` is called when the last has ended."""
         with self._lock:
+            shown = self._site.starter.shown(self.training)
             for host in self._hosts:
                 name = f"{self.training.name}/{host.name}-{int(self.since)}"
                 stream = Stream(self.training.region, LOG_GROUP, name)
-                self._tails.append(self._site.logs.open(stream, host.log, self._site.starter.shown))
+                self._tails.append(self._site.logs.open(stream, host.log, shown))
             for name, command in self._commands.items():
                 self._start(name, command, ended)
 

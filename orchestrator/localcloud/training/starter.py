@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from orchestrator.localcloud.processes import Command
@@ -27,7 +27,7 @@ class Starter(Protocol):
     def commands(self, training: Training, hosts: list[Host], folder: Path) -> dict[str, Command]:
         """Processes by name. They run together: when one fails, the others are of no use."""
 
-    def shown(self, line: str) -> str:
+    def shown(self, training: Training) -> Callable[[str], str]:
         """What becomes of a line that they print, on its way to the log."""
 
     def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:

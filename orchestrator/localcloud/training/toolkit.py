@@ -8,6 +8,7 @@ can tell.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shlex
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+MODULE = "sagemaker_pytorch_container.training:main"
+"""What the PyTorch images run: it knows torchrun, and tells errors in the failure file."""
 _OURS = "sagemaker_"  # hyperparameters of the toolkit itself; the rest are the user's
 NOT_OURS = ("_tuning_objective_metric",)
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -34,6 +37,8 @@ class Host:
     hyperparameters: dict[str, str]
     port: int
     """Free on this machine, for hosts to meet at."""
+    job: str
+    region: str
 
     @property
     def name(self) -> str:
@@ -129,6 +134,7 @@ def variables(host: Host) -> dict[str, str]:
     }
     channels = {name: str(host.base / "input" / "data" / name) for name in sorted(host.channels)}
     framework = {k: v for k, v in decoded.items() if k.startswith(_OURS) and k not in _TOOLKIT}
+    distributed = any(value for name, value in framework.items() if name.endswith("_enabled"))
     program = decoded.get("sagemaker_program", "")
     facts: dict[str, Any] = {
         "hosts": host.hosts,
@@ -139,11 +145,13 @@ def variables(host: Host) -> dict[str, str]:
         "current_instance_group_hosts": host.hosts,
         "instance_groups": [config["current_group_name"]],
         "instance_groups_dict": {group["instance_group_name"]: group for group in config["instance_groups"]},
-        "distribution_instance_groups": [config["current_group_name"]] if framework else [],
+        "distribution_instance_groups": [config["current_group_name"]] if distributed else [],
+        "distribution_hosts": host.hosts if distributed else [],
+        "topology": [],
         "is_hetero": False,
         "is_master": host.is_master,
         "master_hostname": host.hosts[0],
-        "job_name": decoded.get("sagemaker_job_name", ""),
+        "job_name": host.job,
         "hyperparameters": hyperparameters,
         "resource_config": config,
         "input_data_config": host.channels,
@@ -153,21 +161,16 @@ def variables(host: Host) -> dict[str, str]:
         "module_name": str(program).removesuffix(".py"),
         "module_dir": decoded.get("sagemaker_submit_directory", str(host.code)),
         "log_level": decoded.get("sagemaker_container_log_level", 20),
-        "framework_module": None,
+        "framework_module": MODULE,
         "num_cpus": os.cpu_count(),
         "num_gpus": 0,
         "num_neurons": 0,
+        "is_modelparallel_enabled": None,
+        "is_smddpmprun_installed": False,
+        "is_smddprun_installed": False,
         **{name: str(folder) for name, folder in folders.items()},
     }
-    hidden = (
-        "hyperparameters",
-        "channel_input_dirs",
-        "additional_framework_parameters",
-        "is_master",
-        "master_hostname",
-        "job_name",
-    )
-    shown = {name: value for name, value in facts.items() if name not in hidden}
+    shown = {name: value for name, value in facts.items() if name not in _HIDDEN}
     shown |= {
         "hps": hyperparameters,
         "channels": list(channels),
@@ -180,14 +183,26 @@ def variables(host: Host) -> dict[str, str]:
     toolkit = {
         "SAGEMAKER_BASE_DIR": str(host.base),
         "SAGEMAKER_JOB_NAME": _text(decoded.get("sagemaker_job_name", "")),
-        "SAGEMAKER_REGION": _text(decoded.get("sagemaker_region", "")),
+        "SAGEMAKER_TRAINING_MODULE": MODULE,
+        "SAGEMAKER_REGION": _text(decoded.get("sagemaker_region", host.region)),
         "CURRENT_HOST": host.name,
         "TMPDIR": str(host.scratch),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(host.port),
+        "NCCL_DEBUG": "WARN",
+        "NCCL_IB_DISABLE": "1",
+        "NCCL_SOCKET_IFNAME": host.interface,
         **ONE_THREAD,
     }
     return {**toolkit, **{f"SM_{name.upper()}": _variable(value) for name, value in shown.items()}}
 
 
+_HIDDEN = (
+    *("hyperparameters", "channel_input_dirs", "additional_framework_parameters", "distribution_hosts", "topology"),
+    *("is_master", "master_hostname", "job_name"),
+    *("is_modelparallel_enabled", "is_smddpmprun_installed", "is_smddprun_installed"),
+)
+"""In SM_TRAINING_ENV only."""
 _TOOLKIT = (
     "sagemaker_program",
     "sagemaker_submit_directory",
@@ -202,7 +217,7 @@ _TOOLKIT = (
 def _script(host: Host, program: str, module: str = "") -> list[str]:
     python = [sys.executable, *(["-m", module] if module else [])]
     if program.endswith(".py"):
-        return [*python, program, *arguments(host)]
+        return [*python, *([] if module else ["--"]), program, *arguments(host)]
     if (host.code / "setup.py").exists():
         return [*python, "-m", program, *arguments(host)]
     return ["/bin/sh", "-c", f"./{program} {shlex.join(arguments(host))}"]
@@ -219,17 +234,13 @@ def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str
     line += ["-mca", "btl_tcp_if_include", interface, "-mca", "oob_tcp_if_include", interface]
     line += ["-mca", "plm_rsh_no_tree_spawn", "1", "-bind-to", "none", "-map-by", "slot"]
     line += ["-mca", "pml", "ob1", "-mca", "btl", "^openib", "-mca", "orte_abort_on_non_zero_status", "1"]
-    line += [
-        "-mca",
-        "btl_vader_single_copy_mechanism",
-        "none",
-        "-mca",
-        "btl_vader_backing_directory",
-        str(host.scratch),
-    ]
+    line += ["-mca", "btl_vader_single_copy_mechanism", "none"]
+    line += ["-mca", "btl_vader_backing_directory", str(host.scratch)]
+    nccl = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    nccl.add_argument("--NCCL_DEBUG", default="INFO")
+    known, others = nccl.parse_known_args(options.split())
     line += ["-x", "NCCL_MIN_NRINGS=4"]
-    line += ["-x", f"NCCL_SOCKET_IFNAME={interface}", "-x", "NCCL_DEBUG=WARN", "-x", "PATH"]
-    line += shlex.split(options)
+    line += ["-x", f"NCCL_SOCKET_IFNAME={interface}", "-x", f"NCCL_DEBUG={known.NCCL_DEBUG}", "-x", "PATH", *others]
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *environment):
         line += ["-x", name]
     return line
