@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from orchestrator.aws.definitions import render
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import InfeasibleError, Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.planner.explain import difference, explain
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from orchestrator.catalog.market import Market
     from orchestrator.platforms.source import Package
 
 __all__ = [
@@ -108,13 +110,25 @@ class Orchestrator:
     def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Plan:
         from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
 
-        return solve(sweep, self.catalog.survey(sweep, lines))
+        market = self._survey(sweep, lines)
+        try:
+            return solve(sweep, market)
+        except InfeasibleError as refusal:
+            from orchestrator.planner.elsewhere import advised
 
-    def frontier(self, sweep: Sweep) -> list[Plan]:
+            raise advised(refusal, sweep, lambda wider: self._survey(wider, lines)) from None
+
+    def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
+        """With what earlier runs have taught."""
+        from orchestrator.runs.past import past
+
+        return self.catalog.survey(sweep, lines, past(self.catalog.engine, sweep.name))
+
+    def frontier(self, sweep: Sweep, classic: Path | None = None) -> list[Plan]:
         """From the cheapest plan within the horizon to the fastest: what time costs."""
         from orchestrator.planner.frontier import frontier
 
-        return frontier(sweep, self.catalog.survey(sweep))
+        return frontier(sweep, self._survey(sweep, read_classic(classic) if classic else None))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
         """Make exactly this plan so, once: submitting it again finds, or completes, the same run.
@@ -146,8 +160,11 @@ class Orchestrator:
     def stale(self, plan: Plan) -> str:
         """Why the plan no longer holds, in one line; empty if it does, or if nobody here can tell: then it warns."""
         from orchestrator.planner.stale import stale
+        from orchestrator.runs.past import discounts
 
-        today = self.catalog.resurvey(plan.sweep, [dataset.name for dataset in plan.datasets], _classic_lines(plan))
+        names = [dataset.name for dataset in plan.datasets]
+        today = self.catalog.resurvey(plan.sweep, names, _classic_lines(plan))
+        today = replace(today, discounts=discounts(self.catalog.engine))
         if today.candidates.empty:
             logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
             return ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from orchestrator.catalog.market import ANY
+from orchestrator.planner.price import priced
 from orchestrator.planner.slots import Quota, at_once, first_choices, lots
 from orchestrator.planner.transfer import copies
 from orchestrator.wire.task import Lane, Purchase
@@ -40,7 +41,7 @@ class _Today:
         self.lots: dict[Quota, dict[Any, Any]] = {}
         self.replicas: dict[tuple[str, Quota], str | None] = {}
         """Where the data lies; None where it has to be brought."""
-        for row in market.candidates.to_dict("records"):
+        for row in priced(market.candidates, market.discounts).to_dict("records"):
             lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
             quota = Quota(lane, row["arn"] if pd.notna(row["arn"]) else "")
             self.lots[quota] = row

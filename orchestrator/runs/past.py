@@ -18,6 +18,7 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pandas as pd
     from sqlalchemy import ColumnElement, Connection, Engine
 
     from orchestrator.planner.plan import Plan
@@ -36,6 +37,12 @@ def past(engine: Engine, workload: str) -> Past:
     with reading(engine) as connection:
         history = table(_history(connection, workload), HISTORY)
         return Past(history, table(_discounts(connection), DISCOUNTS))
+
+
+def discounts(engine: Engine) -> pd.DataFrame:
+    """DISCOUNTS alone."""
+    with reading(engine) as connection:
+        return table(_discounts(connection), DISCOUNTS)
 
 
 class _Row(NamedTuple):

@@ -155,10 +155,8 @@ def test_spot_is_interrupted_as_often_as_its_lane_is() -> None:
         candidate(**spot, region="eu-west-1"),
         candidate(**spot, region="us-west-2", interruptions_per_hour=0.0),
     )
-    hours = {
-        found.lanes["region"][lane]: found.problem.choices.hours[row]
-        for row, lane in enumerate(found.problem.choices.lane)
-    }
+    regions = found.lanes["region"].iloc[found.problem.choices.lane]
+    hours = dict(zip(regions, found.problem.choices.hours, strict=True))
     assert hours["us-west-2"] == pytest.approx(2.0)
     assert hours["eu-west-1"] == expected_hours(np.array(2.0), None)
     assert hours["us-east-1"] == expected_hours(np.array(2.0), None, 0.4)
