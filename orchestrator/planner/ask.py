@@ -11,7 +11,7 @@ from orchestrator.planner.cohorts import Cohort, cohorts
 from orchestrator.planner.cost import Offer, offer
 from orchestrator.planner.obstacles import nowhere, obstacles
 from orchestrator.planner.plan import Dataset
-from orchestrator.planner.price import priced
+from orchestrator.planner.discounts import priced
 from orchestrator.spec.duration import HOUR, seconds, spell
 from orchestrator.spec.kinds import cautions
 

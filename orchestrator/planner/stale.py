@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from orchestrator.catalog.market import ANY
-from orchestrator.planner.price import priced
+from orchestrator.planner.discounts import priced
 from orchestrator.planner.slots import Quota, at_once, first_choices, lots
 from orchestrator.planner.transfer import copies
 from orchestrator.wire.task import Lane, Purchase

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.catalog.market import CANDIDATES, DISCOUNTS, table
-from orchestrator.planner.price import PRIOR_TASKS, priced
+from orchestrator.planner.discounts import PRIOR_TASKS, priced
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
