@@ -120,6 +120,12 @@ def test_a_file_that_is_not_text_is_named(project: Path) -> None:
         ({}, {"SWEEP_POLL_S": "soon"}, "SWEEP_POLL_S: poll_s: input should be a valid number"),
         ({"poll_s": -1}, {"SWEEP_POLL_S": "3"}, "--poll-s: poll_s: input should be greater than 0"),
         ({"buket": "x"}, {}, "unknown setting 'buket' (did you mean 'bucket'?)"),
+        (
+            {},
+            {"SWEEP_LANE_QUEUE": "sweep-{zone}"},
+            "SWEEP_LANE_QUEUE: lane_queue: may contain {region}, {instance_type}, {purchase}, and no {zone}",
+        ),
+        ({}, {"SWEEP_LANE_QUEUE": "sweep-{"}, "SWEEP_LANE_QUEUE: lane_queue: cannot be read: "),
     ],
 )
 def test_a_wrong_value_is_named_with_where_it_comes_from(

@@ -16,7 +16,7 @@ _ACCOUNT = "123456789012"
 
 
 def lane_queue(region: str) -> str:
-    """In the control Region, for tasks that wait for slots of this one."""
+    """For tasks that wait for slots in this Region; whatever the control Region is, it has one for each."""
     return f"{QUEUE}-{region}"
 
 

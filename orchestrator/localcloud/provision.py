@@ -1,14 +1,14 @@
-"""What a fresh local cloud has: buckets, roles, a queue in every Region, and a little data to try things on."""
+"""What a fresh local cloud has: buckets, roles, queues in every Region, and a little data to try things on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.backends import create_role
-from orchestrator.localcloud.names import LAUNCHER_ROLE, QUEUE, TASK_ROLE, TRAINING_ROLE, bucket
+from orchestrator.localcloud.names import LAUNCHER_ROLE, QUEUE, TASK_ROLE, TRAINING_ROLE, bucket, lane_queue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.localcloud.backends import Objects, Streams
     from orchestrator.localcloud.batch.api import Batch
@@ -32,13 +32,15 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: Streams, vc
             objects.write(bucket(region), f"campaigns/{campaign}/v1/drive.csv", DRIVE)
         for group in LOG_GROUPS:
             streams.create_group(region, group)
-        _queue(batch[region], vcpus)
+        _queues(batch[region], vcpus, [QUEUE, *map(lane_queue, regions)])
 
 
-def _queue(batch: Batch, vcpus: float) -> None:
+def _queues(batch: Batch, vcpus: float, queues: Sequence[str]) -> None:
+    """All on one compute environment."""
     resources = {"type": "FARGATE", "maxvCpus": vcpus, "subnets": [], "securityGroupIds": []}
     batch.create_compute_environment(
         {"computeEnvironmentName": QUEUE, "type": "MANAGED", "computeResources": resources, "tags": {}}
     )
     order = [{"order": 1, "computeEnvironment": QUEUE}]
-    batch.create_job_queue({"jobQueueName": QUEUE, "priority": 1, "computeEnvironmentOrder": order, "tags": {}})
+    for name in queues:
+        batch.create_job_queue({"jobQueueName": name, "priority": 1, "computeEnvironmentOrder": order, "tags": {}})

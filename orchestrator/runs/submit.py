@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.batch import ArrayJob, Resource
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.ledger import Ledger
     from orchestrator.runs.submission import Array, Submission
 
+log = logging.getLogger(__name__)
+
 
 def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud) -> None:
     """Do exactly this run's plan, once: sources and templates to every Region, then all arrays not yet sent."""
@@ -35,8 +38,20 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
             f"run {anchor.name!r} has been cancelled",
             hint=f"`sweep retry {anchor.name}` runs it after all, --again makes another run",
         )
+    _warn_of_shared_queues(made[0], anchor, cloud)
     for submission in made:
         send(anchor, submission, ledger, cloud)
+
+
+def _warn_of_shared_queues(first: Submission, anchor: Anchor, cloud: Cloud) -> None:
+    quotas = {array.quota for array in first.arrays(anchor.name) if array.quota}
+    queues = sorted({cloud.queue(quota) for quota in quotas})
+    if len(queues) < len(quotas):
+        log.warning(
+            "tasks of %d lanes wait for slots in %s, where one lane holds up the others: set `lane_queue`",
+            len(quotas),
+            "the queue " + queues[0] if len(queues) == 1 else f"{len(queues)} queues",
+        )
 
 
 def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:

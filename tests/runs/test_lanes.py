@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.planner.plan import write
 from orchestrator.runs.submission import everything
 from orchestrator.wire.names import resource_name
 from orchestrator.wire.result import TaskState
+from tests.fixtures.team import REGIONS
+from tests.runs.test_submit import Killed, arrays_of, kill_after, trainings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,23 +27,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 SLOTS, TASKS = 2, 8
-
-
-@pytest.fixture
-def queues(client: Callable[..., Any], name: str) -> str:
-    """A queue for each Region, as a pattern."""
-    batch = client("batch")
-    order = [{"order": 1, "computeEnvironment": "sweep"}]
-    for region in ("us-east-1", "eu-west-1"):
-        batch.create_job_queue(jobQueueName=f"{name}-{region}", priority=1, computeEnvironmentOrder=order)
-    return f"{name}-{{region}}"
+QUEUES = [f"sweep-{region}" for region in REGIONS]
 
 
 def test_no_lane_is_ever_fuller_than_its_slots_and_the_longest_task_comes_first(
-    team: Team, name: str, queues: str, client: Callable[..., Any]
+    team: Team, name: str, client: Callable[..., Any]
 ) -> None:
     team.limits(SLOTS)
-    team.settings = team.settings.model_copy(update={"lane_queue": queues})
     plan = team.plan("[1, 2, 3, 4, 5, 6, 7, 8]", hang=1, runtime='"0.01 * x"')
     requests = team.orchestrator().requests(plan, name=name)
     run = team.orchestrator().submit(plan, name=name)
@@ -53,7 +50,7 @@ def test_no_lane_is_ever_fuller_than_its_slots_and_the_longest_task_comes_first(
         assert all(times[n + SLOTS][0] >= times[n][0] for n in range(TASKS - SLOTS))
         (job,) = client("batch").describe_jobs(jobs=[sent.job])["jobs"]
         assert sent.array.quota
-        assert told["jobQueue"] == f"{name}-{sent.array.quota.lane.region}" == job["jobQueue"].rpartition("/")[2]
+        assert told["jobQueue"] == f"sweep-{sent.array.quota.lane.region}" == job["jobQueue"].rpartition("/")[2]
         need = {"consumableResource": resource_name(sent.array.quota.lane), "quantity": 1}
         assert told["consumableResourcePropertiesOverride"] == {"consumableResourceList": [need]}
         found = client("batch").describe_consumable_resource(consumableResource=need["consumableResource"])
@@ -75,11 +72,48 @@ def most_at_once(times: list[tuple[float, float]]) -> int:
     return max(sum(start <= moment < end for start, end in times) for moment, _ in times)
 
 
-def test_one_queue_for_all_lanes_does_too_one_after_the_other(team: Team, name: str) -> None:
+def test_one_queue_for_all_lanes_does_too_one_after_the_other(
+    team: Team, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     team.limits(1)
+    team.settings = team.settings.model_copy(update={"lane_queue": None})
     run = team.orchestrator().submit(team.plan("[1, 2]"), name=name)
+    said = "tasks of 2 lanes wait for slots in the queue sweep, where one lane holds up the others: set `lane_queue`"
+    assert caplog.messages == [said]
     *_, last = run.watch(every_s=0.3)
     assert last.state == "done"
+
+
+STEPS = 14
+"""Writes and calls of a plan for two lanes: the run, sources, templates, the submission; then each lane's own four."""
+
+
+@pytest.mark.parametrize("step", range(6, STEPS))
+def test_a_submit_killed_between_its_lanes_is_completed_by_the_next(
+    team: Team, name: str, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    team.limits(1)
+    plan = team.plan("[1, 2]", hang=60)
+    with monkeypatch.context() as patch:
+        kill_after(patch, step)
+        with pytest.raises(Killed):
+            team.orchestrator().submit(plan, name=name)
+    run = team.orchestrator("next.db").submit(plan, name=name)
+    assert [arrays_of(client, name, queue) for queue in QUEUES] == [[f"{name}-s1-a2"], [f"{name}-s1-a1"]]
+    run.cancel()
+
+
+def test_two_who_submit_the_same_at_once_make_one_run(team: Team, name: str, client: Callable[..., Any]) -> None:
+    team.limits(1)
+    write(team.plan("[1, 2]"), team.folder / "plan.json")
+    command = [Path(sys.executable).with_name("sweep"), "submit", "plan.json", "--yes", "--name", name]
+    environment = {**os.environ, "SWEEP_DATABASE": team.settings.database}
+    both = [subprocess.Popen(command, cwd=team.folder, env=environment) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    *_, last = team.orchestrator().run(name).watch(every_s=0.3)
+    assert last.state == "done"
+    assert [set(arrays_of(client, name, queue)) for queue in QUEUES] == [{f"{name}-s1-a2"}, {f"{name}-s1-a1"}]
+    assert trainings_of(client, name) == [f"{name}-{task}-1" for task in range(4)]
 
 
 def test_a_quota_that_changed_is_told_to_batch_by_the_next_submit(

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("cloud_environment")
 
 
-def arrays_of(client: Callable[..., Any], run: str) -> list[str]:
+def arrays_of(client: Callable[..., Any], run: str, queue: str = "sweep") -> list[str]:
     filters = [{"name": "JOB_NAME", "values": [f"{run}-*"]}]
-    return [job["jobName"] for job in client("batch").list_jobs(jobQueue="sweep", filters=filters)["jobSummaryList"]]
+    return [job["jobName"] for job in client("batch").list_jobs(jobQueue=queue, filters=filters)["jobSummaryList"]]
 
 
 def trainings_of(client: Callable[..., Any], run: str) -> list[str]:
@@ -98,7 +98,7 @@ def test_a_submit_killed_at_any_step_is_completed_by_the_next(
 
 
 def kill_after(patch: pytest.MonkeyPatch, step: int) -> None:
-    """Die when this many writes to S3 and submissions to Batch are done, at the next one."""
+    """Die when this many writes to S3 and calls that make something in Batch are done, at the next one."""
     count = 0
 
     def deadly(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -112,6 +112,7 @@ def kill_after(patch: pytest.MonkeyPatch, step: int) -> None:
         return call
 
     patch.setattr(S3, "put_once", deadly(S3.put_once))
+    patch.setattr(Batch, "provide", deadly(Batch.provide))
     patch.setattr(Batch, "submit", deadly(Batch.submit))
 
 
