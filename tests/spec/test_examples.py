@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.planner.solve import solve
 from orchestrator.spec.reader import read
 from orchestrator.spec.schema import schema
+from tests.fixtures.sweeps import candidate, make_market
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+TOOLKIT = ROOT / ".toolkit"
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 HANDBOOK = (ROOT / "docs" / "sweep-file.md").read_text(encoding="utf-8")
 
 
@@ -26,7 +30,10 @@ def test_an_example_is_a_sweep(path: Path) -> None:
     assert len(read(path).points) >= 4
 
 
-@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", HANDBOOK, re.DOTALL))
+PARTS = [part for page in (HANDBOOK, TRAINING) for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+
+
+@pytest.mark.parametrize("text", PARTS)
 def test_a_whole_file_or_part_in_the_handbook_is_understood(tmp_path: Path, text: str) -> None:
     """Parts are put into a small whole file, replacing what it says of the same key."""
     (tmp_path / "training").mkdir()
@@ -41,6 +48,37 @@ def test_a_whole_file_or_part_in_the_handbook_is_understood(tmp_path: Path, text
         text + "".join(line for key, line in rest.items() if not re.search(rf"^{key}:", text, re.MULTILINE))
     )
     read(path)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_can_be_planned(path: Path) -> None:
+    sweep = read(path)
+    region = (sweep.where.regions or ["us-east-1"])[0]
+    types = sweep.where.instance_types
+    lanes = [candidate(region=region, instance_type=name, usd_per_hour=1.0 + n) for n, name in enumerate(types)]
+    assert solve(sweep, make_market(*lanes)).tasks == len(sweep.points)
+
+
+@pytest.mark.parametrize(
+    ("name", "parallel"),
+    [
+        ("single", "single"),
+        ("mpi", "mpi"),
+        ("horovod", "mpi"),
+        ("torchrun", "torchrun"),
+        ("lightning", "torchrun"),
+        ("smddp", "smddp"),
+    ],
+)
+def test_each_way_of_starting_processes_has_an_example_whose_script_takes_its_parameters(
+    name: str, parallel: str
+) -> None:
+    sweep = read(ROOT / "examples" / f"{name}.yaml")
+    assert sweep.train.parallel == parallel
+    script = (ROOT / "examples" / "training" / sweep.train.entry_point).read_text()
+    if "import main, options" in script:
+        script = (ROOT / "examples" / "training" / "train_torchrun_digits.py").read_text()
+    assert [axis for axis in sweep.space if f'"--{axis}"' not in script] == []
 
 
 def keys() -> Iterator[str]:
@@ -68,3 +106,32 @@ def test_the_example_s_training_learns_and_goes_on_from_its_checkpoint(tmp_path:
     assert len(second) == 3
     assert first[0] > first[-1] > second[-1]
     assert (tmp_path / "model" / "model.json").exists()
+
+
+STAND_IN = """
+import torch.distributed
+
+def over_gloo(backend, start=torch.distributed.init_process_group):
+    assert backend == "smddp"
+    start("gloo")
+
+torch.distributed.init_process_group = over_gloo
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (TOOLKIT / ".installed").exists(), reason="there is no scikit-learn ('make toolkit')")
+def test_the_smddp_example_trains_over_a_stand_in_for_aws_s_library(tmp_path: Path) -> None:
+    library = tmp_path / "smdistributed" / "dataparallel" / "torch"
+    library.mkdir(parents=True)
+    (library / "torch_smddp.py").write_text(STAND_IN)
+    script = ROOT / "examples" / "training" / "train_smddp_digits.py"
+    ranks = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
+    environment = {**ranks, "PYTHONPATH": str(tmp_path), "SM_MODEL_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    command = [TOOLKIT / "bin" / "python", script, "--epochs", "3"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    losses = [float(loss) for loss in re.findall(r"loss=([0-9.]+)", done.stdout)]
+    assert len(losses) == 3
+    assert losses == sorted(losses, reverse=True)
+    assert (tmp_path / "model.pt").exists()
