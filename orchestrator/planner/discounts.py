@@ -21,6 +21,8 @@ def priced(candidates: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFrame:
 
     Billed is the on-demand rate for a part of the time: so never more than on demand.
     """
+    if discounts.empty:
+        return candidates.copy(deep=False)
     own = candidates[_LANE].merge(discounts, on=_LANE, how="left")
     tasks, ratio = (own[name].to_numpy(dtype=np.float64) for name in ("tasks", "ratio"))
     catalog, on_demand = (

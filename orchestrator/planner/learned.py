@@ -157,7 +157,7 @@ def _columns(sweep: Sweep, history: pd.DataFrame) -> dict[str, Floats]:
     import pandas as pd
 
     codes, texts = pd.factorize(history["sizes"])
-    points = [json.loads(text) for text in texts]
+    points = json.loads(f"[{','.join(texts)}]")
     rows = np.unique(codes)
 
     def column(name: str) -> Floats:
