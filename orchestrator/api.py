@@ -16,7 +16,6 @@ from orchestrator.catalog.check import Problem
 from orchestrator.errors import InfeasibleError, Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
-from orchestrator.planner.explain import difference, explain
 from orchestrator.planner.picture import picture as draw_frontier
 from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
@@ -66,9 +65,7 @@ __all__ = [
     "Sweep",
     "TaskRow",
     "TaskState",
-    "difference",
     "draw_frontier",
-    "explain",
     "image_address",
     "read_plan",
     "read_settings",
@@ -101,7 +98,7 @@ class Orchestrator:
 
         A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
         """
-        return self._solve(sweep, read_classic(classic) if classic else None)
+        return self._solve(sweep, _lines(classic))
 
     def replan(self, plan: Plan) -> Plan:
         """The same sweep, with what the catalog says today."""
@@ -124,11 +121,26 @@ class Orchestrator:
 
         return self.catalog.survey(sweep, lines, past(self.catalog.engine, sweep.name))
 
+    def explain(self, plan: Plan, what: str, classic: Path | None = None) -> list[str]:
+        """Why a task, by its number, or a dataset, by its name, goes where it goes."""
+        from orchestrator.planner.explain import explain
+
+        market = self._survey(plan.sweep, _lines(classic))
+        if market.hash != plan.market:
+            raise UsageError("prices, quotas or data have changed since the plan was made", hint="plan again")
+        return explain(plan, what, market)
+
+    def difference(self, old: Plan, new: Plan, classic: Path | None = None) -> list[str]:
+        """What changed from one plan to another, and why."""
+        from orchestrator.planner.difference import difference
+
+        return difference(old, new, self._survey(new.sweep, _lines(classic)))
+
     def frontier(self, sweep: Sweep, classic: Path | None = None) -> list[Plan]:
         """From the cheapest plan within the horizon to the fastest: what time costs."""
         from orchestrator.planner.frontier import frontier
 
-        return frontier(sweep, self._survey(sweep, read_classic(classic) if classic else None))
+        return frontier(sweep, self._survey(sweep, _lines(classic)))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
         """Make exactly this plan so, once: submitting it again finds, or completes, the same run.
@@ -239,6 +251,10 @@ def _packed(plan: Plan) -> Package | None:
     """The sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
     folder = plan.sweep.folder / plan.sweep.train.source
     return pack(folder, plan.sweep.train.entry_point) if folder.is_dir() else None
+
+
+def _lines(classic: Path | None) -> list[ClassicLine] | None:
+    return read_classic(classic) if classic else None
 
 
 def _classic_lines(plan: Plan) -> list[ClassicLine]:

@@ -112,20 +112,21 @@ def plan(
 
     Example: sweep plan sweep.yaml -o plan.json
     """
-    from orchestrator.api import difference, explain, read_plan, read_sweep, write_plan
+    from orchestrator.api import read_plan, read_sweep, write_plan
 
     if output is not None and output.is_dir():
         raise UsageError("is a folder", where=str(output), hint="name the file to write")
+    orchestrator = Session.of(context).orchestrator
     if frontier:
         from orchestrator.cli.frontier import show_frontier
 
-        show_frontier(Session.of(context).orchestrator.frontier(read_sweep(sweep)), output, as_json=as_json)
+        show_frontier(orchestrator.frontier(read_sweep(sweep), manifest), output, as_json=as_json)
         return
-    made = Session.of(context).orchestrator.plan(read_sweep(sweep), classic=manifest)
+    made = orchestrator.plan(read_sweep(sweep), manifest)
     if output is not None:
         write_plan(made, output)
-    lines = explain(made, why) if why is not None else []
-    lines += difference(read_plan(since), made) if since is not None else []
+    lines = orchestrator.explain(made, why, manifest) if why is not None else []
+    lines += orchestrator.difference(read_plan(since), made, manifest) if since is not None else []
     if as_json:
         render.as_json(summary(made) if why is None and since is None else lines)
     elif why is not None or since is not None:

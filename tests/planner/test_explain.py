@@ -1,38 +1,74 @@
-"""A plan explains itself, and what changed since yesterday."""
+"""A plan explains itself: what was chosen, what else there was, and which limits bind."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.planner.explain import difference, explain
+from orchestrator.planner.explain import explain
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
-if TYPE_CHECKING:
-    from orchestrator.planner.plan import Plan
+FOUR = {"space": {"lr": [1, 2, 3, 4]}, "runtime": 1}
+HOURS = "hours: runtime: 1.0 hours on one instance, as the sweep file says, whatever its type"
 
 
-def made(price: float = 1.0, slots: float = 8.0) -> Plan:
-    rows = [candidate(usd_per_hour=price, slots=slots), candidate(region="eu-west-1", usd_per_hour=2.0)]
-    return solve(make_sweep(), make_market(*rows))
+def explained(what: str, *rows: dict[str, Any], **changes: Any) -> list[str]:
+    sweep, market = make_sweep(**{**FOUR, **changes}), make_market(*rows)
+    return explain(solve(sweep, market), what, market)
 
 
-def test_a_task_is_explained_by_its_share() -> None:
-    assert explain(made(), "3") == [
-        "tasks 2-3 of alps@1: sagemaker/us-east-1/ml.g5.xlarge/on_demand, $1/h, 8 slots",
-        "  1 h and $1 each: cheapest; then ml.g5.xlarge on_demand in eu-west-1, 100% dearer",
-        "  choice 2: sagemaker/eu-west-1/ml.g5.xlarge/on_demand, $2/h, 8 slots",
+def test_a_task_is_explained_by_its_share_and_the_runner_up() -> None:
+    dearer = candidate(region="eu-west-1", usd_per_hour=2.0)
+    assert explained("3", candidate(), dearer) == [
+        "tasks 0-3 of alps@1: us-east-1 ml.g5.xlarge on_demand, $1/h",
+        "  chosen: 1 h and $1 each; the last ends after 1 h; 8 slots",
+        "  runner-up: eu-west-1 ml.g5.xlarge on_demand, $2/h: 1 h (+0) and $2 (+1) each",
+        "  if refused: eu-west-1 ml.g5.xlarge on_demand",
+        HOURS,
     ]
 
 
-def test_a_dataset_is_explained_share_by_share() -> None:
-    assert [line for line in explain(made(), "alps@1") if not line.startswith(" ")] == [
-        "tasks 0-1 of alps@1: sagemaker/us-east-1/ml.g5.xlarge/on_demand, $1/h, 8 slots",
-        "tasks 2-3 of alps@1: sagemaker/us-east-1/ml.g5.xlarge/on_demand, $1/h, 8 slots",
-    ]
+def test_a_dataset_is_explained_share_by_share_and_what_a_slot_would_save() -> None:
+    rows = [candidate(slots=1.0), candidate(region="us-west-2", usd_per_hour=1.5, slots=2.0)]
+    said = explained("alps@1", *rows, plan={"deadline": "2h"})
+    assert said[0] == "tasks 0-1 of alps@1: us-east-1 ml.g5.xlarge on_demand, $1/h"
+    assert said[1].endswith("; its only slot is busy, one more would save $1.00")
+    assert "tasks 2-3 of alps@1: us-west-2 ml.g5.xlarge on_demand, $1.5/h" in said
+    assert (
+        "  cheaper: us-east-1 ml.g5.xlarge on_demand, $1/h: 1 h (+0) and $1 (-0.5) each; "
+        "but its only slot is busy, one more would save $1.00"
+    ) in said
+
+
+@pytest.mark.parametrize(
+    ("cheaper", "changes", "said"),
+    [
+        ({"from_region": "us-east-1", "transfer_usd_per_gb": 9.0}, {}, "but without the data (a copy is $9.02)"),
+        ({"purchase": "spot", "instance_type": "ml.slow"}, {"plan": {"deadline": "2h"}}, "but too late"),
+        (
+            {"purchase": "spot", "on_demand_usd_per_hour": 9.0},
+            {"plan": {"budget": 6, "minimize": "cost"}},
+            "but its promise of $12.06 is beyond the budget",
+        ),
+    ],
+)
+def test_what_is_cheaper_and_why_it_was_not_taken(cheaper: Any, changes: Any, said: str) -> None:
+    other = candidate(**{"region": "us-west-2", "usd_per_hour": 0.1, **cheaper})
+    types = ["ml.g5.xlarge", "ml.slow"]
+    runtime = {"ml.g5.xlarge": 1, "ml.slow": 3}
+    move = {"move_data": "if_cheaper"}
+    lines = explained("0", candidate(), other, where__instance_types=types, runtime=runtime, data=move, **changes)
+    assert any(line.startswith("  cheaper: ") and line.endswith(said) for line in lines), lines
+
+
+def test_a_copy_and_the_places_behind_it_are_told() -> None:
+    far = candidate(region="us-west-2", usd_per_hour=0.01, from_region="us-east-1", transfer_usd_per_gb=0.02)
+    lines = explained("0", candidate(), far, data={"move_data": "if_cheaper"})
+    assert "  on a copy of the data, for $0.04 in all" in lines
+    assert "  if refused: us-east-1 ml.g5.xlarge on_demand" in lines
 
 
 @pytest.mark.parametrize(
@@ -40,18 +76,10 @@ def test_a_dataset_is_explained_share_by_share() -> None:
 )
 def test_what_is_not_in_the_plan_cannot_be_explained(what: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        explain(made(), what)
+        explained(what, candidate())
 
 
-def test_a_dearer_price_and_where_tasks_went_because_of_it() -> None:
-    assert difference(made(), made(price=3.0, slots=4.0)) == [
-        "$3.00 became $6.00; 1 h became 1 h",
-        "price: sagemaker/us-east-1/ml.g5.xlarge/on_demand $1/h became $3/h",
-        "quota: sagemaker/us-east-1/ml.g5.xlarge/on_demand 8 became 4 slots",
-        "tasks: sagemaker/eu-west-1/ml.g5.xlarge/on_demand 0 became 4",
-        "tasks: sagemaker/us-east-1/ml.g5.xlarge/on_demand 4 became 0",
-    ]
-
-
-def test_nothing_else_is_said_of_the_same_plan() -> None:
-    assert difference(made(), made()) == ["$3.00 became $3.00; 1 h became 1 h"]
+def test_the_fastest_plan_is_explained_too() -> None:
+    rows = [candidate(slots=2.0), candidate(region="us-west-2", usd_per_hour=5.0, slots=2.0)]
+    lines = explained("alps@1", *rows, plan={"minimize": "time"})
+    assert sum(line.startswith("tasks ") for line in lines) == 2

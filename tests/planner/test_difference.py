@@ -1,0 +1,81 @@
+"""What changed since yesterday's plan, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.planner.difference import difference
+from orchestrator.planner.solve import solve
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+
+DEARER = {"region": "eu-west-1", "usd_per_hour": 2.0}
+ARN = "arn:aws:sagemaker:us-east-1:1:training-plan/march"
+
+
+def changed(before: list[dict[str, Any]], after: list[dict[str, Any]], **asked: Any) -> list[str]:
+    """What is said after the line of totals."""
+    old, market = solve(make_sweep(), make_market(*before)), make_market(*after)
+    return difference(old, solve(make_sweep(**asked), market), market)[1:]
+
+
+def test_the_same_plan_has_only_totals_to_tell() -> None:
+    market = make_market(candidate())
+    plan = solve(make_sweep(), market)
+    assert difference(plan, plan, market) == ["$3.00 became $3.00; 1 h became 1 h"]
+
+
+def test_a_dearer_price_and_where_tasks_went_because_of_it() -> None:
+    before = [candidate(), candidate(**DEARER)]
+    after = [candidate(usd_per_hour=3.0, slots=4.0), candidate(**DEARER)]
+    assert changed(before, after) == [
+        "ml.g5.xlarge on_demand in eu-west-1: 0 tasks became 4",
+        "ml.g5.xlarge on_demand in us-east-1: price $1/h became $3/h; quota 8 became 4; 4 tasks became 0",
+    ]
+
+
+def test_a_lease_taken_by_another_run() -> None:
+    before = [candidate(slots=4.0), candidate(**DEARER)]
+    after = [candidate(slots=4.0, held=4), candidate(**DEARER)]
+    assert changed(before, after) == [
+        "ml.g5.xlarge on_demand in eu-west-1: 0 tasks became 4",
+        "ml.g5.xlarge on_demand in us-east-1: held by other runs 0 became 4; 4 tasks became 0",
+    ]
+
+
+def test_a_lane_that_only_the_new_plan_knows() -> None:
+    assert changed([candidate()], [candidate(), candidate(region="eu-west-1", usd_per_hour=0.5, slots=None)]) == [
+        "ml.g5.xlarge on_demand in eu-west-1: new to the plan at $0.5/h, unknown slots; 0 tasks became 4",
+        "ml.g5.xlarge on_demand in us-east-1: 4 tasks became 0",
+    ]
+
+
+def test_a_lane_that_only_the_old_plan_knows_is_looked_up_in_todays_market() -> None:
+    """It has become so dear that nobody would come to it, or is not for sale."""
+    rivals = [candidate(region=f"eu-west-{n}", usd_per_hour=2.0) for n in range(1, 6)]
+    cheap = candidate()
+    dear = candidate(usd_per_hour=50.0)
+    assert changed([cheap, *rivals], [dear, *rivals])[-1].endswith("price $1/h became $50/h; 4 tasks became 0")
+    assert changed([cheap, *rivals], rivals)[-1].endswith("not to be had any more; 4 tasks became 0")
+
+
+def test_a_training_plan_that_has_come() -> None:
+    committed = candidate(purchase="committed", usd_per_hour=0.0, arn=ARN, slots=8.0, opens_h=0.0, closes_h=24.0)
+    said = changed([candidate()], [candidate(), committed])
+    assert said[0].startswith(f"ml.g5.xlarge committed in us-east-1 of {ARN}: new to the plan at $0/h, 8 slots")
+
+
+def test_what_was_asked_and_the_data() -> None:
+    said = changed([candidate()], [candidate(dataset="bay@2")], runtime="0.4 * epochs", plan={"deadline": "6h"})
+    assert said[:5] == [
+        "asked: plan.deadline None became 6h",
+        "asked: runtime 0.5 * epochs became 0.4 * epochs",
+        "data: bay@2 is new",
+        "data: alps@1 is gone",
+        "hours: runtime: 0.4 * epochs hours on one instance, as the sweep file says, whatever its type",
+    ]
+
+
+def test_a_copy_that_pays_now() -> None:
+    far = candidate(region="us-west-2", usd_per_hour=0.01, from_region="us-east-1", transfer_usd_per_gb=0.0)
+    said = changed([candidate()], [candidate(), far], data={"move_data": "if_cheaper"})
+    assert "copy: alps@1 to us-west-2 is new" in said
