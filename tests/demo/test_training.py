@@ -47,7 +47,9 @@ def losses(
         [*start, *options], env=os.environ | environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    return [float(value) for value in re.findall(r"^epoch=\d+ loss=\S+ val_loss=(\S+)$", done.stdout, re.MULTILINE)]
+    return [
+        float(value) for value in re.findall(r"^\[sweep\] step=\d+ loss=\S+ val_loss=(\S+)$", done.stdout, re.MULTILINE)
+    ]
 
 
 def test_two_mpi_processes_learn_what_no_linear_model_could(data: Path, tmp_path: Path) -> None:

@@ -20,8 +20,3 @@ def load():
 def scaled(values, scale):
     mean, deviation = scale
     return ((values - mean) / deviation).astype(np.float32)
-
-
-def report(epoch, loss, val_loss):
-    """One line an epoch: what `metrics` in sweep.yaml looks for."""
-    print(f"epoch={epoch} loss={loss:.5f} val_loss={val_loss:.5f}", flush=True)

@@ -13,7 +13,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: ranks share 
 
 import numpy as np
 from mpi4py import MPI
-from recordings import load, report
+from recordings import load
+
+from orchestrator import report
 
 HIDDEN = 32
 
@@ -36,9 +38,8 @@ def main(learning_rate: float, batch_size: int, epochs: int, momentum: float = 0
                 v *= momentum
                 v -= learning_rate * g
                 w += v
-        if world.rank == 0:
-            val_loss = float(np.mean((forward(weights, validation[0])[-1] - validation[1]) ** 2))
-            report(epoch, np.mean(losses), val_loss)
+        val_loss = np.mean((forward(weights, validation[0])[-1] - validation[1]) ** 2)
+        report(step=epoch, loss=np.mean(losses), val_loss=val_loss)
 
     if world.rank == 0:
         np.savez(Path(os.environ["SM_MODEL_DIR"]) / "model.npz", *weights)

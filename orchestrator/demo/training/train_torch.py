@@ -7,9 +7,11 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from recordings import load, report
+from recordings import load
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+
+from orchestrator import report
 
 HIDDEN = 32
 
@@ -37,8 +39,8 @@ def main(learning_rate: float, batch_size: int, epochs: int) -> None:
             loss.backward()  # averages the gradients over all ranks
             optimizer.step()
             losses.append(float(loss.detach()))
-        if rank == 0:
-            report(epoch, sum(losses) / len(losses), evaluate(network, *map(torch.from_numpy, validation)))
+        val_loss = evaluate(network, *map(torch.from_numpy, validation))
+        report(step=epoch, loss=sum(losses) / len(losses), val_loss=val_loss)
 
     if rank == 0:
         torch.save(network.state_dict(), Path(os.environ["SM_MODEL_DIR"]) / "model.pt")

@@ -1,4 +1,4 @@
-"""One training: reads its point from the options, its data from SM_CHANNEL_TRAINING, and logs its metrics."""
+"""One training: reads its point from the options, its data from SM_CHANNEL_TRAINING, and reports its metrics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,26 @@ import json
 import os
 from pathlib import Path
 
+from orchestrator import Checkpoints, report
+
+
+class Training:
+    """Replace this with your model."""
+
+    def __init__(self, learning_rate: float) -> None:
+        self.learning_rate = learning_rate
+        self.weight = 0.0
+
+    def step(self) -> float:
+        self.weight += self.learning_rate * (1.0 - self.weight)
+        return (1.0 - self.weight) ** 2
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps({"weight": self.weight}))
+
+    def load(self, path: Path) -> None:
+        self.weight = json.loads(path.read_text())["weight"]
+
 
 def main() -> None:
     options = _options()
@@ -14,14 +34,11 @@ def main() -> None:
     files = sum(1 for path in data.rglob("*") if path.is_file())
     print(f"training on {files} files, batches of {options.batch_size}")
 
-    weight, loss = 0.0, 1.0
-    for epoch in range(options.epochs):  # replace this with your model
-        weight += options.learning_rate * (1.0 - weight)
-        loss = (1.0 - weight) ** 2
-        print(f"epoch={epoch} loss={loss:.6f}")
+    training = Training(options.learning_rate)
+    for epoch in Checkpoints(training.save, training.load).steps(options.epochs):  # goes on where it was interrupted
+        report(step=epoch + 1, loss=training.step())
 
-    model = Path(os.environ.get("SM_MODEL_DIR", "."))
-    (model / "model.json").write_text(json.dumps({"weight": weight, "loss": loss}))
+    training.save(Path(os.environ.get("SM_MODEL_DIR", ".")) / "model.json")
 
 
 def _options() -> argparse.Namespace:
