@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, case, func, or_, select
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 TASKS = 5_000
 RUNS = 100
 """The newest so many are looked at: of more, nothing new is learned."""
+logger = logging.getLogger(__name__)
+
 _FACTOR, _PRIME = 7_919, 100_003
 
 _DONE = results.c.state == TaskState.DONE.value
@@ -62,13 +65,15 @@ def _history(connection: Connection, workload: str) -> Iterator[_Row]:
     names = ("run", "task", "region", "instance_type", "purchase", "seconds")
     query = select(*(results.c[name] for name in names), retried).join(runs)
     query = query.where(_sample(connection, mine)).order_by(*_NEWEST_FIRST)
-    plans: dict[str, Plan] = {}
+    plans: dict[str, Plan | None] = {}
     for row in connection.execute(query).all():
         if row.document is not None and not _trained_once(json.loads(row.document)):
             continue
         if row.run not in plans:
             plans[row.run] = _plan(connection, row.run)
         plan = plans[row.run]
+        if plan is None:
+            continue
         yield _Row(
             region=row.region,
             instance_type=row.instance_type,
@@ -93,9 +98,14 @@ def _sizes(plan: Plan, task: int) -> str:
     return canonical({name: value for name, value in known.items() if not isinstance(value, str)})
 
 
-def _plan(connection: Connection, run: str) -> Plan:
+def _plan(connection: Connection, run: str) -> Plan | None:
+    """None of a run whose sweep could not be written any more: no old run may stand in the way of a new plan."""
     document = connection.execute(select(runs.c.document).where(runs.c.name == run)).scalar_one()
-    return Anchor.from_json(json.loads(document)).plan
+    try:
+        return Anchor.from_json(json.loads(document)).plan
+    except ValueError as error:
+        logger.warning("nothing is learned from run %s, which cannot be read: %s", run, str(error).splitlines()[0])
+        return None
 
 
 def _discounts(connection: Connection) -> list[tuple[str, str, int, float]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from orchestrator.catalog.market import POOLS, TOTALS, table
+from orchestrator.catalog.market import HISTORY, POOLS, TOTALS, table
 from orchestrator.planner.cohorts import cohorts
 from orchestrator.planner.cost import LAUNCHER_USD_PER_HOUR, STOP_HOURS, offer
 from orchestrator.planner.problem import NO_POOL, Pool
@@ -118,6 +118,16 @@ def test_no_promise_counts_on_a_savings_plan() -> None:
         rate = 3.0 if lane["instance_type"] == TYPES[1] else 1.0
         promise = rate * (HONEST * hours + STOP_HOURS) + LAUNCHER_USD_PER_HOUR * hours
         assert choices.promise[row] == pytest.approx(promise)
+
+
+def test_a_promise_covers_what_nine_in_ten_tasks_took() -> None:
+    rows = [("us-east-1", TYPES[0], "on_demand", 1, 10**9, "{}", hours) for hours in np.geomspace(0.5, 8, 99)]
+    market = replace(make_market(candidate()), history=table(rows, HISTORY))
+    choices = offered(market=market, runtime=None).problem.choices
+    honest = (choices.promise[0] - LAUNCHER_USD_PER_HOUR * choices.hours[0] - STOP_HOURS) / choices.hours[0]
+    covered = np.mean([row[-1] <= honest * choices.hours[0] for row in rows])
+    assert covered == pytest.approx(0.9, abs=0.02)
+    assert honest > 1.5 * HONEST
 
 
 def test_a_savings_plan_holds_where_it_says() -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import select, update
 
 from orchestrator import Plan, read
-from orchestrator.db.engine import engine
+from orchestrator.db.engine import engine, writing
+from orchestrator.db.tables import runs
 from orchestrator.planner.plan import Dataset, Share
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
@@ -120,6 +122,18 @@ def test_an_empty_ledger_teaches_nothing(memory: Memory) -> None:
     found = past(memory.ledger.engine, "nightly")
     assert found.history.empty
     assert found.discounts.empty
+
+
+def test_a_run_that_cannot_be_read_any_more_is_passed_over(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    memory.run("old", {0: [attempt()]}, 1)
+    memory.run("new", {0: [attempt(hours=2.0)]}, 2)
+    with writing(memory.ledger.engine) as connection:
+        document = connection.execute(select(runs.c.document).where(runs.c.name == "old")).scalar_one()
+        changed = document.replace('"retries":0', '"retries":-1')
+        assert changed != document
+        connection.execute(update(runs).where(runs.c.name == "old").values(document=changed))
+    assert [row[-1] for row in memory.learned()] == [2.0]
+    assert "nothing is learned from run old, which cannot be read" in caplog.text
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
