@@ -13,10 +13,12 @@ from orchestrator.aws.definitions import render
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
+from orchestrator.chart.png import png
+from orchestrator.chart.svg import svg
 from orchestrator.errors import InfeasibleError, Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
-from orchestrator.planner.picture import picture as draw_frontier
+from orchestrator.planner.picture import picture
 from orchestrator.planner.plan import Plan, Share
 from orchestrator.planner.plan import read as read_plan
 from orchestrator.planner.plan import write as write_plan
@@ -251,6 +253,12 @@ def _packed(plan: Plan) -> Package | None:
     """The sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
     folder = plan.sweep.folder / plan.sweep.train.source
     return pack(folder, plan.sweep.train.entry_point) if folder.is_dir() else None
+
+
+def draw_frontier(plans: list[Plan], form: str) -> bytes:
+    """As `svg` or `png`."""
+    drawing = picture(plans)
+    return png(drawing) if form == "png" else svg(drawing)
 
 
 def _lines(classic: Path | None) -> list[ClassicLine] | None:

@@ -34,8 +34,7 @@ class Panel:
 
     def shapes(self, x: float, y: float, width: float, height: float) -> Iterator[Line | Text]:
         """Within this rectangle."""
-        across = Axis.over([px for each in self.series for px, _ in each.points], x + LEFT, x + width)
-        up = Axis.over([py for each in self.series for _, py in each.points], y + height - BOTTOM, y + TOP, steep=True)
+        across, up = self.axes(x, y, width, height)
         yield Text(x + LEFT, y + TOP - 14, self.title, size=14)
         yield Text(x + width, y + height - BOTTOM + 34, self.below, "end")
         for value in up.ticks:
@@ -50,6 +49,12 @@ class Panel:
             if len(points) == 1:  # a point alone is a dash
                 points = [(points[0][0] - 3, points[0][1]), (points[0][0] + 3, points[0][1])]
             yield Line(tuple(points), each.colour, each.width)
+
+    def axes(self, x: float, y: float, width: float, height: float) -> tuple[Axis, Axis]:
+        """The one across and the one up, within this rectangle."""
+        across = [px for each in self.series for px, _ in each.points]
+        up = [py for each in self.series for _, py in each.points]
+        return Axis.over(across, x + LEFT, x + width), Axis.over(up, y + height - BOTTOM, y + TOP, steep=True)
 
 
 @dataclass(frozen=True)

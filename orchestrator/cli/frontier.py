@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli import render, values
+from orchestrator.cli import files, render, values
 from orchestrator.cli.render import Column
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.api import Plan
@@ -32,18 +33,21 @@ COLUMNS: tuple[Column[Point], ...] = (
 )
 
 
+def form(picture: Path | None) -> str:
+    """svg or png, by its name."""
+    if picture is not None and picture.suffix not in (".svg", ".png"):
+        raise UsageError(f"{picture} is neither a .svg nor a .png file", where="--output", hint="name it frontier.svg")
+    return picture.suffix[1:] if picture else ""
+
+
 def show_frontier(plans: list[Plan], picture: Path | None, *, as_json: bool) -> None:
     from orchestrator.api import draw_frontier
-    from orchestrator.errors import UsageError
 
     points = [
         Point(plan.finish, plan.usd, plan.hours, len({share.places[0].lane for share in plan.shares})) for plan in plans
     ]
     if picture is not None:
-        try:
-            picture.write_text(draw_frontier(plans), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot be written: {error.strerror or error}", where=str(picture)) from error
+        files.write(picture, draw_frontier(plans, form(picture)))
         render.say(f"wrote {picture}")
     if as_json:
         render.as_json(points)

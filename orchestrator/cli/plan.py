@@ -102,7 +102,8 @@ def plan(
         Path | None, typer.Option("--diff", metavar="FILE", help="Say what changed since this plan was written.")
     ] = None,
     frontier: Annotated[
-        bool, typer.Option("--frontier", help="Show plans from the cheapest to the fastest; with -o, as an SVG.")
+        bool,
+        typer.Option("--frontier", help="Show plans from the cheapest to the fastest; with -o, drawn as .svg or .png."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -118,8 +119,9 @@ def plan(
         raise UsageError("is a folder", where=str(output), hint="name the file to write")
     orchestrator = Session.of(context).orchestrator
     if frontier:
-        from orchestrator.cli.frontier import show_frontier
+        from orchestrator.cli.frontier import form, show_frontier
 
+        form(output)
         show_frontier(orchestrator.frontier(read_sweep(sweep), manifest), output, as_json=as_json)
         return
     made = orchestrator.plan(read_sweep(sweep), manifest)

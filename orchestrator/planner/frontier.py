@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
@@ -14,23 +15,34 @@ if TYPE_CHECKING:
     from orchestrator.planner.plan import Plan
     from orchestrator.spec.sweep import Sweep
 
-PLANS = 7
+PLANS = 8
+TRIES = 12
+"""Plans are made; some of them twice, where little can be chosen."""
+NEAR = 1.02
+"""Deadlines that differ by less are not told apart."""
 
 
 def frontier(sweep: Sweep, market: Market) -> list[Plan]:
-    """The cheapest first; deadlines lie evenly, by factors, between the two ends. None is both dearer and slower."""
+    """The cheapest first. None is both dearer and slower than another."""
     horizon = spell(sweep.plan.hours * HOUR)
     cheapest = solve(_with(sweep, Goal(horizon=horizon)), market)
     fastest = solve(_with(sweep, Goal(minimize="time", horizon=horizon)), market)
-    ratio = fastest.finish / cheapest.finish
-    plans = [cheapest]
-    for step in range(1, PLANS - 1):
-        hours = cheapest.finish * ratio ** (step / (PLANS - 1))
-        try:
-            plans.append(solve(_with(sweep, Goal(deadline=spell(max(hours * HOUR, MINUTE)))), market))
-        except InfeasibleError:  # rounded to a second below the fastest
+    plans = [cheapest, fastest]
+    between = [(fastest.finish, cheapest.finish)]
+    for _ in range(TRIES):
+        low, high = max(between, key=lambda hours: hours[1] / hours[0])
+        if high < low * NEAR or len(_better_in_something(plans)) == PLANS:
             break
-    plans.append(fastest)
+        between.remove((low, high))
+        deadline = sqrt(low * high)
+        try:
+            plan = solve(_with(sweep, Goal(deadline=spell(max(deadline * HOUR, MINUTE)))), market)
+        except InfeasibleError:  # rounded to a second below the fastest
+            between.append((deadline, high))
+            continue
+        plans.append(plan)
+        # From when it ends until the deadline there is no other.
+        between += [(low, max(plan.finish, low)), (deadline, high)]
     return _better_in_something(plans)
 
 

@@ -32,6 +32,18 @@ def test_what_time_costs_is_a_table_and_a_picture(sweep: Sweep) -> None:
     ended = sweep("plan", "sweep.yaml", "--frontier", "-o", "frontier.svg")
     assert ended.out.splitlines()[0].split() == ["DONE_IN", "$", "MACHINE_TIME", "LANES"]
     assert Path("frontier.svg").read_text().startswith("<svg ")
+    sweep("plan", "sweep.yaml", "--frontier", "-o", "frontier.png")
+    assert Path("frontier.png").read_bytes().startswith(b"\x89PNG")
+    wrong = sweep("plan", "sweep.yaml", "--frontier", "-o", "frontier.jpg")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "neither a .svg nor a .png file" in wrong.err
+
+
+def test_what_time_costs_where_a_classic_jobarray_says_where_the_data_lies(sweep: Sweep) -> None:
+    Path("jobs.csv").write_text("eu-central-1,s3://mine/a/\n")
+    ended = sweep("plan", "sweep.yaml", "--frontier", "--manifest", "jobs.csv", "--json")
+    assert [point["hours"] for point in json.loads(ended.out)] != []
+    assert json.loads(ended.out) != json.loads(sweep("plan", "sweep.yaml", "--frontier", "--json").out)
 
 
 def test_a_plan_says_what_changed_since_another(sweep: Sweep) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from xml.etree import ElementTree
 
+from orchestrator.chart.svg import svg
 from orchestrator.planner.frontier import frontier
 from orchestrator.planner.picture import picture
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
@@ -27,8 +28,18 @@ def test_where_nothing_binds_the_cheapest_is_the_fastest() -> None:
     assert len(frontier(make_sweep(), make_market(candidate()))) == 1
 
 
-def test_the_picture_has_a_point_for_each_plan() -> None:
+def test_there_are_at_least_five_where_there_is_so_much_to_choose_from() -> None:
+    rows = [candidate(usd_per_hour=1.0, slots=1.0), candidate(region="us-west-2", usd_per_hour=1.5)]
+    plans = frontier(make_sweep(space={"lr": list(range(40))}, runtime=1, plan={"horizon": "40h"}), make_market(*rows))
+    assert 5 <= len(plans) <= 10
+    ratios = [slower.finish / faster.finish for slower, faster in pairwise(plans)]
+    assert max(ratios) < 3  # evenly spread
+
+
+def test_the_picture_has_words_for_each_plan() -> None:
     rows = [candidate(slots=1.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=1.0)]
     plans = frontier(make_sweep(runtime=1), make_market(*rows))
-    drawing = ElementTree.fromstring(picture(plans))
-    assert len(drawing.findall(".//{http://www.w3.org/2000/svg}circle")) == len(plans)
+    drawing = ElementTree.fromstring(svg(picture(plans)))
+    words = [text.text for text in drawing.findall(".//{http://www.w3.org/2000/svg}text")]
+    for plan in plans:
+        assert f"{plan.finish:.3g} h, ${plan.usd:,.2f}" in words
