@@ -7,14 +7,20 @@ import re
 import unicodedata
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.catalog.committed import SAVINGS_PLAN, TRAINING_PLAN
+from orchestrator.catalog.market import ANY
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.task import Purchase
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
-_LOCAL_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d-[a-z]+-\d+")
+_LOCAL_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d(-[a-z0-9]+)+")
+_TRAINING_PLAN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-plan/\S+")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -47,18 +53,60 @@ def tags(cell: Any) -> tuple[str, ...]:
 
 def region(cell: Any) -> str:
     value = text(cell)
-    if _LOCAL_ZONE.fullmatch(value):
+    if is_local(value):
         raise ValueError(f"{value!r} is a local zone, not a Region")
     if not _REGION.fullmatch(value):
         raise ValueError(f"{value!r} is not a Region; write one like us-east-1")
     return value
 
 
-def purchase(cell: Any) -> str:
+def zone(cell: Any) -> str:
+    """A Region, or a local zone: price lists have these, too, though nothing is trained there."""
     value = text(cell)
-    choices = [known.value for known in Purchase]
+    return value if is_local(value) else region(value)
+
+
+def is_local(zone: str) -> bool:
+    return _LOCAL_ZONE.fullmatch(zone) is not None
+
+
+def instance_type(cell: Any) -> str:
+    value = text(cell)
+    if value == ANY:
+        raise ValueError(f"{value!r} is no instance type; write one like ml.g5.xlarge")
+    return value
+
+
+def or_any(parse: Callable[[Any], str]) -> Callable[[Any], str]:
+    """What `parse` understands, or `*` for all there are."""
+    return lambda cell: ANY if text(cell) == ANY else parse(cell)
+
+
+def purchase(cell: Any) -> str:
+    """Of what has a price and a quota: a training plan has its own."""
+    value = text(cell)
+    choices = [Purchase.SPOT.value, Purchase.ON_DEMAND.value]
+    if value == Purchase.COMMITTED.value:
+        raise ValueError(f"{value!r} has neither a price nor a quota; write a training plan into commitments")
     if value not in choices:
         raise ValueError(f"{value!r} is no way to buy; {did_you_mean(value, choices)}")
+    return value
+
+
+def commitment(cell: Any) -> str:
+    value = text(cell)
+    choices = [TRAINING_PLAN, SAVINGS_PLAN]
+    if value not in choices:
+        raise ValueError(f"{value!r} is no kind of commitment; {did_you_mean(value, choices)}")
+    return value
+
+
+def training_plan(cell: Any) -> str:
+    value = text(cell)
+    if not _TRAINING_PLAN.fullmatch(value):
+        raise ValueError(
+            f"{value!r} is not a training plan's ARN; write arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
+        )
     return value
 
 
@@ -104,6 +152,14 @@ def amount(cell: Any) -> float:
     if value < 0:
         raise ValueError(f"{value:g} is negative")
     return value + 0.0  # -0.0 and 0.0 are one price
+
+
+def part(cell: Any) -> float:
+    """Of a whole."""
+    value = amount(cell)
+    if value > 1:
+        raise ValueError(f"{value:g} is above 1; write 0.3 for 30 %")
+    return value
 
 
 def day(cell: Any) -> date:

@@ -36,16 +36,18 @@ COMMITTED = Table(
 """The training plans that are not over. Gone with the transaction."""
 
 
-def commit(connection: Connection, where: Where, now: datetime) -> None:
-    """The training plans that this sweep might use, into COMMITTED."""
-    lane = COMMITTED.columns.keys()[:4]
+def gather(connection: Connection, where: Where, now: datetime) -> None:
+    """The training plans that this sweep might use, into COMMITTED. Of one in several parts, the first not over."""
     rows = [
-        {name: getattr(row, name) for name in (*lane, "arn")} | {"opens_h": opens, "closes_h": closes}
+        {name: getattr(row, name) for name in ("platform", "region", "instance_type", "slots", "arn")}
+        | {"opens_h": opens, "closes_h": closes}
         for row, opens, closes in _in_play(connection, TRAINING_PLAN, where, now)
     ]
+    later_first = sorted(rows, key=lambda row: row["opens_h"], reverse=True)
+    first = {row["arn"]: row for row in later_first}
     COMMITTED.create(connection)
-    if rows:
-        connection.execute(insert(COMMITTED), rows)
+    if first:
+        connection.execute(insert(COMMITTED), list(first.values()))
 
 
 def pools(connection: Connection, where: Where, now: datetime) -> list[tuple[Any, ...]]:
@@ -66,7 +68,7 @@ def _in_play(connection: Connection, kind: str, where: Where, now: datetime) -> 
     return [
         (row, opens, closes)
         for row, opens, closes in timed
-        if (closes is None or opens < closes)
+        if opens < (FAR_H if closes is None else closes)
         and (not where.regions or row.region in (ANY, *where.regions))
         and row.instance_type in (ANY, *where.instance_types)
     ]

@@ -1,4 +1,4 @@
-"""The six kinds of file, in the order in which they depend on each other, and what each column of them means."""
+"""The kinds of file, in the order in which they depend on each other, and what each column of them means."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog import cells
+from orchestrator.catalog.sense import Complaint, half_a_commitment, half_a_total
 from orchestrator.db import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Table
 
@@ -45,6 +46,8 @@ class Kind:
     table: Table
     fields: tuple[Field, ...]
     reference: Reference | None = None
+    nonsense: Callable[[Mapping[str, Any]], Complaint | None] | None = None
+    """What is wrong with a row whose cells are each right."""
 
     def complete(self, columns: Columns) -> Columns:
         """Of a file's columns, those of the table: a dataset is called by its campaign and version."""
@@ -54,12 +57,8 @@ class Kind:
         return columns | {"dataset": [f"{campaign}@{version}" for campaign, version in pairs]}
 
 
-_LANE = (
-    Field("platform", cells.text, required=False, default="sagemaker"),
-    Field("region", cells.region),
-    Field("instance_type", cells.text),
-    Field("purchase", cells.purchase),
-)
+_PLATFORM = Field("platform", cells.text, required=False, default="sagemaker")
+_MACHINE = (_PLATFORM, Field("region", cells.zone), Field("instance_type", cells.instance_type))
 _OBSERVED = (Field("observed_at", cells.moment), Field("source", cells.text, required=False, default=FILE_NAME))
 
 KINDS = {
@@ -98,17 +97,52 @@ KINDS = {
             ),
             Reference("dataset", tables.datasets),
         ),
-        Kind("prices", tables.prices, (*_LANE, Field("usd_per_hour", cells.amount), *_OBSERVED)),
-        Kind("quotas", tables.quotas, (*_LANE, Field("slots", cells.slots), *_OBSERVED)),
+        Kind(
+            "prices",
+            tables.prices,
+            (*_MACHINE, Field("purchase", cells.purchase), Field("usd_per_hour", cells.amount), *_OBSERVED),
+        ),
+        Kind(
+            "quotas",
+            tables.quotas,
+            (
+                _PLATFORM,
+                Field("region", cells.zone),
+                Field("instance_type", cells.or_any(cells.instance_type)),
+                Field("purchase", cells.or_any(cells.purchase)),
+                Field("slots", cells.slots),
+                *_OBSERVED,
+            ),
+            nonsense=half_a_total,
+        ),
         Kind(
             "transfer_prices",
             tables.transfer_prices,
             (
-                Field("from_region", cells.region),
-                Field("to_region", cells.region),
+                Field("from_region", cells.zone),
+                Field("to_region", cells.zone),
                 Field("from_gb", cells.amount, required=False, default=0.0),
                 Field("usd_per_gb", cells.amount),
             ),
+        ),
+        Kind("interruptions", tables.interruptions, (*_MACHINE, Field("per_hour", cells.amount), *_OBSERVED)),
+        Kind(
+            "commitments",
+            tables.commitments,
+            (
+                Field("commitment", cells.text),
+                Field("kind", cells.commitment),
+                _PLATFORM,
+                Field("region", cells.or_any(cells.region)),
+                Field("instance_type", cells.or_any(cells.instance_type)),
+                Field("slots", cells.slots, required=False),
+                Field("usd_per_hour", cells.amount, required=False),
+                Field("discount", cells.part, required=False),
+                Field("starts_at", cells.moment),
+                Field("ends_at", cells.moment),
+                Field("arn", cells.training_plan, required=False),
+            ),
+            nonsense=half_a_commitment,
         ),
     )
 }

@@ -30,10 +30,19 @@ class RowFile:
             self.given = self._given(batch)
             columns = {field.name: self._values(field, batch) for field in self.kind.fields}
             columns = self.kind.complete(columns) | {"line": batch.lines}
-            yield [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            self._refuse_nonsense(rows)
+            yield rows
 
     def error(self, problem: str, *, line: int, column: str = "", hint: str = "") -> CatalogError:
         return CatalogError(problem, where=":".join(filter(None, (str(self.file), str(line), column))), hint=hint)
+
+    def _refuse_nonsense(self, rows: Rows) -> None:
+        if self.kind.nonsense is None:
+            return
+        for row in rows:
+            if complaint := self.kind.nonsense(row):
+                raise self.error(complaint.problem, line=row["line"], column=complaint.column)
 
     def _given(self, batch: Batch) -> tuple[str, ...]:
         known = [field.name for field in self.kind.fields]

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Column, Integer, MetaData, Table, Text, bindp
 from sqlalchemy import select as sql
 
 from orchestrator import resources
-from orchestrator.catalog.committed import commit, pools
+from orchestrator.catalog.committed import gather, pools
 from orchestrator.catalog.infeasible import check_instance_types, no_place
 from orchestrator.catalog.market import ANY, CANDIDATES, DATASETS, POOLS, TOTALS, TRANSFERS, Market, Past, table
 from orchestrator.catalog.select import Chosen, named, select
@@ -89,7 +89,7 @@ def _market(
     """Of the wanted replicas."""
     now = now or datetime.now(timezone.utc)
     where = sweep.where
-    commit(connection, where, now)
+    gather(connection, where, now)
     lanes = candidates(connection, where, now, may_move=may_move and sweep.data.move_data != "never")
     return Market(
         datasets=table(chosen, DATASETS),

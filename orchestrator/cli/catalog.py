@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What data, machines and prices there are.")
 
-KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
+EVERYDAY = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
+KINDS = (*EVERYDAY, "interruptions", "commitments")
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,10 @@ def show(
 
 
 def _column(name: str) -> Column[dict[str, Any]]:
-    return Column(name, lambda row: row[name], right=name in ("rows", "bytes", "slots", "usd_per_hour", "usd_per_gb"))
+    return Column(name, lambda row: row[name], right=name in NUMBERS)
+
+
+NUMBERS = ("rows", "bytes", "slots", "usd_per_hour", "usd_per_gb", "per_hour", "discount")
 
 
 @app.command()

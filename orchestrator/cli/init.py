@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli import files, render
-from orchestrator.cli.catalog import KINDS
+from orchestrator.cli.catalog import EVERYDAY
 from orchestrator.cli.options import AsJson
 from orchestrator.errors import UsageError
 
 STARTER = Path(__file__).parent / "starter"
-NAMES = ("sweep.yaml", "sweep.toml", "src/train.py", *(f"catalog/{kind}.csv" for kind in KINDS))
+NAMES = ("sweep.yaml", "sweep.toml", "src/train.py", *(f"catalog/{kind}.csv" for kind in EVERYDAY))
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def init(
     """Write a sweep.yaml and what it needs, to start from.
 
     A commented sweep.yaml, the settings in sweep.toml, a small training in src/, and in catalog/ an example of
-    every kind of file that a catalog is made from, to be replaced by yours.
+    each file that a catalog is made from, to be replaced by yours.
 
     Example: sweep init my-sweep
     """

@@ -1,4 +1,4 @@
-"""A small catalog: three campaigns in four Regions, with one gap of each kind."""
+"""A small catalog: three campaigns in four Regions, with one gap of each kind, and commitments of a later year."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ FILES = {
         us-west-2,us-east-1,0,0.02
         us-west-2,eu-central-1,0,0.02
         us-east-1,eu-central-1,0,0.02
+        """,
+    "interruptions": """
+        region,instance_type,per_hour,observed_at
+        us-east-1,ml.p4d.24xlarge,0.02,2026-11-01
+        """,
+    "commitments": """
+        commitment,kind,region,instance_type,slots,usd_per_hour,discount,starts_at,ends_at,arn
+        winter,training_plan,us-east-1,ml.p4d.24xlarge,2,,,2030-01-01,2030-02-01,arn:aws:sagemaker:us-east-1:111122223333:training-plan/winter
+        saved,savings_plan,eu-central-1,ml.g5.xlarge,,5.5,0.25,2030-01-01,2031-01-01,
         """,
 }
 

@@ -65,3 +65,49 @@ def test_prices_are_old_when_their_newest_observation_is(catalog: Catalog) -> No
     assert problems(catalog, "prices", oldest + STALE + timedelta(seconds=1)) == [
         "4 prices older than 30 days; the oldest is sagemaker/eu-central-1/ml.g5.xlarge/on_demand, of 2026-11-01"
     ]
+
+
+def test_a_price_of_nothing_is_named(catalog: Catalog, tmp_path: Path) -> None:
+    rows = "us-west-2,ml.g5.xlarge,on_demand,0,2026-11-20T12:00:00Z"
+    catalog.load([write(tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{rows}")])
+    assert problems(catalog, "prices") == [
+        "1 price of $0, taken for unknown: sagemaker/us-west-2/ml.g5.xlarge/on_demand"
+    ]
+
+
+def test_a_local_zone_s_prices_and_a_region_s_total_are_nothing_to_complain_of(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    before = catalog.check(NOW)
+    zone = "us-west-2-lax-1,ml.g5.xlarge,on_demand,9,2026-11-20"
+    total = "us-east-1,*,*,20,2026-11-20"
+    catalog.load(
+        [
+            write(tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{zone}"),
+            write(tmp_path, "quotas", f"region,instance_type,purchase,slots,observed_at\n{total}"),
+        ]
+    )
+    assert catalog.check(NOW) == before
+
+
+def test_interruption_rates_of_what_has_no_price_are_named(catalog: Catalog, tmp_path: Path) -> None:
+    rows = [
+        "sagemaker,us-east-1,ml.g5.xlarge,0.01,2026-11-01",
+        "ec2,us-east-1,g5.xlarge,0.01,2026-11-01",
+        "ec2,us-east-1,g6.xlarge,0.01,2026-11-01",
+    ]
+    head = "platform,region,instance_type,per_hour,observed_at"
+    catalog.load([write(tmp_path, "interruptions", "\n".join([head, *rows]))])
+    assert problems(catalog, "prices") == ["1 interruption rate of what has no price: ec2/us-east-1/g6.xlarge"]
+
+
+def test_commitments_that_are_over_or_fit_nothing_are_named(catalog: Catalog, tmp_path: Path) -> None:
+    rows = [
+        "old,savings_plan,*,*,10,0.3,2025-11-01,2026-11-01",
+        "new,savings_plan,*,*,10,0.3,2026-11-01,2027-11-01",
+        "far,savings_plan,ap-south-1,ml.g5.xlarge,10,0.3,2026-11-01,2027-11-01",
+    ]
+    head = "commitment,kind,region,instance_type,usd_per_hour,discount,starts_at,ends_at"
+    catalog.load([write(tmp_path, "commitments", "\n".join([head, *rows]))])
+    assert problems(catalog, "commitments") == ["1 commitment that is over: old (2026-11-01)"]
+    assert problems(catalog, "prices") == ["far is for ml.g5.xlarge in ap-south-1, which has no on_demand price"]

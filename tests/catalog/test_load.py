@@ -127,7 +127,11 @@ HEADS = {
     "replicas": "dataset,region,s3_uri",
     "prices": "region,instance_type,purchase,usd_per_hour,observed_at",
     "quotas": "region,instance_type,purchase,slots,observed_at",
+    "interruptions": "region,instance_type,per_hour,observed_at",
+    "commitments": "commitment,kind,region,instance_type,slots,usd_per_hour,discount,starts_at,ends_at,arn",
 }
+TIMES = "2026-11-01,2026-12-01"
+ARN = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/november"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +159,72 @@ HEADS = {
         ("quotas", "us-east-1,ml.x,sport,1,2026-01-01", "purchase: 'sport' is no way to buy; did you mean 'spot'?"),
         ("quotas", "us-east-1,ml.x,spot,many,2026-01-01", "slots: 'many' is not a whole number"),
         ("quotas", "us-east-1,ml.x,spot,3000000000,2026-01-01", "slots: '3000000000' is too large"),
+        (
+            "quotas",
+            "us-east-1,ml.x,*,1,2026-01-01",
+            "purchase: '*' is for a quota over all instance types; write one row a purchase",
+        ),
+        (
+            "quotas",
+            "us-east-1,ml.x,committed,1,2026-01-01",
+            "purchase: 'committed' has neither a price nor a quota; write a training plan into commitments",
+        ),
+        (
+            "interruptions",
+            "us-east-1,*,0.1,2026-01-01",
+            "instance_type: '*' is no instance type; write one like ml.g5.xlarge",
+        ),
+        ("interruptions", "us-east-1,ml.x,-1,2026-01-01", "per_hour: -1 is negative"),
+        (
+            "commitments",
+            f"n,reserved,us-east-1,ml.x,4,,,{TIMES},{ARN}",
+            "kind: 'reserved' is no kind of commitment; choose from: training_plan, savings_plan",
+        ),
+        (
+            "commitments",
+            f"n,training_plan,us-east-1,ml.x,,,,{TIMES},{ARN}",
+            "slots: is empty, but a training plan has one",
+        ),
+        ("commitments", f"n,training_plan,us-east-1,ml.x,4,,,{TIMES},", "arn: is empty, but a training plan has one"),
+        (
+            "commitments",
+            f"n,training_plan,us-east-1,ml.x,4,,,{TIMES},november",
+            "arn: 'november' is not a training plan's ARN; write arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME",
+        ),
+        (
+            "commitments",
+            f"n,training_plan,us-east-1,ml.x,4,1,,{TIMES},{ARN}",
+            "usd_per_hour: is a savings plan's, not a training plan's; leave it empty",
+        ),
+        ("commitments", f"n,training_plan,us-east-2,ml.x,4,,,{TIMES},{ARN}", "arn: is of us-east-1, not of us-east-2"),
+        (
+            "commitments",
+            f"n,training_plan,*,ml.x,4,,,{TIMES},{ARN}",
+            "region: '*' is for savings plans; a training plan has one region",
+        ),
+        (
+            "commitments",
+            f"n,training_plan,us-east-1,*,4,,,{TIMES},{ARN}",
+            "instance_type: '*' is for savings plans; a training plan has one instance_type",
+        ),
+        ("commitments", f"n,savings_plan,*,*,,10,,{TIMES},", "discount: is empty, but a savings plan has one"),
+        ("commitments", f"n,savings_plan,*,*,,10,30,{TIMES},", "discount: 30 is above 1; write 0.3 for 30 %"),
+        (
+            "commitments",
+            "n,savings_plan,*,*,,10,0.3,2026-11-01,2026-11-01,",
+            "ends_at: 2026-11-01T00:00 is not after starts_at",
+        ),
+        (
+            "prices",
+            "us-east-1,*,on_demand,1,2026-01-01",
+            "instance_type: '*' is no instance type; write one like ml.g5.xlarge",
+        ),
+        (
+            "prices",
+            "us-east-1,ml.x,committed,1,2026-01-01",
+            "purchase: 'committed' has neither a price nor a quota; write a training plan into commitments",
+        ),
+        ("prices", "us-east-1,ml.x,on_demand,,2026-01-01", "usd_per_hour: is empty"),
         ("prices", "us-east-1,ml.x,on_demand,-0.5,2026-01-01", "usd_per_hour: -0.5 is negative"),
         ("prices", "us-east-1,ml.x,on_demand,nan,2026-01-01", "usd_per_hour: 'nan' is not a finite number"),
         (
