@@ -37,6 +37,8 @@ def results(
         raise UsageError(f"{plot} is neither a .svg nor a .png file", where="--plot", hint="name it curves.svg")
     opened = fresh(context, run, no_sync=no_sync)
     rows = opened.results()[:limit]
+    if plot or as_json:
+        rows = opened.with_curves(rows)
     if plot:
         files.write(plot, opened.draw(rows, plot.suffix[1:]))
         render.say(f"wrote {plot}")

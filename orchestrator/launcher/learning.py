@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from orchestrator.platforms.base import Handle, Platform
-    from orchestrator.wire.curve import Curve
     from orchestrator.wire.result import Attempt
 
 log = logging.getLogger(__name__)
@@ -26,13 +25,13 @@ MOST_LINES = 300_000
 class Learning:
     """All attempts together: one goes on from the other's checkpoint."""
 
-    def __init__(self, known: Mapping[str, Curve]) -> None:
+    def __init__(self, known: Mapping[str, str]) -> None:
         self._curves = Curves(known)
         self._after: dict[str, dict[str, str]] = {}
 
     @property
-    def curves(self) -> dict[str, Curve]:
-        return self._curves.points()
+    def curves(self) -> dict[str, str]:
+        return self._curves.encoded()
 
     @property
     def last(self) -> dict[str, float]:

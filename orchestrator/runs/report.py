@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.so_far import Clock, SoFar
+from orchestrator.wire.curve import decode
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class TaskRow:
     metrics: dict[str, float]
     reason: str
     curves: dict[str, Curve] = field(default_factory=dict)
-    """Metric → points (step, value): few, however long the training."""
+    """Metric → points (step, value), where they were asked for."""
     estimated: bool = False
     """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
 
@@ -134,6 +135,12 @@ def rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float) -> l
     return [_row(anchor, number, seen.get(number), clock) for number in tasks]
 
 
+def with_curves(rows: list[TaskRow], known: Iterable[Known]) -> list[TaskRow]:
+    wanted = {row.task for row in rows}
+    found = {one.result.task: one.result.curves for one in known if one.result.task in wanted}
+    return [replace(row, curves={name: decode(text) for name, text in found.get(row.task, {}).items()}) for row in rows]
+
+
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
     """Best first; tasks without the metric last, in the order of their numbers."""
     if objective is None:
@@ -181,7 +188,6 @@ def _row(anchor: Anchor, number: int, known: Known | None, clock: Clock) -> Task
         usd=known.result.usd + more.usd if known else 0.0,
         metrics=outcome.metrics if outcome else {},
         reason=known.result.reason if known else "",
-        curves=known.result.curves if known else {},
         estimated=running is not None,
     )
 

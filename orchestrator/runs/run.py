@@ -68,6 +68,10 @@ class Run:
         rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
         return report.ranked(rows, self.plan.sweep.objective)
 
+    def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
+        """The same results, with what their trainings have reported step by step."""
+        return report.with_curves(rows, self.ledger.known(self.name))
+
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
         """The learning curves of these results, as `svg` or `png`."""
         drawing = picture(rows, self.plan.sweep.objective)

@@ -33,14 +33,24 @@ def pattern(name: str) -> str:
     return rf"\[sweep\].* {re.escape(name)}=([-+0-9.e]+)"
 
 
+def encode(curve: Curve) -> str:
+    """Read back far faster than JSON's lists: who reads a hundred thousand results draws few of them."""
+    return " ".join(f"{x:.15g}:{y:.6g}" for x, y in curve)
+
+
+def decode(text: str) -> Curve:
+    pairs = (word.partition(":") for word in text.split())
+    return [(_whole(float(x)), float(y)) for x, _, y in pairs]
+
+
 class Curves:
     """Every metric's points, thinned as they come: a log of any length leaves the same few."""
 
-    def __init__(self, known: Mapping[str, Curve] | None = None) -> None:
+    def __init__(self, known: Mapping[str, str] | None = None) -> None:
         """`known`: as an earlier look left them."""
         self._lines: dict[str, _Line] = {}
-        for name, curve in (known or {}).items():
-            for step, value in curve:
+        for name, text in (known or {}).items():
+            for step, value in decode(text):
                 self._line(name).add(step, value)
 
     def begin(self) -> None:
@@ -75,10 +85,10 @@ class Curves:
     def last(self) -> dict[str, float]:
         return {name: line.last[1] for name, line in self._lines.items()}
 
-    def points(self) -> dict[str, Curve]:
+    def encoded(self) -> dict[str, str]:
         """What is kept of them: steps rise, the first and the last are always there."""
         most = min(MOST_POINTS, MOST_ALTOGETHER // max(len(self._lines), 1))
-        return {name: [(_whole(x), _short(y)) for x, y in line.thinned(most)] for name, line in self._lines.items()}
+        return {name: encode(line.thinned(most)) for name, line in self._lines.items()}
 
 
 class _Line:
@@ -122,8 +132,3 @@ def _number(text: str) -> float | None:
 
 def _whole(step: float) -> float:
     return int(step) if step == int(step) else step
-
-
-def _short(value: float) -> float:
-    """Six digits are more than a picture shows, and a third of the bytes."""
-    return float(f"{value:.6g}")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orchestrator.wire.task import Lane
-
-if TYPE_CHECKING:
-    from orchestrator.wire.curve import Curve
 
 
 class TaskState(str, Enum):
@@ -116,8 +113,8 @@ class Result:
     outcomes: tuple[Outcome, ...] = ()
     submission: int = 1
     """The one whose launcher left this: after a retry, what an earlier submission left no longer counts."""
-    curves: dict[str, Curve] = field(default_factory=dict)
-    """Of all attempts, for one goes on from the other's checkpoint: metric → points (step, value)."""
+    curves: dict[str, str] = field(default_factory=dict)
+    """By metric, as `wire.curve` encodes them. Of all attempts, for one goes on from the other's checkpoint."""
 
     @property
     def attempt(self) -> int:
@@ -156,5 +153,5 @@ class Result:
             reason=body.get("reason", ""),
             outcomes=tuple(Outcome.from_json(outcome) for outcome in body["outcomes"]),
             submission=body.get("submission", 1),
-            curves={name: [(x, y) for x, y in points] for name, points in body.get("curves", {}).items()},
+            curves=body.get("curves", {}),
         )

@@ -75,6 +75,10 @@ class FakeRun:
     def results(self) -> list[TaskRow]:
         return self.rows
 
+    def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
+        self.calls.append("curves")
+        return rows
+
     def cost(self) -> list[CostRow]:
         return [CostRow("eu-west-1", "ml.m5.xlarge", "spot", 2, 1.5, 0.25)]
 

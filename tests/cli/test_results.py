@@ -101,4 +101,9 @@ def test_a_picture_of_another_kind_is_refused_before_anything_is_asked(sweep: Sw
 def test_json_has_the_curves(sweep: Sweep, team: FakeOrchestrator) -> None:
     team.opened.rows = [row(0, 0.5, curves={"loss": [(1, 0.75), (2, 0.5)]})]
     assert json.loads(sweep("results", "--json").out)[0]["curves"] == {"loss": [[1, 0.75], [2, 0.5]]}
-    assert "curves" not in sweep("results", "--csv").out
+
+
+def test_a_table_is_shown_without_asking_for_curves(sweep: Sweep, team: FakeOrchestrator) -> None:
+    sweep("results")
+    sweep("results", "--csv")
+    assert "curves" not in team.opened.calls

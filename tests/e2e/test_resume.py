@@ -201,7 +201,7 @@ def desk(team: Team, cloud: LocalCloud, client: Callable[..., Any], name: str) -
 def end(run: Run) -> TaskRow:
     statuses = list(run.watch(every_s=0.3))
     assert statuses[-1].finished
-    return run.results()[0]
+    return run.with_curves(run.results())[0]
 
 
 def log(run: Run) -> list[str]:

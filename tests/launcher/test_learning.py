@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.errors import AccessDenied, Throttled
 from orchestrator.launcher import learning
+from orchestrator.wire.curve import decode
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
 from tests.launcher.fakes import DONE, RUNNING, STOPPED, Bench, Life, failed
@@ -24,6 +25,10 @@ def line(step: int, loss: float) -> str:
     return f"[sweep] step={step} loss={loss:g}"
 
 
+def curves_of(bench: Bench) -> dict[str, list[tuple[float, float]]]:
+    return {name: decode(text) for name, text in bench.result.curves.items()}
+
+
 def as_it_runs(bench: Bench, *batches: list[str]) -> Callable[[], None]:
     """At each sleep of the launcher, its training has written a batch more."""
     left = list(batches)
@@ -36,13 +41,13 @@ def test_the_curve_grows_while_the_training_runs() -> None:
     write, curves = as_it_runs(bench, [line(1, 4)], [line(2, 3), line(3, 2)]), []
 
     def on_sleep() -> None:
-        curves.append(bench.result.curves)
+        curves.append(curves_of(bench))
         write()
 
     bench.time.on_sleep = on_sleep
     assert bench.launch() is Exit.DONE
     assert curves == [{}, {"loss": [(1, 4)]}, {"loss": [(1, 4), (2, 3), (3, 2)]}]
-    assert bench.result.curves == curves[-1]
+    assert curves_of(bench) == curves[-1]
     assert bench.result.metrics == {"loss": 2}
 
 
@@ -70,7 +75,7 @@ def test_metrics_with_a_regex_have_curves_too() -> None:
     bench = Bench(metrics={"loss": r"loss: ([0-9.]+)"})
     bench.platform.written["nightly-7-1"] = ["loss: 4", "accuracy: 1", "loss: 3"]
     bench.launch()
-    assert bench.result.curves == {"loss": [(1, 4), (2, 3)]}
+    assert curves_of(bench) == {"loss": [(1, 4), (2, 3)]}
 
 
 def test_the_next_attempt_goes_on_from_the_checkpoint_of_the_one_before() -> None:
@@ -78,7 +83,7 @@ def test_the_next_attempt_goes_on_from_the_checkpoint_of_the_one_before() -> Non
     bench.platform.written["nightly-7-1"] = [line(1, 4), line(2, 3), line(3, 2.5)]
     bench.platform.written["nightly-7-2"] = [line(3, 2), line(4, 1)]
     assert bench.launch() is Exit.DONE
-    assert bench.result.curves == {"loss": [(1, 4), (2, 3), (3, 2), (4, 1)]}
+    assert curves_of(bench) == {"loss": [(1, 4), (2, 3), (3, 2), (4, 1)]}
 
 
 def test_what_an_attempt_wrote_after_its_launcher_was_gone_is_read_by_the_next() -> None:
@@ -98,7 +103,7 @@ def test_what_an_attempt_wrote_after_its_launcher_was_gone_is_read_by_the_next()
     bench.time.on_sleep, bench.time.term = lambda: None, False
     bench.submission, bench.task = 2, replace(bench.task, after=1)
     assert bench.launch() is Exit.DONE
-    assert bench.result.curves == {"loss": [(1, 4), (2, 3), (3, 2), (4, 1)]}
+    assert curves_of(bench) == {"loss": [(1, 4), (2, 3), (3, 2), (4, 1)]}
 
 
 def test_a_restarted_launcher_reads_the_log_again_and_counts_nothing_twice() -> None:
@@ -107,11 +112,11 @@ def test_a_restarted_launcher_reads_the_log_again_and_counts_nothing_twice() -> 
     sleeps = count()
     bench.time.on_sleep = lambda: setattr(bench.time, "term", next(sleeps) == 1)
     assert bench.launch() is Exit.RESTART
-    assert bench.result.curves["loss"] == [(1, 4)]
+    assert curves_of(bench)["loss"] == [(1, 4)]
     bench.time.term = False
     bench.platform.written["nightly-7-1"].append("acc 1")
     assert bench.launch() is Exit.DONE
-    assert bench.result.curves == {"loss": [(1, 4)], "acc": [(1, 0.5), (2, 0.75), (3, 1)]}
+    assert curves_of(bench) == {"loss": [(1, 4)], "acc": [(1, 0.5), (2, 0.75), (3, 1)]}
 
 
 @pytest.mark.parametrize("error", [AccessDenied("no"), Throttled("slow down")])
@@ -124,7 +129,7 @@ def test_a_log_that_cannot_be_read_changes_nothing(error: Exception) -> None:
 
     bench.platform.before = before
     assert bench.launch() is Exit.DONE
-    assert (bench.result.state, bench.result.curves) == (TaskState.DONE, {})
+    assert (bench.result.state, curves_of(bench)) == (TaskState.DONE, {})
 
 
 def test_nobody_looks_into_the_log_of_a_training_that_waits() -> None:
@@ -140,10 +145,10 @@ def test_an_endless_log_is_left_for_the_next_look(monkeypatch: pytest.MonkeyPatc
     bench = Bench(Life(looks=[RUNNING, RUNNING, DONE]))
     bench.platform.written["nightly-7-1"] = [line(step, step) for step in range(1, 6)]
     assert bench.launch() is Exit.DONE
-    assert bench.result.curves == {"loss": [(1, 1), (2, 2), (3, 3), (4, 4)]}
+    assert curves_of(bench) == {"loss": [(1, 1), (2, 2), (3, 3), (4, 4)]}
 
 
 def test_a_result_keeps_its_curves_on_its_way_and_an_older_one_has_none() -> None:
-    result = Result(7, "key", TaskState.DONE, curves={"loss": [(1, 4.0), (2, 3.5)]})
+    result = Result(7, "key", TaskState.DONE, curves={"loss": "1:4 2:3.5"})
     assert Result.from_json(result.to_json()) == result
     assert "curves" not in Result(7, "key", TaskState.DONE).to_json()

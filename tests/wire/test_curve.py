@@ -12,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.metrics import report
-from orchestrator.wire.curve import MOST_ALTOGETHER, MOST_METRICS, MOST_POINTS, Curves, pattern
+from orchestrator.wire.curve import MOST_ALTOGETHER, MOST_METRICS, MOST_POINTS, Curves, decode, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+def points(curves: Curves) -> dict[str, list[tuple[float, float]]]:
+    return {name: decode(text) for name, text in curves.encoded().items()}
 
 
 def read(lines: Iterable[str]) -> Curves:
@@ -43,7 +47,7 @@ def test_what_report_prints_is_read_again(step: int, metrics: dict[str, float]) 
         report(step=step, **metrics)
     curves = read(out.getvalue().splitlines())
     assert curves.last == {name: pytest.approx(value, rel=1e-9) for name, value in metrics.items()}
-    assert {curve[-1][0] for curve in curves.points().values()} == {step}
+    assert {curve[-1][0] for curve in points(curves).values()} == {step}
     for name, value in metrics.items():
         found = re.search(pattern(name), out.getvalue())
         assert found
@@ -60,7 +64,7 @@ def test_launchers_and_progress_bars_may_write_into_the_same_line() -> None:
             "[sweep] nonsense",
         ]
     )
-    assert curves.points() == {"loss": [(1, 0.5), (2, 0.25)]}
+    assert points(curves) == {"loss": [(1, 0.5), (2, 0.25)]}
 
 
 def test_a_name_that_ends_like_another_is_not_taken_for_it() -> None:
@@ -73,50 +77,51 @@ def test_a_name_that_ends_like_another_is_not_taken_for_it() -> None:
 
 
 def test_nan_and_infinity_are_no_points() -> None:
-    assert read(["[sweep] step=1 loss=nan a=1", "[sweep] step=2 loss=inf a=-inf"]).points() == {"a": [(1, 1)]}
+    assert points(read(["[sweep] step=1 loss=nan a=1", "[sweep] step=2 loss=inf a=-inf"])) == {"a": [(1, 1)]}
 
 
 def test_without_steps_reports_are_counted() -> None:
-    assert read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"]).points() == {"loss": [(1, 3), (2, 2), (3, 1)]}
+    assert points(read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"])) == {"loss": [(1, 3), (2, 2), (3, 1)]}
 
 
 def test_a_log_read_from_its_beginning_again_is_counted_from_the_beginning() -> None:
     curves = read(["[sweep] loss=3", "[sweep] loss=2"])
     curves.begin()
     curves.read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"], {})
-    assert curves.points() == {"loss": [(1, 3), (2, 2), (3, 1)]}
+    assert points(curves) == {"loss": [(1, 3), (2, 2), (3, 1)]}
 
 
 def test_metrics_with_a_regex_are_found_in_other_lines() -> None:
     curves = Curves()
     regexes = {"loss": re.compile(r"loss: (\d+|none)"), "acc": re.compile(r"acc(?: (\d+))?")}
     curves.read(["loss: 3 acc 5", "loss: none", "acc", "[sweep] step=9 other=1 loss: 7", "loss: 2"], regexes)
-    assert curves.points() == {"loss": [(1, 3), (2, 2)], "acc": [(1, 5)], "other": [(9, 1)]}
+    assert points(curves) == {"loss": [(1, 3), (2, 2)], "acc": [(1, 5)], "other": [(9, 1)]}
 
 
 def test_a_regex_is_not_let_loose_on_a_line_without_an_end() -> None:
     curves = Curves()
     curves.read(["x" * 100_000 + "loss=3"], {"loss": re.compile("loss=(.)")})
-    assert curves.points() == {}
+    assert points(curves) == {}
 
 
 def test_steps_lived_again_after_a_checkpoint_count_the_second_time() -> None:
     first = [f"[sweep] step={step} loss={10 - step}" for step in range(1, 7)]
     second = [f"[sweep] step={step} loss={20 - step}" for step in range(5, 9)]
     expected = [(1, 9), (2, 8), (3, 7), (4, 6), (5, 15), (6, 14), (7, 13), (8, 12)]
-    assert read(first + second).points() == {"loss": expected}
+    assert points(read(first + second)) == {"loss": expected}
 
 
 def test_a_later_look_goes_on_from_what_is_known() -> None:
-    known = json.loads(json.dumps(read(["[sweep] step=1 loss=3", "[sweep] step=2 loss=2"]).points()))
+    known = read(["[sweep] step=1 loss=3", "[sweep] step=2 loss=2"]).encoded()
     curves = Curves(known)
     curves.read(["[sweep] step=2 loss=1.5", "[sweep] step=3 loss=1"], {})
-    assert curves.points() == {"loss": [(1, 3), (2, 1.5), (3, 1)]}
+    assert points(curves) == {"loss": [(1, 3), (2, 1.5), (3, 1)]}
 
 
 @given(st.integers(1, 3_000), st.integers(1, 4))
 def test_a_curve_is_short_and_keeps_its_ends_however_long_the_log(steps: int, every: int) -> None:
-    curve = read(f"[sweep] step={step} loss={step}" for step in range(every, every * steps + 1, every)).points()["loss"]
+    lines = (f"[sweep] step={step} loss={step}" for step in range(every, every * steps + 1, every))
+    curve = points(read(lines))["loss"]
     assert len(curve) == steps if steps <= MOST_POINTS else MOST_POINTS // 2 <= len(curve) <= MOST_POINTS
     assert (curve[0], curve[-1]) == ((every, every), (every * steps, every * steps))
     assert all(a[0] < b[0] for a, b in pairwise(curve))
@@ -126,11 +131,11 @@ def test_a_curve_is_short_and_keeps_its_ends_however_long_the_log(steps: int, ev
 
 def test_a_task_of_many_metrics_stays_small() -> None:
     line = " ".join(f"metric{number}={number}" for number in range(100))
-    points = read(f"[sweep] step={step} {line}" for step in range(500)).points()
-    assert len(points) == MOST_METRICS
-    assert sum(map(len, points.values())) <= MOST_ALTOGETHER
-    assert len(json.dumps(points)) < 20_000
+    curves = read(f"[sweep] step={step} {line}" for step in range(500))
+    assert len(points(curves)) == MOST_METRICS
+    assert sum(map(len, points(curves).values())) <= MOST_ALTOGETHER
+    assert len(json.dumps(curves.encoded())) < 10_000
 
 
 def test_long_numbers_are_cut_to_what_a_picture_shows() -> None:
-    assert read(["[sweep] step=1234567 loss=0.123456789"]).points() == {"loss": [(1234567, 0.123457)]}
+    assert points(read(["[sweep] step=1234567 loss=0.123456789"])) == {"loss": [(1234567, 0.123457)]}
