@@ -5,7 +5,7 @@ keeper and tells it, one JSON line at a time, what to start and whom to signal:
 
     in   {"start": ID, "argv": [...], "environment": {...}, "folder": PATH, "log": PATH}
          {"signal": ID, "number": 15}
-    out  {"started": ID, "pid": N}      {"ended": ID, "code": N}      {"refused": ID, "reason": TEXT}
+    out  {"started": ID, "pid": N}      {"ended": ID, "code": N, "signal": N}      {"refused": ID, "reason": TEXT}
 
 Each process leads a session of its own, as PID 1 of a container would: when it ends, all it started ends with it. When
 the server goes, however it goes, our standard input closes, and everything goes. When we are killed, the kernel kills
@@ -104,7 +104,8 @@ class Keeper:
                 continue
             del self.pids[name]
             _kill_group(child)
-            self.report({"ended": name, "code": _container_code(status)})
+            killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            self.report({"ended": name, "code": _container_code(status), "signal": killed_by})
         if ended:
             self.kill_orphans()
 

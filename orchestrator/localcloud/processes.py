@@ -35,6 +35,8 @@ class Ending:
 
     code: int | None
     refusal: str = ""
+    signal: int = 0
+    """What killed it, if something did."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,6 @@ class Processes:
         if "started" in event:
             self._watchers[event["started"]].started()
         elif "ended" in event:
-            self._watchers.pop(event["ended"]).ended(Ending(event["code"]))
+            self._watchers.pop(event["ended"]).ended(Ending(event["code"], signal=event["signal"]))
         else:
             self._watchers.pop(event["refused"]).ended(Ending(None, event["reason"]))

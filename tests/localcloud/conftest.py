@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 WAIT_FOR_SIGTERM = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
 
 
-def eventually(look: Callable[[], Any]) -> Any:
+def eventually(look: Callable[[], Any], within_s: float = account.LONGEST_S) -> Any:
     """The first truthy thing that looking brings."""
-    deadline = time.monotonic() + account.LONGEST_S
+    deadline = time.monotonic() + within_s
     while not (seen := look()):
         assert time.monotonic() < deadline, "it never came"
         time.sleep(5 if account.IS_REAL else 0.02)
@@ -147,12 +147,12 @@ class TrainingDesk:
         found: dict[str, Any] = self.client.describe_training_job(TrainingJobName=self.name)
         return found
 
-    def end(self) -> dict[str, Any]:
+    def end(self, within_s: float = account.LONGEST_S) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
             found = self.training()
             return found if found["TrainingJobStatus"] not in ("InProgress", "Stopping") else None
 
-        found: dict[str, Any] = eventually(look)
+        found: dict[str, Any] = eventually(look, within_s)
         return found
 
     def run(self, script: Files, **changes: Any) -> dict[str, Any]:

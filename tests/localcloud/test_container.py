@@ -226,6 +226,14 @@ def test_a_failure_file_of_its_own_is_the_reason(desk: TrainingDesk) -> None:
     assert training["FailureReason"] == "AlgorithmError: no data left, exit code: 1"
 
 
+def test_a_script_that_is_killed_for_its_memory_ends_with_the_signal(desk: TrainingDesk, here: LocalCloud) -> None:
+    desk.start("print('ready', flush=True)\nimport time; time.sleep(600)")
+    eventually(lambda: desk.says("ready"))
+    here.steering.add("kill", desk.name)
+    reason = desk.end()["FailureReason"]
+    assert reason.startswith('AlgorithmError: ExecuteUserScriptError:\nExitCode -9\nErrorMessage ""\nCommand')
+
+
 def test_a_script_that_is_no_python_runs_in_a_shell(desk: TrainingDesk) -> None:
     files = {"train.sh": '#!/bin/sh\necho "$@" > "$SM_MODEL_DIR/arguments"\n'}
     asked = {"sagemaker_program": '"train.sh"', "lr": "0.1"}
@@ -298,7 +306,7 @@ def test_every_host_has_its_own_name_log_and_folders(desk: TrainingDesk) -> None
         """
 import os
 host = os.environ["SM_CURRENT_HOST"]
-print("I am", host, "of", os.environ["SM_HOSTS"])
+print(f"I am {host} of {os.environ['SM_HOSTS']}")
 open(os.environ["SM_MODEL_DIR"] + "/" + host, "w").write(host)
 """,
         ResourceConfig=TWO_HOSTS,

@@ -177,13 +177,13 @@ def test_without_a_retry_strategy_an_internal_error_is_the_end(sagemaker: Traini
 
 
 def test_a_killed_training_fails_as_one_that_took_too_much_memory(sagemaker: TrainingDesk, cloud: LocalCloud) -> None:
-    """The toolkit's words for a process that was killed by signal 9."""
+    """The toolkit's word for a script that signal 9 has ended; of ranks that it ended, `mpirun` says 137."""
     sagemaker.start("print('ready', flush=True)\nimport time; time.sleep(600)")
     eventually(lambda: sagemaker.says("ready"))
     cloud.steering.add("kill", sagemaker.name)
     training = sagemaker.end()
     assert training["TrainingJobStatus"] == "Failed"
-    assert "killed by SIGKILL" in training["FailureReason"]
+    assert training["FailureReason"].startswith("AlgorithmError: ExecuteUserScriptError:\nExitCode -9\n")
 
 
 def test_the_longest_runtime_is_28_days(sagemaker: TrainingDesk) -> None:

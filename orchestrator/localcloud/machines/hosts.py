@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PR_SET_PDEATHSIG = 1
-_INIT = str(Path(__file__).with_name("init.py"))
+_PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)
+_LAYOUT = str(Path(__file__).with_name("layout.py"))
 
 
 class Hosts:
@@ -34,7 +35,8 @@ class Hosts:
         self.libc = ctypes.CDLL(None)
 
     def run(self) -> int:
-        signal.signal(signal.SIGTERM, lambda *_: self.pass_on())
+        for number in _PASSED_ON:
+            signal.signal(number, lambda number, _: self.pass_on(number))
         for host in self.plan["hosts"]:
             self.start(host)
         if self.plan["network"]:
@@ -42,7 +44,7 @@ class Hosts:
         return next(filter(None, self.endings()), 0)  # one host's failure is the end of all
 
     def start(self, host: dict[str, Any]) -> None:
-        command = [*self.plan["unshare"], sys.executable, "-I", "-S", _INIT, self.file, host["name"]]
+        command = [*self.plan["unshare"], sys.executable, "-I", "-S", _LAYOUT, self.file, host["name"]]
         with Path(host["log"]).open("ab") as log:
             process = subprocess.Popen(
                 command, env=host["environment"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self.bind
@@ -50,14 +52,15 @@ class Hosts:
         self.running.append(process)
 
     def bind(self) -> None:
-        """Its life to ours."""
+        """Its life to ours. Signals wait until its first process can take them."""
         self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
 
     def connect(self) -> None:
         """A cable from each host's eth0 to the switch."""
         orders = ["link add switch type bridge", "link set switch up"]
         for number, process in enumerate(self.running, 1):
-            while _init_of(process.pid) is None and process.poll() is None:  # until it has its namespaces
+            while _first_of(process.pid) is None and process.poll() is None:  # until it has its namespaces
                 time.sleep(0.005)
             orders += [f"link add host{number} type veth peer name eth0 netns {process.pid}"]
             orders += [f"link set host{number} master switch up"]
@@ -71,14 +74,14 @@ class Hosts:
                 self.running.remove(process)
                 yield process.returncode if process.returncode >= 0 else 128 - process.returncode
 
-    def pass_on(self) -> None:
+    def pass_on(self, number: int) -> None:
         for process in self.running:
-            if init := _init_of(process.pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(init, signal.SIGTERM)
+            first = _first_of(process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(first or process.pid, number if first else signal.SIGKILL)
 
 
-def _init_of(pid: int) -> int | None:
+def _first_of(pid: int) -> int | None:
     """The one child of an `unshare`; none while it prepares."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

@@ -1,4 +1,4 @@
-"""The hosts of one training, as `hosts.py` and `init.py` read them from a file, and the command that starts them."""
+"""The hosts of one training, as `hosts.py` and `layout.py` read them from a file, and the command that starts them."""
 
 from __future__ import annotations
 
@@ -50,18 +50,17 @@ class Machine:
     """Where the command runs."""
     log: str
     environment: Mapping[str, str]
-    layout: Layout | None
-    """None: no container, but a process like any other."""
+    layout: Layout
 
-    def plain(self, file: Path) -> list[str]:
-        """The command that starts this one alone."""
-        file.write_text(json.dumps({"hosts": [asdict(self)]}))
-        return [*_PYTHON, str(_SCRIPTS / "init.py"), str(file), self.name]
+
+def plain(command: list[str]) -> list[str]:
+    """The command that starts one host that is no container."""
+    return [*_PYTHON, str(_SCRIPTS / "first.py"), *command]
 
 
 def contained(machines: list[Machine], file: Path) -> list[str]:
     """The command that starts all, and ends with them. Who is not root is root in a user namespace."""
-    network = ["--net"] if any(each.layout and each.layout.network for each in machines) else []
+    network = ["--net"] if any(each.layout.network for each in machines) else []
     ours = [*([] if IS_ROOT else ["--user", "--map-root-user"]), *network]
     plan = {
         "unshare": ["unshare", *_NAMESPACES, *network],

@@ -7,6 +7,7 @@ training of one host without MPI runs as a plain process, with SAGEMAKER_BASE_DI
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.machines.door import Door
+    from orchestrator.localcloud.processes import Ending
     from orchestrator.localcloud.training.job import Training
     from orchestrator.localcloud.training.toolkit import Host
 
@@ -37,6 +39,7 @@ class Toolkit:
     door: Door
     refusal: str
     """Why hosts cannot be containers on this machine; empty when they can."""
+    exhausting = signal.SIGUSR1  # which the first process of a host takes up
 
     @property
     def told(self) -> str:
@@ -64,9 +67,7 @@ class Toolkit:
             host.log.touch()
         first = hosts[0]
         if self.refusal:
-            machine = self._plain(training, first)
-            command = machine.plain(folder / "host.json")
-            return {first.name: Command(command, dict(machine.environment), first.code, first.log)}
+            return {first.name: self._plain(training, first)}
         if first.interface == _OWN:
             _make_key(folder / "keys")
         command = plan.contained(
@@ -78,10 +79,10 @@ class Toolkit:
         """As it is."""
         return str
 
-    def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:  # noqa: ARG002
+    def failure(self, training: Training, hosts: list[Host], ending: Ending, lines: list[str]) -> str:  # noqa: ARG002
         outputs = [host.base / "output" for host in hosts]
         told = (output for output in outputs if (output / "failure").exists())
-        return report.failure_reason(next(told, outputs[0]), code)
+        return report.failure_reason(next(told, outputs[0]), 127 if ending.code is None else ending.code)
 
     # Hosts
 
@@ -103,17 +104,11 @@ class Toolkit:
             ),
         )
 
-    def _plain(self, training: Training, host: Host) -> plan.Machine:
+    def _plain(self, training: Training, host: Host) -> Command:
+        command = [word.replace("/opt/ml", str(host.base)) for word in _command(training)]
         own = {"SAGEMAKER_BASE_DIR": str(host.base), "SM_STUDIO_LOCAL_MODE": "true", "TMPDIR": str(host.scratch)}
         asked = {name: host.local(value) for name, value in starter.asked(training).items()}
-        return plan.Machine(
-            name=host.name,
-            command=[word.replace("/opt/ml", str(host.base)) for word in _command(training)],
-            folder=str(host.code),
-            log=str(host.log),
-            environment={**self._variables(training), **asked, **own},
-            layout=None,
-        )
+        return Command(plan.plain(command), {**self._variables(training), **asked, **own}, host.code, host.log)
 
     def _variables(self, training: Training) -> dict[str, str]:
         """As the image has them, and what lets several hosts share this machine's cores."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.backends import Objects
+    from orchestrator.localcloud.processes import Ending
     from orchestrator.localcloud.training.job import Training
     from orchestrator.localcloud.training.toolkit import Host
 
@@ -26,6 +28,7 @@ class Imitated:
     environment: Mapping[str, str]
     objects: Objects
     told = ""
+    exhausting = signal.SIGKILL
 
     def interface(self, request: Mapping[str, Any]) -> str:  # noqa: ARG002
         """All hosts are this machine."""
@@ -56,13 +59,15 @@ class Imitated:
 
         return lambda line: _TAG.sub(told, line)
 
-    def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:
+    def failure(self, training: Training, hosts: list[Host], ending: Ending, lines: list[str]) -> str:
+        """The toolkit tells of a script's end in its file, and ends with 1 itself."""
         output = hosts[0].base / "output"
-        launch = _launch(training, hosts[0])
+        code = 127 if ending.code is None else ending.code
         if starter.entrypoint(training):
             return report.failure_reason(output, code)
-        report.write_failure(output, code, launch.argv if launch else [], lines)
-        return report.failure_reason(output, 1)  # the toolkit's own code, whatever the script's was
+        launch = _launch(training, hosts[0])
+        report.write_failure(output, -ending.signal or code, launch.argv if launch else [], lines)
+        return report.failure_reason(output, 1)
 
     def _variables(self, training: Training, host: Host, launch: toolkit.Launch) -> dict[str, str]:
         path = os.pathsep.join(filter(None, (str(host.code), str(host.packages), self.environment.get("PYTHONPATH"))))

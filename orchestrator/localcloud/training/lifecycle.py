@@ -83,7 +83,7 @@ class Lifecycle:
         with self.lock:
             run = self._runs.get(training)
             if run:
-                run.signal(signal.SIGKILL)
+                run.exhaust()
             return run is not None
 
     def _lose(self, training: Training, why: str) -> bool:
@@ -173,14 +173,14 @@ class Lifecycle:
         if run.lost and training.stopping is None:
             self._restart(training, run.lost)
             return
-        failed = run.code != 0 and training.stopping is None
+        failed = run.failed if training.stopping is None else None
         if training.status == "InProgress" and not failed:
             with self.lock:
                 self._move(training, "Uploading")
         run.save_checkpoints()
         run.upload_output()
         if failed:
-            self._end(training, "Failed", "Failed", run.failure(lines))
+            self._end(training, "Failed", "Failed", run.failure(failed, lines))
             return
         training.artifact = run.upload_model()
         if training.stopping:

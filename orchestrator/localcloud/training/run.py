@@ -41,7 +41,7 @@ class Run:
         self._hosts: list[Host] = []
         self._commands: dict[str, Command] = {}
         self._processes: dict[str, str] = {}
-        self._codes: dict[str, int] = {}
+        self._endings: dict[str, Ending] = {}
         self._tails: list[Tail] = []
         self._checkpoints: list[Checkpoints] = []
         self._lock = threading.RLock()
@@ -84,7 +84,7 @@ class Run:
         """When one fails the others are of no use; when all have ended, the run has."""
         with self._lock:
             del self._processes[name]
-            self._codes[name] = 127 if ending.code is None else ending.code
+            self._endings[name] = ending
             if ending.code is None:
                 command.log.write_text(f"{ending.refusal}\n")
             if ending.code != 0:
@@ -97,6 +97,10 @@ class Run:
             for process in self._processes.values():
                 self._site.processes.signal(process, number)
 
+    def exhaust(self) -> None:
+        """Kill what takes the memory."""
+        self.signal(self._site.starter.exhausting)
+
     @property
     def has_checkpoints(self) -> bool:
         return bool(self._checkpoints)
@@ -108,9 +112,9 @@ class Run:
     # After
 
     @property
-    def code(self) -> int:
-        """Of the first that failed; 0 when none has."""
-        return next((code for code in self._codes.values() if code), 0)
+    def failed(self) -> Ending | None:
+        """How the first ended that failed."""
+        return next((ending for ending in self._endings.values() if ending.code != 0), None)
 
     def close_logs(self) -> list[str]:
         """Its streams are complete; the lines of all hosts."""
@@ -121,8 +125,8 @@ class Run:
         self._tails.clear()
         return lines
 
-    def failure(self, lines: list[str]) -> str:
-        return self._site.starter.failure(self.training, self._hosts, self.code, lines)
+    def failure(self, ending: Ending, lines: list[str]) -> str:
+        return self._site.starter.failure(self.training, self._hosts, ending, lines)
 
     def upload_output(self) -> None:
         self._upload("output", (host.base / "output" / "data" for host in self._hosts))

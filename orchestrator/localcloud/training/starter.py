@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from orchestrator.localcloud.processes import Command
+    from orchestrator.localcloud.processes import Command, Ending
     from orchestrator.localcloud.training.job import Training
     from orchestrator.localcloud.training.toolkit import Host
 
@@ -30,7 +30,11 @@ class Starter(Protocol):
     def shown(self, training: Training) -> Callable[[str], str]:
         """What becomes of a line that they print, on its way to the log."""
 
-    def failure(self, training: Training, hosts: list[Host], code: int, lines: list[str]) -> str:
+    @property
+    def exhausting(self) -> int:
+        """The signal to them by which what a training runs is killed, as for taking too much memory."""
+
+    def failure(self, training: Training, hosts: list[Host], ending: Ending, lines: list[str]) -> str:
         """Why it failed, as DescribeTrainingJob tells it."""
 
 

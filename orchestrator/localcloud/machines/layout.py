@@ -1,10 +1,8 @@
-"""The first process of one host of a training, as its image's would be. Standard library only; run as a script.
+"""Lay out one host of a training as a container, then become its first process. Standard library only; a script.
 
-    init.py FILE NAME: a training's hosts, as `plan.py` writes them, and which of them this is
+    layout.py FILE NAME: a training's hosts, as `plan.py` writes them, and which of them this is
 
-In namespaces of its own it first lays out the container: /opt/ml, folders that it may write to unseen, its name, its
-network. Then it runs the container's command, and does what the toolkit leaves undone: it reaps what nobody waits for,
-and passes SIGTERM on to the training.
+It runs in namespaces of its own. The container gets /opt/ml, folders to which it may write unseen, a name, a network.
 """
 
 from __future__ import annotations
@@ -13,16 +11,15 @@ import contextlib
 import ctypes
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
+_FIRST = str(Path(__file__).with_name("first.py"))
 _BIND = 0x1000 | 0x4000  # MS_BIND, MS_REC
 _STORE = Path("/run")
 """A tmpfs of the container's: where what it writes outside /opt/ml lies."""
@@ -43,34 +40,6 @@ PAM = """\
 account required pam_permit.so
 session required pam_env.so
 """
-
-
-class Init:
-    def __init__(self, host: dict[str, Any]) -> None:
-        """`host`: a `plan.Machine`."""
-        self.host = host
-        self.command: subprocess.Popen[bytes] | None = None
-
-    def run(self) -> int:
-        signal.signal(signal.SIGTERM, lambda *_: self.pass_on())
-        if self.host["layout"]:
-            lay_out(self.host["name"], self.host["layout"])
-        self.command = subprocess.Popen(self.host["command"], cwd=self.host["folder"])
-        while True:
-            pid, status = os.wait()
-            if pid == self.command.pid:
-                code = os.waitstatus_to_exitcode(status)
-                return code if code >= 0 else 128 - code
-
-    def pass_on(self) -> None:
-        """SIGTERM, to what the toolkit runs; to the toolkit itself while it runs nothing."""
-        if self.command is None:
-            sys.exit(128 + signal.SIGTERM)
-        children = _children(self.command.pid)
-        for pid, name in children or [(self.command.pid, "")]:
-            if name != "sshd":  # its way to the other hosts, which it still needs
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGTERM)
 
 
 def lay_out(name: str, layout: dict[str, Any]) -> None:
@@ -176,32 +145,20 @@ def _connect(network: dict[str, Any]) -> None:
 def _answer(port: int, door: socket.socket) -> None:
     """The cloud's address leads to the cloud here too: each connection to it is handed out through the door."""
     listener = socket.create_server(("127.0.0.1", port), backlog=512)
-
-    def hand_out() -> None:
-        while True:
-            connection, _ = listener.accept()
-            socket.send_fds(door, [b"c"], [connection.fileno()])
-            connection.close()
-
-    threading.Thread(target=hand_out, daemon=True).start()
+    if os.fork():
+        return
+    while True:
+        connection, _ = listener.accept()
+        socket.send_fds(door, [b"c"], [connection.fileno()])
+        connection.close()
 
 
-def _children(parent: int) -> list[tuple[int, str]]:
-    """Processes and their names."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has just gone
-            number, _, rest = entry.read_text().partition(" (")
-            name, _, facts = rest.rpartition(") ")
-            if int(facts.split()[1]) == parent:
-                found.append((int(number), name))
-    return found
-
-
-def main(file: str, name: str) -> int:
-    hosts = json.loads(Path(file).read_text())["hosts"]
-    return Init(next(host for host in hosts if host["name"] == name)).run()
+def main(file: str, name: str) -> None:
+    host = next(host for host in json.loads(Path(file).read_text())["hosts"] if host["name"] == name)
+    lay_out(name, host["layout"])
+    os.chdir(host["folder"])
+    os.execv(sys.executable, [sys.executable, "-I", "-S", _FIRST, *host["command"]])
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    main(*sys.argv[1:3])
