@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, timezone
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,8 +23,6 @@ from tests.catalog.conftest import write
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from orchestrator.catalog.catalog import Catalog
     from orchestrator.spec.sweep import Sweep
 
@@ -261,3 +261,10 @@ def test_a_catalog_without_prices_and_commitments_says_so(empty: Catalog, tmp_pa
     empty.load([write(tmp_path, "datasets", "campaign,version,bytes,created_at\nalps,v1,1,2026-01-01")])
     with pytest.raises(CatalogError, match="the catalog has no prices"):
         empty.survey(sweep("committed"))
+
+
+def test_the_handbook_s_commitments_can_be_loaded(empty: Catalog, tmp_path: Path) -> None:
+    handbook = Path(__file__, "..", "..", "..", "docs", "catalog.md").resolve().read_text(encoding="utf-8")
+    (example,) = re.findall(r"```csv\n(.*?)```", handbook, re.DOTALL)
+    counts = empty.load([write(tmp_path, "commitments", example)]).counts
+    assert counts["commitments"].inserted == 2
