@@ -105,8 +105,8 @@ class Batch:
         with aws_errors(f"submit the job {array.name}", where=f"{self.region} {array.queue}"):
             return self._client.submit_job(**submission(array))["jobId"]
 
-    def provide(self, resource: Resource) -> None:
-        """Make the consumable resource, or give the one that is there this total."""
+    def provide(self, resource: Resource, *, change: bool) -> None:
+        """Make the consumable resource; one that is there is given this total, if it is to be changed."""
         try:
             total = self._total(resource.name)
         except InvalidRequest:  # all that Batch says of what is not there
@@ -116,7 +116,7 @@ class Batch:
                 return
             except InvalidRequest:
                 total = self._total(resource.name)  # somebody else has just made it, or this tells what is wrong
-        if total != resource.total:
+        if change and total != resource.total:
             with aws_errors(f"change the consumable resource {resource.name}", where=self.region):
                 self._client.update_consumable_resource(
                     consumableResource=resource.name, operation="SET", quantity=resource.total

@@ -98,7 +98,8 @@ def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -
                 cloud.s3.put_once(key, body)
             slots = resource(anchor, array)
             if slots:
-                cloud.batch.provide(slots)
+                # A retry's plan may be old: what it says of a quota is news only the first time.
+                cloud.batch.provide(slots, change=submission.number == 1)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
             sent = True
         ledger.record(array, job)

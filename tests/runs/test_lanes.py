@@ -54,7 +54,7 @@ def test_no_lane_is_ever_fuller_than_its_slots_and_the_longest_task_comes_first(
         need = {"consumableResource": resource_name(sent.array.quota.lane), "quantity": 1}
         assert told["consumableResourcePropertiesOverride"] == {"consumableResourceList": [need]}
         found = client("batch").describe_consumable_resource(consumableResource=need["consumableResource"])
-        assert (found["totalQuantity"], found["inUseQuantity"], found["resourceType"]) == (SLOTS, 0, "REPLENISHABLE")
+        assert (found["totalQuantity"], found["resourceType"]) == (SLOTS, "REPLENISHABLE")
     assert requests["batch"]["CreateConsumableResource"] == [
         {"consumableResourceName": resource_name(quota.lane), "totalQuantity": SLOTS, "resourceType": "REPLENISHABLE"}
         for sent in arrays
@@ -132,13 +132,19 @@ def test_a_quota_that_changed_is_told_to_batch_by_the_next_submit(
     assert [run.status().state for run in runs] == ["cancelled", "cancelled"]
 
 
-def test_a_retry_waits_for_its_lane_too(team: Team, name: str) -> None:
+def test_a_retry_waits_for_its_lane_too_and_leaves_the_quota_as_it_is(
+    team: Team, name: str, client: Callable[..., Any]
+) -> None:
     team.limits(1)
     team.breaks(1)
-    run = team.orchestrator().submit(team.plan("[1, 2, 3]", data="{campaigns: [alps]}"), name=name)
+    plan = team.plan("[1, 2, 3]", data="{campaigns: [alps]}")
+    run = team.orchestrator().submit(plan, name=name)
     list(run.watch(every_s=0.3))
     team.breaks()
+    slots = {"consumableResource": resource_name(plan.shares[0].places[0].lane)}
+    client("batch").update_consumable_resource(**slots, operation="SET", quantity=5)
     assert str(run.retry()) == "0"
+    assert client("batch").describe_consumable_resource(**slots)["totalQuantity"] == 5
     body = json.loads(run.cloud.s3.get(f"runs/{name}/submissions/2.json").body)
     assert [(part["tasks"], part["lane"].split("/")[1]) for part in body["parts"]] == [("0", "us-east-1")]
     *_, last = run.watch(every_s=0.3)

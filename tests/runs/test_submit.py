@@ -102,12 +102,12 @@ def kill_after(patch: pytest.MonkeyPatch, step: int) -> None:
     count = 0
 
     def deadly(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
             nonlocal count
             count += 1
             if count > step:
                 raise Killed
-            return original(*arguments)
+            return original(*arguments, **named)
 
         return call
 
