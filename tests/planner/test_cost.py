@@ -13,6 +13,7 @@ from orchestrator.planner.cohorts import cohorts
 from orchestrator.planner.cost import LAUNCHER_USD_PER_HOUR, STOP_HOURS, offer
 from orchestrator.planner.problem import NO_POOL, Pool
 from orchestrator.planner.runtime import HONEST, runtimes
+from orchestrator.planner.solve import solve
 from orchestrator.planner.spot import expected_hours
 from orchestrator.wire.task import Purchase
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
@@ -170,3 +171,20 @@ def test_spot_is_interrupted_as_often_as_its_lane_is() -> None:
     assert hours["us-west-2"] == pytest.approx(2.0)
     assert hours["eu-west-1"] == expected_hours(np.array(2.0), None)
     assert hours["us-east-1"] == expected_hours(np.array(2.0), None, 0.4)
+
+
+def test_nobody_falls_back_on_a_savings_plan_or_on_a_window_that_opens_later() -> None:
+    market = make_market(
+        candidate(usd_per_hour=0.9, on_demand_usd_per_hour=0.9),
+        candidate(region="eu-west-1"),
+        candidate(purchase="committed", usd_per_hour=0.0, opens_h=20.0, closes_h=40.0, arn="arn:later"),
+        candidate(region="us-west-2", purchase="committed", usd_per_hour=0.0, closes_h=40.0, arn="arn:now", slots=1.0),
+    )
+    market = replace(market, pools=table([plan(region="eu-west-1")], POOLS))
+    sweep = make_sweep(runtime=2.0, space={"lr": [1, 2]}, where__purchases=["on_demand", "committed"])
+    (share,) = solve(sweep, market).shares
+    assert [(place.lane.region, place.plan_arn) for place in share.places] == [
+        ("eu-west-1", ""),
+        ("us-west-2", "arn:now"),
+        ("us-east-1", ""),
+    ]
