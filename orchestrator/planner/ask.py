@@ -9,9 +9,9 @@ from orchestrator.errors import InfeasibleError
 from orchestrator.planner import runtime
 from orchestrator.planner.cohorts import Cohort, cohorts
 from orchestrator.planner.cost import Offer, offer
+from orchestrator.planner.discounts import priced
 from orchestrator.planner.obstacles import nowhere, obstacles
 from orchestrator.planner.plan import Dataset
-from orchestrator.planner.discounts import priced
 from orchestrator.spec.duration import HOUR, seconds, spell
 from orchestrator.spec.kinds import cautions
 
