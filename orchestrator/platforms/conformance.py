@@ -166,3 +166,10 @@ class Conformance:
         assert lines
         assert list(platform.logs(handle, after)) == []
         assert list(subject.connect().logs(handle, {})) == lines
+
+    def test_the_first_instance_s_log_is_the_whole_log_of_a_training_of_one(self, subject: Subject) -> None:
+        task = replace(subject.succeeds, number=subject.succeeds.number + 4)
+        subject.connect().start(subject.request(task))
+        subject.outcome(task)
+        platform, handle = subject.connect(), subject.handle(task)
+        assert list(platform.logs(handle, {}, first=True)) == list(platform.logs(handle, {}))

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 TOOLKIT = ROOT / ".toolkit"
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+HELPERS = (ROOT / "docs" / "training-helpers.md").read_text(encoding="utf-8")
 HANDBOOK = (ROOT / "docs" / "sweep-file.md").read_text(encoding="utf-8")
 
 
@@ -30,7 +31,7 @@ def test_an_example_is_a_sweep(path: Path) -> None:
     assert len(read(path).points) >= 4
 
 
-PARTS = [part for page in (HANDBOOK, TRAINING) for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+PARTS = [part for page in (HANDBOOK, TRAINING, HELPERS) for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
 
 
 @pytest.mark.parametrize("text", PARTS)
@@ -92,7 +93,9 @@ def test_the_handbook_tells_of_every_key() -> None:
 
 
 def test_the_example_s_training_learns_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
     environment = {"SM_MODEL_DIR": str(tmp_path / "model"), "SM_CHANNEL_TRAINING": str(tmp_path / "none")}
+    environment |= {"SAGEMAKER_BASE_DIR": str(tmp_path)}
     pattern = re.compile(read(ROOT / "examples" / "grid.yaml").train.metrics["loss"])
 
     def losses(epochs: int) -> list[float]:
