@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator import resources
-from orchestrator.aws.definitions import render
+from orchestrator.account import account
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check import Problem
@@ -25,7 +24,7 @@ from orchestrator.planner.plan import write as write_plan
 from orchestrator.platforms.source import pack
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor
-from orchestrator.runs.cloud import Account, Cloud
+from orchestrator.runs.cloud import Cloud
 from orchestrator.runs.lease import book
 from orchestrator.runs.ledger import Ledger
 from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
@@ -93,7 +92,7 @@ class Orchestrator:
 
     @cached_property
     def cloud(self) -> Cloud:
-        return Cloud(Clients(self.settings.profile), _account(self.settings))
+        return Cloud(Clients(self.settings.profile), account(self.settings))
 
     def plan(self, sweep: Sweep, classic: Path | None = None) -> Plan:
         """Where each task should run. Asks the catalog only: no network, no credentials.
@@ -280,29 +279,3 @@ def _same(one: Sweep, other: Sweep) -> bool:
 def _no_source(plan: Plan) -> UsageError:
     folder = plan.sweep.folder / plan.sweep.train.source
     return UsageError("there is no such source folder", where=str(folder), hint="`train.source` names it")
-
-
-def _account(settings: Settings) -> Account:
-    settings.require("bucket", "region_bucket", "role", "launcher_image")
-    definition = render(
-        resources.text("job_definitions/launcher.json"),
-        {
-            "image": settings.launcher_image or "",
-            "job_role": settings.job_role or settings.role or "",
-            "execution_role": settings.execution_role or settings.role or "",
-            "region": settings.region,
-            "log_group": settings.log_group,
-            "owner": settings.owner,
-        },
-    )
-    return Account(
-        region=settings.region,
-        bucket=settings.bucket or "",
-        region_bucket=settings.region_bucket or "",
-        queue=settings.queue,
-        lane_queue=settings.lane_queue or settings.queue,
-        role=settings.role or "",
-        owner=settings.owner,
-        poll_s=settings.poll_s,
-        definition=definition,
-    )
