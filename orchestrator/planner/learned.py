@@ -65,7 +65,9 @@ class Feature:
     def column(self, values: Floats) -> Floats:
         if self.logarithmic:
             return np.log(values / self.centre)
-        return (values - self.centre) / ((self.highest - self.lowest) or 1.0)
+        span = self.highest - self.lowest
+        near = np.clip(values, self.lowest - span, self.highest + span)  # factors grow beyond all bounds
+        return (near - self.centre) / (span or 1.0)
 
     def factor(self, values: Floats) -> Floats:
         """Times the hours at the centre."""

@@ -198,6 +198,13 @@ def test_a_size_that_may_be_zero_is_no_power() -> None:
     )
 
 
+def test_a_size_that_was_zero_or_one_and_is_a_thousand_now_is_no_catastrophe() -> None:
+    sweep = nightly(space={"warmup": [1000]}, sizes=["warmup"])
+    rows = [seen(hours=1.0 + warmup, point={"warmup": warmup}) for warmup in (0, 1)]
+    found = known(sweep, table(rows * 50, HISTORY))
+    assert 1 < found.factor("warmup", np.array([1000.0]))[0] < 10
+
+
 def test_data_of_which_nobody_knows_the_bytes_is_all_alike() -> None:
     found = learn(nightly(), [0, 0], table([seen(hours=2.0, size=0)] * 9, HISTORY))
     assert found is not None
@@ -216,3 +223,37 @@ def test_a_hyperparameter_that_was_another_once_counts() -> None:
     rows += [seen(hours=4.0, point={"epochs": 1, "depth": 20})] * 10
     found = known(nightly(train__hyperparameters={"depth": 20, "note": "text"}), table(rows, HISTORY))
     assert expected(found, G5, GB, 1, 1) * found.factor("depth", np.array([20.0]))[0] == pytest.approx(4.0, rel=0.02)
+
+
+ROWS = st.builds(
+    seen,
+    instance_type=st.sampled_from([G5, P3, UNHEARD]),
+    hours=st.one_of(st.floats(1e-6, 1e6), st.sampled_from([0.0, 1.0])),
+    size=st.one_of(st.just(0), st.integers(1, 10**15)),
+    point=st.dictionaries(
+        st.sampled_from(["epochs", "depth"]),
+        st.one_of(st.floats(-1e6, 1e6), st.integers(0, 3), st.booleans()),
+        min_size=1,
+    ),
+    count=st.integers(1, 64),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(ROWS, max_size=40), st.lists(st.integers(0, 10**15), min_size=1, max_size=3))
+def test_whatever_was_seen_hours_are_numbers_above_zero(rows: list[tuple[Any, ...]], datasets: list[int]) -> None:
+    sweep = nightly(train__hyperparameters={"depth": 3})
+    found = learn(sweep, datasets, table(rows, HISTORY))
+    if found is None:
+        return
+    hours = found.hours * found.factor("epochs", np.array([1.0, 2.0])) * found.factor("depth", np.array([3.0]))
+    for times in (
+        hours,
+        found.factor(BYTES, np.array(datasets, dtype=float)),
+        found.factor(INSTANCES, np.array([2.0])),
+    ):
+        assert (times > 0).all()
+        assert np.isfinite(times).all()
+    for its in found.types.values():
+        assert 0 < its.low <= its.high < np.inf
+        assert 0 < its.pace < np.inf
