@@ -255,3 +255,30 @@ class Killed(BaseException):
 
 def killed(*_: object) -> None:
     raise Killed
+
+
+@only_sqlite
+def test_a_classic_jobarrays_plan_is_looked_at_again_too(team: Team) -> None:
+    """Its data is in no catalog; its lanes are."""
+    team.limits(2)
+    plan(team)
+    jobs = team.folder / "jobs.csv"
+    jobs.write_text("us-east-1,s3://sweep-local-us-east-1/data/alps/\n")
+    made = team.orchestrator().plan(read(team.folder / "sweep.yaml"), classic=jobs)
+    assert team.orchestrator().stale(made) == ""
+    team.limits(1, day="2026-11-02")
+    assert "has 1 of 1 slots free, and the plan takes 2" in team.orchestrator().stale(made)
+    assert team.orchestrator().replan(made).datasets == made.datasets
+
+
+@only_sqlite
+def test_a_submit_killed_before_the_run_is_made_can_be_cancelled(
+    team: Team, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("orchestrator.aws.s3.S3.put_once", killed)
+        with pytest.raises(Killed):
+            team.orchestrator().submit(plan(team), name=name)
+    run = team.orchestrator().run(name)
+    assert run.cancel().state == "cancelled"
+    assert slots_of(run) == {}

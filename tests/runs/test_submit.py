@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -254,3 +255,18 @@ def test_the_same_inputs_give_the_same_plan_byte_for_byte(team: Team) -> None:
         plans.append((team.folder / file).read_bytes())
     assert plans[0] == plans[1]
     assert read(team.folder / "sweep.yaml").name == "small"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_dry_run_of_a_large_sweep_tells_the_first_of_each_kind_and_how_many_there_are(team: Team, name: str) -> None:
+    plan = team.plan("{range: [1, 12000], step: 1}")
+    requests = team.orchestrator().requests(plan, name=name)
+    assert len(requests["batch"]["SubmitJob"]) == 3
+    assert Counter(one["region"] for one in requests["sagemaker"]) == {"us-east-1": 10, "eu-west-1": 10}
+    manifests = [put["Body"] for put in requests["s3"]["PutObject"] if put["Key"].endswith(".manifest")]
+    assert [len(body.splitlines()) for body in manifests] == [10, 10, 10]
+    assert requests["left_out"] == [
+        "CreateTrainingJob: the first 10 of each Region are here, 20 of 24,000",
+        "PutObject: of each manifest and its index the first 10 lines are here",
+    ]
+    assert team.orchestrator().requests(team.plan("[2]"), name=name)["left_out"] == []
