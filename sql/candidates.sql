@@ -5,7 +5,8 @@
 -- are not over (a lane, slots, opens_h, closes_h, arn). Rows come in no order: databases collate differently.
 WITH
 -- What has a price: grouped, so that each lane's facts are looked up once, by primary key, whatever a planner knows
--- about the tables. No local zones (their names go on after a digit, us-west-2-lax-1): nothing is trained there.
+-- about the tables. Neither EC2 nor local zones (their names go on after a digit, us-west-2-lax-1): nothing is trained
+-- there.
 priced AS (
     SELECT
         seen.platform, seen.region, seen.instance_type, seen.purchase,
@@ -19,6 +20,7 @@ priced AS (
     WHERE seen.instance_type IN :instance_types
         AND seen.purchase IN ('on_demand', 'spot')
         AND (:any_region = 1 OR seen.region IN :regions)
+        AND seen.platform <> 'ec2'
         AND seen.region NOT LIKE '%-_-%'
     GROUP BY seen.platform, seen.region, seen.instance_type, seen.purchase
 ),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, func, select
 
 from orchestrator.catalog import cells
-from orchestrator.catalog.market import ANY
+from orchestrator.catalog.market import ANY, REFERENCE
 from orchestrator.catalog.select import few
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import (
@@ -49,12 +49,13 @@ def check(engine: Engine, now: datetime) -> list[Problem]:
     with reading(engine) as connection:
         lying = {(row.dataset, row.region) for row in connection.execute(select(replicas))}
         listed = _newest(connection, prices, prices.c.usd_per_hour)
-        rates = {lane: fact for lane, fact in listed.items() if fact.value > 0 and not cells.is_local(lane.region)}
+        rates = {lane: fact for lane, fact in listed.items() if fact.value > 0 and _may_train(lane)}
         slots = _newest(connection, quotas, quotas.c.slots)
         return [
             *_data(connection, lying),
-            *_left_out(listed),
-            *_prices(lying, rates, now),
+            *_free(listed),
+            *_prices(lying, rates),
+            *_old(listed, now),
             *_quotas(rates, slots),
             *_transfers(connection, {region for _, region in lying}, {lane.region for lane in rates}),
             *_interruptions(connection, rates),
@@ -71,22 +72,32 @@ def _data(connection: Connection, lying: set[tuple[str, str]]) -> Iterator[Probl
         yield Problem("replicas", f"{_count(bare, 'dataset')} without a replica: {few(bare)}")
 
 
-def _left_out(listed: dict[Lane, _Fact]) -> Iterator[Problem]:
-    """What no plan will buy."""
+def _may_train(lane: Lane) -> bool:
+    return lane.platform != REFERENCE and not cells.is_local(lane.region)
+
+
+def _free(listed: dict[Lane, _Fact]) -> Iterator[Problem]:
     if free := sorted(lane for lane, fact in listed.items() if fact.value == 0):
         yield Problem("prices", f"{_count(free, 'price')} of $0, taken for unknown: {few(map(str, free))}")
 
 
-def _prices(lying: set[tuple[str, str]], rates: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
+def _prices(lying: set[tuple[str, str]], rates: dict[Lane, _Fact]) -> Iterator[Problem]:
     priced = {lane.region for lane in rates}
     for region in sorted({region for _, region in lying} - priced):
         there = [dataset for dataset, its in lying if its == region]
         yield Problem("prices", f"{_count(there, 'replica')} in {region}, where nothing has a price")
-    for lane, spot in sorted(rates.items()):
-        full = rates.get(Lane(lane.platform, lane.region, lane.instance_type, Purchase.ON_DEMAND))
-        if lane.purchase is Purchase.SPOT and full is not None and spot.value >= full.value:
-            yield Problem("prices", f"{lane} at ${spot.value:g} is no cheaper than on demand at ${full.value:g}")
-    if old := sorted((fact.observed_at, lane) for lane, fact in rates.items() if now - fact.observed_at > STALE):
+    full = {lane: rates.get(replace(lane, purchase=Purchase.ON_DEMAND)) for lane in rates}
+    if dear := sorted(
+        lane
+        for lane, beside in full.items()
+        if beside and rates[lane].value >= beside.value and lane.purchase is Purchase.SPOT
+    ):
+        names = few(f"{lane} at ${rates[lane].value:g}" for lane in dear)
+        yield Problem("prices", f"{_count(dear, 'spot price')} no lower than on demand: {names}")
+
+
+def _old(listed: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
+    if old := sorted((fact.observed_at, lane) for lane, fact in listed.items() if now - fact.observed_at > STALE):
         oldest, lane = old[0]
         lanes = _count(old, "price")
         yield Problem("prices", f"{lanes} older than {STALE.days} days; the oldest is {lane}, of {oldest:%Y-%m-%d}")
@@ -110,7 +121,7 @@ def _interruptions(connection: Connection, rates: dict[Lane, _Fact]) -> Iterator
     table = interruptions.c
     rows = connection.execute(select(table.platform, table.region, table.instance_type).distinct())
     priced = {(lane.platform, lane.region, lane.instance_type) for lane in rates}
-    priced |= {("ec2", region, name[3:]) for platform, region, name in priced if platform == "sagemaker"}
+    priced |= {(REFERENCE, region, name[3:]) for platform, region, name in priced if platform == "sagemaker"}
     if bare := sorted({tuple(row) for row in rows} - priced):
         names = few("/".join(machine) for machine in bare)
         yield Problem("prices", f"{_count(bare, 'interruption rate')} of what has no price: {names}")

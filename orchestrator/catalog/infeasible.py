@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import literal, select
+from sqlalchemy import literal, select, union
 
 from orchestrator.catalog.committed import COMMITTED
+from orchestrator.catalog.market import REFERENCE
 from orchestrator.catalog.select import few
 from orchestrator.db.tables import prices
 from orchestrator.errors import CatalogError, InfeasibleError, did_you_mean
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 def check_instance_types(connection: Connection, where: Where) -> None:
     """A misspelt instance type is found even when the others would do."""
-    known = {name for sold in (prices, COMMITTED) for name in connection.scalars(select(sold.c.instance_type))}
+    types = [select(sold.c.instance_type).where(sold.c.platform != REFERENCE) for sold in (prices, COMMITTED)]
+    known = set(connection.scalars(union(*types)))
     if not known:
         raise CatalogError("the catalog has no prices", hint="sweep catalog load prices.csv")
     for name in where.instance_types:

@@ -26,6 +26,9 @@ DISCOUNTS = ("region", "instance_type", "tasks", "ratio")
 ANY = "*"
 """Every Region, instance type or purchase there is: of a total, or a savings plan."""
 
+REFERENCE = "ec2"
+"""A platform whose facts are there to judge managed spot by. Nothing is trained on it."""
+
 _WHOLE = ("bytes", "held", "instances", "tasks")
 _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "slots", "interruptions_per_hour", "opens_h", "closes_h",
             "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "ratio")  # fmt: skip

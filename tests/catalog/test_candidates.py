@@ -203,7 +203,7 @@ class _World:
             quota = self.slots.get(_lane(lane))
             rate = self.reclaimed.get(_lane(lane)) or (self.reclaimed.get(_lane(twin)) if twin else None)
             usd = self.price(lane)
-            if usd and lane["region"] != LOCAL_ZONE:
+            if usd and lane["region"] != LOCAL_ZONE and lane["platform"] != "ec2":
                 yield lane | {
                     "usd_per_hour": usd,
                     "slots": quota and quota["slots"],

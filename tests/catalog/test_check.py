@@ -55,7 +55,7 @@ def test_a_spot_price_that_is_no_bargain_is_named(catalog: Catalog, tmp_path: Pa
     rows = "us-east-1,ml.g5.xlarge,spot,1.5,2026-11-20T12:00:00Z"
     catalog.load([write(tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{rows}")])
     assert problems(catalog, "prices") == [
-        "sagemaker/us-east-1/ml.g5.xlarge/spot at $1.5 is no cheaper than on demand at $1.408"
+        "1 spot price no lower than on demand: sagemaker/us-east-1/ml.g5.xlarge/spot at $1.5"
     ]
 
 
@@ -75,15 +75,20 @@ def test_a_price_of_nothing_is_named(catalog: Catalog, tmp_path: Path) -> None:
     ]
 
 
-def test_a_local_zone_s_prices_and_a_region_s_total_are_nothing_to_complain_of(
+def test_prices_that_nothing_is_trained_at_and_a_region_s_total_are_nothing_to_complain_of(
     catalog: Catalog, tmp_path: Path
 ) -> None:
     before = catalog.check(NOW)
-    zone = "us-west-2-lax-1,ml.g5.xlarge,on_demand,9,2026-11-20"
+    zone = "sagemaker,us-west-2-lax-1,ml.g5.xlarge,on_demand,9,2026-11-20"
+    machine = "ec2,ap-south-1,g5.xlarge,on_demand,9,2026-11-20\nec2,ap-south-1,g5.xlarge,spot,9,2026-11-20"
     total = "us-east-1,*,*,20,2026-11-20"
     catalog.load(
         [
-            write(tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{zone}"),
+            write(
+                tmp_path,
+                "prices",
+                f"platform,region,instance_type,purchase,usd_per_hour,observed_at\n{zone}\n{machine}",
+            ),
             write(tmp_path, "quotas", f"region,instance_type,purchase,slots,observed_at\n{total}"),
         ]
     )

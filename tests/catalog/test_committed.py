@@ -242,6 +242,8 @@ def test_local_zones_and_missing_prices_are_no_place_to_train(catalog: Catalog, 
     assert catalog.survey(asked).hash == before.hash
     with pytest.raises(InfeasibleError, match=r"lies in us-east-1, where ml\.free has no spot or on_demand price"):
         catalog.survey(sweep(types=("ml.free",), campaigns=["tokyo"]))
+    with pytest.raises(InfeasibleError, match=r"no price of instance type 'p4d\.24xlarge' is known"):
+        catalog.survey(sweep(types=("p4d.24xlarge",)))  # EC2's, and nothing is trained there
     with pytest.raises(InfeasibleError, match=f"no replica in an allowed Region \\({zone}\\)"):
         catalog.survey(make_sweep(where={"instance_types": ["ml.g5.xlarge"], "regions": [zone]}))
 
