@@ -207,14 +207,29 @@ class Ledger:
 
     def unfinished(self, run: str, tasks: Ranges) -> Ranges:
         """Those of these tasks that have not come to an end."""
-        if not tasks:
-            return tasks
         terminal = [state.value for state in TaskState if state.terminal]
-        nearby = results.c.task.between(min(a for a, _ in tasks.spans), max(b for _, b in tasks.spans))
-        query = select(results.c.task).where((results.c.run == run) & nearby & results.c.state.in_(terminal))
+        ended: set[int] = set()
         with reading(self.engine) as connection:
-            ended = set(connection.scalars(query))
+            for first, stop in _windows(tasks):
+                nearby = results.c.task.between(first, stop - 1)
+                query = select(results.c.task).where((results.c.run == run) & nearby & results.c.state.in_(terminal))
+                ended.update(connection.scalars(query))
         return Ranges.of(task for task in tasks if task not in ended)
+
+
+GAP = 1_000
+"""Numbers between two ranges that are read along rather than asked around."""
+
+
+def _windows(tasks: Ranges) -> list[tuple[int, int]]:
+    """Few ranges that hold them all: an array's tasks may lie far apart, and a retry's are many and scattered."""
+    windows: list[tuple[int, int]] = []
+    for first, stop in sorted(tasks.spans):
+        if windows and first - windows[-1][1] <= GAP:
+            windows[-1] = (windows[-1][0], stop)
+        else:
+            windows.append((first, stop))
+    return windows
 
 
 def _row(run: str, known: Known) -> dict[str, Any]:
