@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.notice import Notice
-from orchestrator.rank import rank
+from orchestrator.process import rank, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -234,4 +234,4 @@ def _write_whole(file: Path, text: str) -> None:
 
 def _say(text: str) -> None:
     if rank() == 0:
-        print("checkpoint: " + text, flush=True)
+        write_line(f"checkpoint: {text}")

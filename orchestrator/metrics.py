@@ -21,7 +21,7 @@ import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from orchestrator.rank import rank
+from orchestrator.process import rank, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ def report(step: int | None = None, **metrics: SupportsFloat) -> None:
     values = _numbers(metrics)
     words = [] if step is None else [f"step={int(step)}"]
     words += [f"{name}={value:.10g}" for name, value in values.items()]
-    print("[sweep]", *words, flush=True)
+    write_line(" ".join(["[sweep]", *words]))
     _forward(values, step)
 
 
@@ -108,4 +108,4 @@ def _hyperparameters() -> dict[str, Any]:
 def _say_once(text: str) -> None:
     if text not in _said:
         _said.add(text)
-        print(f"report: {text}", flush=True)
+        write_line(f"report: {text}")

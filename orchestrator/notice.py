@@ -14,6 +14,8 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
 
+from orchestrator.process import write_line
+
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
@@ -67,7 +69,7 @@ class Notice:
                 action = spot_action()
             except (OSError, ValueError) as error:
                 if not said:
-                    print(f"checkpoint: no word from the instance's metadata: {error}", flush=True)
+                    write_line(f"checkpoint: no word from the instance's metadata: {error}")
                 said = True
             else:
                 if action:

@@ -351,7 +351,7 @@ def test_other_ranks_wait_for_rank_0_to_leave(tmp_path: Path, monkeypatch: pytes
 # In any image
 
 
-@pytest.mark.parametrize("name", ["__init__", "checkpoint", "metrics", "notice", "rank"])
+@pytest.mark.parametrize("name", ["__init__", "checkpoint", "metrics", "notice", "process"])
 def test_what_travels_into_a_training_is_read_by_an_old_python_too(name: str) -> None:
     """AWS's images of the last years have Python 3.8 and up."""
     text = (ROOT / "orchestrator" / f"{name}.py").read_text(encoding="utf-8")

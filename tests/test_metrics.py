@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -87,6 +88,14 @@ def test_a_line_is_in_the_log_at_once() -> None:
     code = "import os; from orchestrator import report; report(step=1, loss=2); os._exit(1)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout == "[sweep] step=1 loss=2\n"
+
+
+def test_a_line_is_written_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS's toolkit reads what there is and ends a line there: a line in two writes would be two lines of the log."""
+    pieces: list[str] = []
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(write=pieces.append, flush=lambda: None))
+    report(step=1, loss=2, accuracy=3)
+    assert pieces == ["[sweep] step=1 loss=2 accuracy=3\n"]
 
 
 # Trackers

@@ -39,7 +39,9 @@ SECRETS = (
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
 """Names of files that hold keys more often than code."""
-HELPERS = tuple(Path("orchestrator", f"{name}.py") for name in ("__init__", "checkpoint", "metrics", "notice", "rank"))
+HELPERS = tuple(
+    Path("orchestrator", f"{name}.py") for name in ("__init__", "checkpoint", "metrics", "notice", "process")
+)
 """What a training script may import of ours: it needs nothing but Python."""
 _OURS = Path(__file__).parents[2]
 _IMPORTS_US = re.compile(rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[^#\n]*,[ \t]*)?)orchestrator\b", re.MULTILINE)

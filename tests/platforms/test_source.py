@@ -162,7 +162,7 @@ def test_a_pattern_that_would_take_one_back_is_refused(code: Path) -> None:
 
 # What travels along
 
-HELPERS = tuple(f"orchestrator/{name}.py" for name in ("__init__", "checkpoint", "metrics", "notice", "rank"))
+HELPERS = tuple(f"orchestrator/{name}.py" for name in ("__init__", "checkpoint", "metrics", "notice", "process"))
 
 
 @pytest.mark.parametrize(
