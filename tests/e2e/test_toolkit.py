@@ -1,0 +1,88 @@
+"""The helpers as AWS's images would find them: packed with the code, and started by AWS's own training toolkit."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.aws.s3 import S3
+from orchestrator.aws.session import Clients
+from orchestrator.platforms.base import Handle
+from orchestrator.platforms.sagemaker.job import SageMaker
+from orchestrator.platforms.sagemaker.stage import Site, stage
+from orchestrator.platforms.source import pack
+from orchestrator.wire.curve import Curves, decode
+from orchestrator.wire.result import TaskState
+from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
+from tests.platforms.sweeps import sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from orchestrator.localcloud import LocalCloud
+
+pytestmark = pytest.mark.slow
+
+REGION = "us-east-1"
+STEPS = 40
+SCRIPT = f"""
+import time
+import orchestrator
+from orchestrator import Checkpoints, report
+
+print("helpers from " + orchestrator.__file__)
+total = 0
+def save(path): path.write_text(str(total))
+def load(path): global total; total = int(path.read_text())
+for step in Checkpoints(save, load).steps({STEPS}):
+    total += step
+    report(step=step + 1, total=total)
+    time.sleep(0.1)
+"""
+
+
+def test_a_training_under_aws_s_toolkit_reports_whole_lines_and_goes_on(
+    toolkit_cloud: LocalCloud, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in toolkit_cloud.environment.items():
+        monkeypatch.setenv(variable, value)
+    (tmp_path / "train.py").write_text(SCRIPT)
+    clients = Clients()
+    bucket = S3(clients, REGION, f"sweep-local-{REGION}")
+    bucket.put_once(f"{name}/data", b"1")
+    site = Site(toolkit_cloud.environment["SWEEP_REGION_BUCKET"], toolkit_cloud.environment["SWEEP_ROLE"], "ada")
+    asked = {"metrics": ["total"], "checkpoints": {"every": "1s"}}
+    template = stage(sweep(asked), pack(tmp_path), REGION, name, site, bucket)
+    place = Place(Lane("sagemaker", REGION, "ml.c5.xlarge", Purchase.SPOT), bucket.uri(f"{name}/"), 1.0)
+    platform = SageMaker(clients)
+    request = platform.request(template, Task(0, "k", "d@1", {}, (place,), Limits(600)), place, 1, 600)
+    handle = Handle(place.lane, request.training, 1.0, 1)
+
+    def log() -> list[str]:
+        return [line for _, line in platform.logs(handle, {}, first=True)]
+
+    platform.start(request)
+    wait(lambda: f"[sweep] step={STEPS // 2} " in "\n".join(log()))
+    toolkit_cloud.steering.add("reclaim", request.training)
+    wait(lambda: (outcome := platform.poll(1, handle)) is not None and outcome.state.terminal)
+
+    outcome, lines = platform.poll(1, handle), log()
+    assert outcome
+    assert (outcome.state, outcome.metrics) == (TaskState.DONE, {"total": sum(range(STEPS))}), "\n".join(lines[-30:])
+    assert any("helpers from /opt/ml/code/orchestrator/" in line for line in lines)
+    assert [line for line in lines if re.search(r"goes on after step \d+, from /opt/ml/checkpoints/slot-", line)]
+    curves = Curves()
+    curves.read(lines, {})
+    expected = [(step, float(sum(range(step)))) for step in range(1, STEPS + 1)]
+    assert decode(curves.encoded()["total"]) == expected
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
