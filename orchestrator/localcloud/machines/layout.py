@@ -24,6 +24,9 @@ _BIND = 0x1000 | 0x4000  # MS_BIND, MS_REC
 _STORE = Path("/run")
 """A tmpfs of the container's: where what it writes outside /opt/ml lies."""
 
+_HOME = Path("/", "root")
+"""The superuser's, whose keys ssh looks for: a container runs as none other."""
+
 SSHD = """\
 HostKey /etc/ssh/key
 AuthorizedKeysFile /etc/ssh/key.pub
@@ -69,10 +72,10 @@ def _log_in_with(keys: dict[str, bytes]) -> None:
     (_STORE / "sshd").mkdir(mode=0o755)
     _shadow("/etc/pam.d", {"sshd": PAM})
     _shadow("/etc/ssh", {"sshd_config": SSHD, "ssh_config": SSH})
-    _shadow("/root", {".ssh": None})
-    Path("/root/.ssh").mkdir(mode=0o700)
+    _shadow(str(_HOME), {".ssh": None})
+    (_HOME / ".ssh").mkdir(mode=0o700)
     for name, body in keys.items():
-        for file in (Path("/etc/ssh", name), Path("/root/.ssh", name.replace("key", "id_ed25519"))):
+        for file in (Path("/etc/ssh", name), _HOME / ".ssh" / name.replace("key", "id_ed25519")):
             file.touch(mode=0o600)
             file.write_bytes(body)
 
