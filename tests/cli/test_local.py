@@ -69,10 +69,7 @@ def test_a_cloud_in_the_foreground_ends_with_its_command(home: Path, number: sig
         start_new_session=True,
     )
     assert process.stdout is not None
-    told = ""
-    while not told.endswith("}\n}\n"):
-        told += process.stdout.readline()
-    endpoint = json.loads(told)["endpoint"]
+    endpoint = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")["endpoint"]
     urllib.request.urlopen(endpoint, timeout=20).close()
     os.killpg(process.pid, number)
     assert process.wait(timeout=30) == 128 + number
