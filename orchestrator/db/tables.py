@@ -205,7 +205,7 @@ results = Table(
     Column("ended_at", Double),
     Column("updated_at", Double, nullable=False),
     Column("document", Text, nullable=False, comment="the result as it lies in the bucket"),
-    Index(None, "run", "state"),
+    Index(None, "run", "state", "task"),
 )
 
 leases = Table(

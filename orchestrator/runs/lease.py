@@ -75,11 +75,8 @@ def _left(anchor: Anchor, ledger: Ledger) -> Counter[Quota]:
     spans: dict[Quota, list[tuple[int, int]]] = defaultdict(list)
     for share in anchor.plan.shares:
         spans[Quota.of(share.places[0])].append((share.first, share.first + share.count))
-    left: Counter[Quota] = Counter()
-    for quota, its in spans.items():
-        for first, stop in Ranges.in_order(its).spans:
-            left[quota] += stop - first - ledger.ended(anchor.name, first, stop)
-    return +left
+    tasks = {quota: Ranges.in_order(its) for quota, its in spans.items()}
+    return +Counter({quota: len(its) - ledger.ended(anchor.name, its) for quota, its in tasks.items()})
 
 
 def _take(connection: Connection, anchor: Anchor, tasks: Mapping[Quota, int]) -> None:

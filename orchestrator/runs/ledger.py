@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.cloud import Account
     from orchestrator.runs.submission import Array, Submission
 
+_HAS_ENDED = results.c.state.in_([state.value for state in TaskState if state.terminal])
+
 
 @dataclass(frozen=True)
 class Sent:
@@ -184,14 +186,18 @@ class Ledger:
         with reading(self.engine) as connection:
             return connection.scalar(query) or 0
 
-    def ended(self, run: str, first: int, stop: int) -> int:
+    def ended(self, run: str, tasks: Ranges) -> int:
         """How many of these tasks have come to an end."""
-        terminal = [state.value for state in TaskState if state.terminal]
-        query = select(func.count()).where(
-            (results.c.run == run) & results.c.task.between(first, stop - 1) & results.c.state.in_(terminal)
-        )
         with reading(self.engine) as connection:
-            return connection.scalar(query) or 0
+            return sum(
+                connection.scalar(
+                    select(func.count()).where(
+                        (results.c.run == run) & results.c.task.between(first, stop - 1) & _HAS_ENDED
+                    )
+                )
+                or 0
+                for first, stop in tasks.spans
+            )
 
     def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
         """Every task that left a result, in the order of their numbers; or those of them in one state."""
@@ -207,13 +213,11 @@ class Ledger:
 
     def unfinished(self, run: str, tasks: Ranges) -> Ranges:
         """Those of these tasks that have not come to an end."""
-        terminal = [state.value for state in TaskState if state.terminal]
         ended: set[int] = set()
         with reading(self.engine) as connection:
             for first, stop in _windows(tasks):
-                nearby = results.c.task.between(first, stop - 1)
-                query = select(results.c.task).where((results.c.run == run) & nearby & results.c.state.in_(terminal))
-                ended.update(connection.scalars(query))
+                nearby = (results.c.run == run) & results.c.task.between(first, stop - 1)
+                ended.update(connection.scalars(select(results.c.task).where(nearby & _HAS_ENDED)))
         return Ranges.of(task for task in tasks if task not in ended)
 
 

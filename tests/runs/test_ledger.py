@@ -50,7 +50,8 @@ def test_tasks_that_ended_are_told_from_those_that_did_not(remembering: Callable
     assert ledger.unfinished("run", Ranges(((8_999, 9_002), (0, 3), (5, 6), (700, 701)))) == Ranges.of(
         [0, 5, 8_999, 9_001]
     )
-    assert [ledger.ended("run", *span) for span in ((0, 2), (2, 10_000), (3, 700))] == [1, 3, 0]
+    assert [ledger.ended("run", Ranges((span,))) for span in ((0, 2), (2, 10_000), (3, 700))] == [1, 3, 0]
+    assert ledger.ended("run", Ranges(((9_000, 9_001), (0, 3)))) == 3
     assert ledger.unfinished("run", Ranges()) == Ranges()
     assert ledger.unfinished("elsewhere", Ranges.of([1])) == Ranges.of([1])
 
