@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.commodity import commodities
 from orchestrator.planner.problem import NO_COPY, DoesNotFit
 from orchestrator.planner.program import Entries, Program, numbered
-from orchestrator.planner.relaxed import commodities
 
 if TYPE_CHECKING:
+    from orchestrator.planner.commodity import Commodity
     from orchestrator.planner.problem import Booleans, Floats, Integers, Problem
-    from orchestrator.planner.relaxed import Commodity
 
 WANTED = 0.01
 """By so much raising any other limit must be better than the one that the cheapest choices wait for most."""
