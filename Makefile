@@ -25,7 +25,7 @@ lint: .venv/.installed
 	$(BIN)/lint-imports --no-logo
 
 bench: .venv/.installed
-	@$(BIN)/python -m benchmarks $(ONLY)
+	@$(BIN)/python -m benchmarks $(ONLY) $(PRICES:%=--prices %)
 
 # Needs docker. `sweep images push` then brings each to every Region.
 IMAGES := launcher pytorch lightning horovod

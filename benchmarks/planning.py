@@ -1,6 +1,7 @@
 """Plan 1,000 and 1,000,000 tasks over the lanes of 16 Regions, where slots bind and data may move.
 
-The rivals: a loop that looks for each task's cheapest lane by itself, and greedy, which goes cohort by cohort.
+The rivals: a loop that looks for each task's cheapest lane by itself, and greedy ways.
+Given a table of real prices, `benchmarks.real` goes on with these, and SkyPilot.
 
 python -m benchmarks.planning TASKS      # one size, in a process of its own, so that its memory can be told
 """
@@ -16,12 +17,12 @@ from benchmarks.figure import Figure, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import numpy as np
     import pandas as pd
 
     from orchestrator.catalog.market import Market
-    from orchestrator.planner.plan import Plan
     from orchestrator.spec.sweep import Sweep
 
 REGIONS = 16
@@ -31,7 +32,15 @@ SIZES = 4
 SEED = 7
 
 
-def measure() -> Iterator[Figure]:
+def measure(prices: Path | None = None) -> Iterator[Figure]:
+    yield from seeded()
+    if prices is not None:
+        from benchmarks import real
+
+        yield from real.measure(prices)
+
+
+def seeded() -> Iterator[Figure]:
     idle = run([sys.executable, "-m", "benchmarks.planning", "0"])
     small, large = (run([sys.executable, "-m", "benchmarks.planning", str(n)]) for n in (1_000, 1_000_000))
     mine, naive = (json.loads(small.output)[key] for key in ("solve_s", "naive_s"))
@@ -144,44 +153,9 @@ def naive(sweep: Sweep, market: Market, tasks: int) -> float:
     return time.process_time() - start
 
 
-def greedy(plan: Plan, market: Market) -> float:
-    """$ of going dataset by dataset, size by size, each to its cheapest lanes with hours left, copying on the way."""
-    import numpy as np
-
-    from orchestrator.planner.spot import expected_hours
-    from orchestrator.planner.transfer import GB, STORAGE_USD_PER_GB
-
-    lane = ["region", "instance_type", "purchase"]
-    lanes = market.candidates.drop_duplicates(lane).to_dict("records")
-    # What a slot holds of whole tasks, all multiples of the shortest.
-    least = {"on_demand": 0.25, "spot": float(expected_hours(np.array(0.25), 0.25))}
-    left = {
-        tuple(row[name] for name in lane): row["slots"] * (24 // least[row["purchase"]]) * least[row["purchase"]]
-        for row in lanes
-    }
-    usd = 0.0
-    for _, rows in market.candidates.groupby("dataset", sort=False):
-        made: set[str] = set()
-        for epochs in (2**k for k in range(SIZES)):
-            wait = plan.tasks // (DATASETS * SIZES)
-            for row in sorted(rows.to_dict("records"), key=lambda row: float(row["usd_per_hour"])):
-                key = tuple(row[name] for name in lane)
-                hours = 0.25 * epochs
-                if row["purchase"] == "spot":
-                    hours = float(expected_hours(np.array(hours), 0.25))
-                some = min(wait, int(left[key] / hours))
-                if some and isinstance(row["from_region"], str) and row["region"] not in made:
-                    made.add(row["region"])
-                    usd += row["bytes"] / GB * (row["transfer_usd_per_gb"] + STORAGE_USD_PER_GB)
-                left[key] -= some * hours
-                usd += some * hours * row["usd_per_hour"]
-                wait -= some
-            if wait:
-                return float("inf")
-    return usd
-
-
 def main(tasks: int) -> None:
+    from benchmarks import greedy
+    from orchestrator.planner.ask import ask
     from orchestrator.planner.solve import solve
 
     asked, known = sweep(tasks), market()
@@ -192,7 +166,8 @@ def main(tasks: int) -> None:
         raise SystemExit(f"planned {plan.tasks} tasks, not {tasks}")
     figures = {"solve_s": taken, "naive_s": naive(asked, known, tasks) if 0 < tasks <= 1_000 else 0.0}
     if plan:
-        figures |= {"gap": plan.gap, "greedy": greedy(plan, known) / plan.bound - 1}
+        usd, _ = greedy.best(ask(asked, known).offer.problem.within(24))
+        figures |= {"gap": plan.gap, "greedy": usd / plan.bound - 1}
     print(json.dumps(figures))
 
 
