@@ -1,15 +1,18 @@
 """Where a share goes if its first place has no capacity.
 
-For each other Region, its best place; Regions first that still have slots for the share. Slots that one share may need
-are not there for the next one of its Region, so that a Region's failure does not send everybody to the same place.
+First the cheapest place in another Region that still has slots for the whole share; then, of each Region, its best.
+The slots are packed: what one share may need is not there for the next one of its Region, so that a Region's failure
+does not send everybody to the same place.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.lanes import Lanes
 from orchestrator.planner.problem import NO_COPY, NO_POOL
 
 if TYPE_CHECKING:
@@ -19,6 +22,14 @@ if TYPE_CHECKING:
 MAX_PLACES = 4
 _PLENTY = 1e12
 """Slots of a lane without a known quota."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    rows: list[int]
+    """The choices of a share's tasks, best first, beginning with its own."""
+    room: int
+    """How many of its tasks the second one has slots for, when the first one's Region fails alone."""
 
 
 class Fallbacks:
@@ -31,29 +42,42 @@ class Fallbacks:
         self._solution = solution
         regions, _ = offer.lanes["region"].factorize()
         self._region: Integers = regions[choices.lane]
-        self._spare: Floats = np.minimum(problem.slots, _PLENTY) * problem.open - load
-        self._left: dict[int, Floats] = {}
-        """By the Region that fails: instance-hours still spare on each lane."""
+        self._lanes = Lanes(problem)
+        self._lanes.hold(solution.tasks, solution.slots)
+        self._spare: Floats = np.minimum(problem.most, _PLENTY) * problem.open - load
+        self._left: dict[int, tuple[Lanes, Floats]] = {}
+        """By the Region that fails: the lanes with all that they would hold then, and about how many hours are free."""
         there = np.isin(choices.copy, [NO_COPY, *solution.copies])
         # Savings plans are spent by those that were planned for them; a window that opens later is no help now.
         now = (choices.pool == NO_POOL) & (offer.lanes["opens_h"].to_numpy() <= 0)[choices.lane]
-        self._usable = there & now & (problem.slots[choices.lane] > 0)
+        self._usable = there & now & (problem.most[choices.lane] > 0)
 
-    def ranked(self, row: int) -> list[int]:
-        """The choices of a share's tasks, best first, beginning with its own."""
+    def ranked(self, row: int) -> Ranked:
         problem, count = self._solution.problem, int(self._solution.tasks[row])
         choices, cohort = problem.choices, self._solution.problem.choices.cohort[row]
         others = np.arange(problem.first[cohort], problem.first[cohort + 1])
         others = others[self._usable[others] & (choices.lane[others] != choices.lane[row])]
-        region, home = self._region[others], int(self._region[row])
-        left = self._left.setdefault(home, self._spare.copy())
-        crowded = (left[choices.lane[others]] < count * choices.hours[others]) & (region != home)
-        # Cheapest first: the best of each other Region, then the second best of each.
+        home = int(self._region[row])
+        if home not in self._left:
+            self._left[home] = self._lanes.copy(), self._spare.copy()
+        lanes, free = self._left[home]
+        away = others[self._region[others] != home]
+        roomy = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
+        second = next((other for other in roomy if lanes.fits(other, count) == count), None)
+        best = self._by_turns(others, home, second)
+        if not best or self._region[best[0]] == home:
+            return Ranked([row, *best], 0)
+        free[choices.lane[best[0]]] -= count * choices.hours[best[0]]
+        return Ranked([row, *best], lanes.add(best[0], count))
+
+    def _by_turns(self, others: Integers, home: int, second: int | None) -> list[int]:
+        """Cheapest first: the best of each other Region, then the second best of each; but `second` before all."""
+        region = self._region[others]
         turn = _turns(region) + (region == home)
-        best = others[np.lexsort((others, crowded, turn))[: MAX_PLACES - 1]].tolist()
-        if best:
-            left[choices.lane[best[0]]] -= count * choices.hours[best[0]]
-        return [row, *best]
+        turn[others == second] = -1
+        if second is not None:
+            turn[(region == self._region[second]) & (others != second)] += 1
+        return [int(other) for other in others[np.lexsort((others, turn))[: MAX_PLACES - 1]]]
 
 
 def _turns(groups: Integers) -> Integers:

@@ -91,8 +91,8 @@ class Lot:
     arn: str | None = None
     """The training plan that a committed lane belongs to."""
     used: int | None = None
-    """Instances that this plan has there at once, at most, if all tasks run at their first choice: what a total of
-    several lanes leaves to this one; None where nothing limits them."""
+    """Instances that this plan has there at once, at most, if all tasks run at their first choice, where a total of
+    several lanes leaves it fewer than its own slots; else None."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane)}

@@ -11,7 +11,7 @@ import numpy as np
 from orchestrator.planner.cost import LOT
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.plan import Copy, Lot, Share, copied_uri
-from orchestrator.planner.problem import NO_COPY
+from orchestrator.planner.problem import NO_COPY, NO_POOL
 from orchestrator.planner.schedule import ends
 from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from orchestrator.planner.cohorts import Cohort
     from orchestrator.planner.cost import Offer
+    from orchestrator.planner.fallbacks import Ranked
     from orchestrator.planner.plan import Plan
     from orchestrator.planner.problem import Solution
     from orchestrator.spec.sweep import Sweep
@@ -33,7 +34,7 @@ def written(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         plan,
         shares=shares,
         copies=tuple(_copies(plan, offer, solution)),
-        lots=tuple(_lots(offer, shares)),
+        lots=tuple(_lots(plan, offer, solution, shares)),
         bound=solution.bound,
     )
 
@@ -49,7 +50,7 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         number = int(choices.cohort[row])
         cohort, count = cohorts[number], int(solution.tasks[row])
         ranked = fallbacks.ranked(row)
-        places = tuple(place(int(candidate[other])) for other in ranked)
+        places = tuple(place(int(candidate[other])) for other in ranked.rows)
         envelope = None if spread is None else float(choices.promise[row]) * spread
         yield Share(
             first=cohort.first + done[number],
@@ -103,14 +104,22 @@ def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
         )
 
 
-def _lots(offer: Offer, shares: Sequence[Share]) -> Iterator[Lot]:
+def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator[Lot]:
     """The lanes that shares may come to, with the facts they were chosen by."""
     used = {(place.lane, place.plan_arn) for share in shares for place in share.places}
-    for row in offer.lanes.to_dict("records"):
+    for row, trainings in zip(offer.lanes.to_dict("records"), _planned(solution), strict=True):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
         if (lane, row["arn"]) in used:
             slots = None if np.isnan(row["slots"]) else int(row["slots"])
-            yield Lot(lane, row["usd_per_hour"], slots, held=int(row["held"]), arn=row["arn"] or None)
+            planned = None if trainings is None else trainings * plan.sweep.train.instances
+            yield Lot(lane, row["usd_per_hour"], slots, held=int(row["held"]), arn=row["arn"] or None, used=planned)
+
+
+def _planned(solution: Solution) -> Iterator[int | None]:
+    """By lane: trainings at once, where a total leaves it fewer than its own slots would."""
+    problem = solution.problem
+    for slots, own in zip(solution.slots.tolist(), problem.slots.tolist(), strict=True):
+        yield int(slots) if slots < own else None
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:
@@ -126,11 +135,12 @@ def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> 
     )
 
 
-def _why(solution: Solution, row: int, ranked: Sequence[int], places: tuple[Place, ...]) -> str:
+def _why(solution: Solution, row: int, ranked: Ranked, places: tuple[Place, ...]) -> str:
     choices, problem = solution.problem.choices, solution.problem
-    cheapest = int(problem.first[choices.cohort[row]])
     usd = float(choices.usd[row])
-    reason = "cheapest"
+    cohort = np.arange(problem.first[choices.cohort[row]], problem.first[choices.cohort[row] + 1])
+    cheapest = int(cohort[choices.pool[cohort] == NO_POOL][0])
+    reason = "cheapest" if choices.pool[row] == NO_POOL else "paid by a savings plan"
     if choices.usd[cheapest] < usd:
         reason = f"{_dearer(usd, float(choices.usd[cheapest]))} than the cheapest, which has no more slots"
         if choices.copy[cheapest] >= 0 and choices.copy[cheapest] not in solution.copies:
@@ -140,11 +150,14 @@ def _why(solution: Solution, row: int, ranked: Sequence[int], places: tuple[Plac
     if len(places) == 1:
         return "the only place that can run it" if row == cheapest else reason
     lane = places[1].lane
-    than = _dearer(float(choices.usd[ranked[1]]), usd)
-    return f"{reason}; then {lane.instance_type} {lane.purchase.value} in {lane.region}, {than}"
+    than = _dearer(float(choices.usd[ranked.rows[1]]), usd)
+    count, room = int(solution.tasks[row]), ""
+    if ranked.room < count and lane.region != places[0].lane.region:
+        room = f", which has slots for {ranked.room:,} of these {count:,} tasks"
+    return f"{reason}; then {lane.instance_type} {lane.purchase.value} in {lane.region}, {than}{room}"
 
 
 def _dearer(usd: float, beside: float) -> str:
     if beside <= 0:
-        return f"${usd:.2f}"
+        return f"${usd:.2f} dearer"
     return f"{usd / beside - 1:.0%} dearer" if usd >= beside else f"{1 - usd / beside:.0%} cheaper"

@@ -1,0 +1,94 @@
+"""When a Region fails, everybody who was there has a second choice, and slots in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.errors import InfeasibleError
+from orchestrator.planner.solve import solve
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+
+if TYPE_CHECKING:
+    from orchestrator.planner.plan import Plan, Share
+    from orchestrator.wire.task import Lane
+
+REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
+TYPES = ["ml.g5.xlarge", "ml.g5.2xlarge"]
+HORIZON = 12
+
+
+@st.composite
+def surveys(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Lanes have the same slots for every dataset."""
+    slots = {(region, kind): draw(st.sampled_from([None, 1.0, 2.0, 4.0])) for region in REGIONS for kind in TYPES}
+    return [
+        candidate(
+            dataset=dataset, region=region, instance_type=kind, slots=slots[region, kind], usd_per_hour=float(price)
+        )
+        for dataset in ["alps@1", "bay@2"]
+        for region, kind in slots
+        if (price := draw(st.integers(0, 4)))
+    ]
+
+
+def seconded(share: Share) -> int:
+    """How many of the share's tasks its second place is said to have slots for."""
+    short = re.search(r"which has slots for ([\d,]+) of these", share.why)
+    return int(short[1].replace(",", "")) if short else share.count
+
+
+def hours_if(plan: Plan, failing: str) -> Counter[Lane]:
+    """On each lane, when all tasks of one Region go to their second choice."""
+    hours: Counter[Lane] = Counter()
+    for share in plan.shares:
+        first = share.places[0].lane
+        if first.region != failing:
+            hours[first] += share.count * share.hours  # type: ignore[assignment]
+        elif len(share.places) > 1 and share.places[1].lane.region != failing:
+            hours[share.places[1].lane] += seconded(share) * share.hours  # type: ignore[assignment]
+    return hours
+
+
+@settings(max_examples=120, deadline=None)
+@given(surveys(), st.integers(1, 6))
+def test_a_region_that_fails_alone_leaves_slots_for_what_was_there_or_the_plan_says_how_few(
+    candidates: list[dict[str, Any]], seeds: int
+) -> None:
+    sweep = make_sweep(
+        space={"seed": list(range(seeds)), "size": [1, 2, 3]},
+        runtime="size",
+        where__instance_types=TYPES,
+        plan={"horizon": f"{HORIZON}h"},
+    )
+    try:
+        plan = solve(sweep, make_market(*candidates, datasets=["alps@1", "bay@2"]))
+    except InfeasibleError:
+        return
+    slots = {lot.lane: lot.slots for lot in plan.lots}
+    for region in REGIONS:
+        for lane, hours in hours_if(plan, region).items():
+            limit = slots[lane]
+            assert limit is None or hours <= limit * HORIZON + 1e-6
+
+
+def test_the_second_choice_is_where_all_of_a_share_fit_even_if_that_is_dearer() -> None:
+    rows = [
+        candidate(region=region, usd_per_hour=price, slots=slots)
+        for region, price, slots in [("us-east-1", 1.0, 8.0), ("us-west-2", 2.0, 1.0), ("eu-west-1", 3.0, 8.0)]
+    ]
+    sweep = make_sweep(space={"seed": list(range(8))}, runtime=12)
+    (share,) = solve(sweep, make_market(*rows)).shares
+    assert [place.lane.region for place in share.places] == ["us-east-1", "eu-west-1", "us-west-2"]
+
+
+def test_a_second_choice_that_holds_only_some_of_a_share_is_said_to() -> None:
+    rows = [candidate(slots=8.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=1.0)]
+    (share,) = solve(make_sweep(space={"seed": list(range(8))}, runtime=12), make_market(*rows)).shares
+    assert share.why == (
+        "cheapest; then ml.g5.xlarge on_demand in us-west-2, 100% dearer, which has slots for 2 of these 8 tasks"
+    )
