@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.lanes import spread
 from orchestrator.planner.problem import NO_COPY, NO_POOL, SLACK, DoesNotFit, Solution
 from orchestrator.planner.program import Effort, Entries, Program, numbered
@@ -25,14 +26,14 @@ DUALS = range(1, 9)
 EFFORT = Effort(gap=1e-7, nodes=2_000)
 
 
-def solve(problem: Problem) -> Solution:
+def solve(problem: Problem, clock: Clock | None = None) -> Solution:
     """Solve, pack, tell the model what did not fit, and solve again."""
-    program = model(problem)
+    program, clock = model(problem), clock or Clock()
     bound, best, cut = 0.0, None, False
     patterned: set[int] = set()
     for _ in range(ROUNDS):
         try:
-            answer = program.solve(EFFORT)
+            answer = program.solve(EFFORT, clock)
         except DoesNotFit:
             break
         # Once a lane's hours are cut, the model says nothing about all plans any more.
@@ -42,6 +43,8 @@ def solve(problem: Problem) -> Solution:
         wrong = {lane: found for lane, found in misfits(problem, tasks, slots).items() if lane not in patterned}
         if not wrong:
             return _better(best, Solution(problem, tasks, bound, spread(problem, tasks, slots)))
+        if clock.is_out and (mended := repaired(problem, tasks, bound, slots)) is not None:
+            return _better(best, mended)
         new = {lane: found for lane in wrong if (found := patterns(problem, lane)) is not None}
         for lane, ways in new.items():
             _hold(program, problem, lane, ways)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.lanes import Lanes, spread
 from orchestrator.planner.problem import NO_COPY, DoesNotFit, Solution
 from orchestrator.planner.schedule import misfits
@@ -18,7 +19,7 @@ EXACT_CHOICES = 3_000
 EXACT_TASKS = 20_000
 
 
-def optimise(problem: Problem) -> Solution:
+def optimise(problem: Problem, clock: Clock | None = None) -> Solution:
     """DoesNotFit, if there is no way. `problem` holds only choices that end in time."""
     if problem.stranded.size:
         raise DoesNotFit
@@ -28,7 +29,14 @@ def optimise(problem: Problem) -> Solution:
     from orchestrator.planner import exact, relaxed
 
     small = len(problem.choices) <= EXACT_CHOICES and problem.counts.sum() <= EXACT_TASKS
-    return exact.solve(problem) if small else relaxed.solve(problem)
+    clock = clock or Clock()
+    if small:
+        try:
+            return exact.solve(problem, clock)
+        except DoesNotFit:
+            if not clock.stopped:
+                raise
+    return relaxed.solve(problem, clock)
 
 
 def nothing_binds(problem: Problem) -> Solution | None:

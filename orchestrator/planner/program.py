@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import highspy
 import numpy as np
 
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.problem import DoesNotFit
 
 if TYPE_CHECKING:
@@ -73,14 +74,16 @@ class Program:
         self._whole = np.append(self._whole, np.ones(count, dtype=bool))
         return np.arange(start, start + count)
 
-    def solve(self, effort: Effort | None = None) -> Answer:
+    def solve(self, effort: Effort | None = None, clock: Clock | None = None) -> Answer:
         """DoesNotFit when there is no solution, or none was found."""
-        effort = effort or Effort()
+        effort, clock = effort or Effort(), clock or Clock()
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in _options(effort).items():
             solver.setOptionValue(name, value)
+        solver.setOptionValue("time_limit", clock.left)
         solver.passModel(self._model())
         solver.run()
+        clock.stopped |= solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit
         if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             raise DoesNotFit
         solution, info = solver.getSolution(), solver.getInfo()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.optimise import optimise
 from orchestrator.planner.problem import SLACK, DoesNotFit, Solution
-from orchestrator.planner.schedule import ends
 
 if TYPE_CHECKING:
     from orchestrator.planner.problem import Problem
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1.01
 """The fastest plan's horizon is found to one percent."""
-FARTHEST = 365 * 24.0
 
 
-def pursue(problem: Problem, goal: Goal) -> Solution:
+def pursue(problem: Problem, goal: Goal, clock: Clock | None = None) -> Solution:
     """DoesNotFit, if the goal cannot be met."""
+    clock = clock or Clock()
     problem = replace(problem, budget=np.inf if goal.budget is None else goal.budget)
-    return fastest(problem, goal.hours) if goal.fastest else optimise(problem.within(goal.hours))
+    return fastest(problem, goal.hours, clock) if goal.fastest else optimise(problem.within(goal.hours), clock)
 
 
-def fastest(problem: Problem, horizon: float) -> Solution:
+def fastest(problem: Problem, horizon: float, clock: Clock) -> Solution:
     """The cheapest plan of the smallest horizon that is feasible, up to this one."""
-    found = optimise(problem.within(horizon))
+    found = optimise(problem.within(horizon), clock)
     low, high = least_hours(problem), horizon
     try:
-        return optimise(problem.within(low * SLACK))
+        return optimise(problem.within(low * SLACK), clock)
     except DoesNotFit:
         pass
-    while high > low * TOLERANCE:
+    while high > low * TOLERANCE and not clock.is_out:
         middle = sqrt(low * high)
         try:
-            found, high = optimise(problem.within(middle)), middle
+            found, high = optimise(problem.within(middle), clock), middle
         except DoesNotFit:
             low = middle
     return found
@@ -50,31 +50,3 @@ def least_hours(problem: Problem) -> float:
     fewest = np.full(len(problem.counts), np.inf)
     np.minimum.at(fewest, choices.cohort, choices.hours + choices.wait)
     return float(fewest.max())
-
-
-def smallest_deadline(problem: Problem, above: float) -> float | None:
-    """Hours within which it could be done, to one percent; None if a year is too short."""
-    low = high = max(above, least_hours(problem))
-    while not feasible(problem, high):
-        low, high = high, high * 2
-        if low > FARTHEST:
-            return None
-    while high > low * TOLERANCE:
-        middle = sqrt(low * high)
-        low, high = (low, middle) if feasible(problem, middle) else (middle, high)
-    # What was found may end sooner than it was asked to.
-    return float(ends(optimise(problem.within(high))).max())
-
-
-def smallest_budget(problem: Problem, horizon: float) -> float:
-    """$ for which the promise could be given. DoesNotFit, if no money helps."""
-    promises = replace(problem, choices=replace(problem.choices, usd=problem.choices.promise), budget=np.inf)
-    return optimise(promises.within(horizon)).promise
-
-
-def feasible(problem: Problem, horizon: float) -> bool:
-    try:
-        optimise(problem.within(horizon))
-    except DoesNotFit:
-        return False
-    return True

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.columns import columns
 from orchestrator.planner.commodity import commodities
 from orchestrator.planner.problem import NO_COPY, DoesNotFit
@@ -24,28 +25,32 @@ ROOM = (1.0, 0.99, 0.97, 0.9)
 """Parts of each lane that the relaxation may fill; less, when roundings left over more than the rest could take."""
 
 
-def solve(problem: Problem) -> Solution:
-    groups = commodities(problem)
+def solve(problem: Problem, clock: Clock | None = None) -> Solution:
+    groups, clock = commodities(problem), clock or Clock()
     relaxation = columns(problem, groups)
     sieve, bound = Sieve(relaxation), None
     for room in ROOM:
         if bound is not None:
             sieve.fill(room)
-        sifted = sieve.solve()
+        sifted = sieve.solve(clock)
         bound = sifted.bound if bound is None else bound
-        flow = _with_whole_copies(relaxation, sifted, room)
+        flow = _with_whole_copies(relaxation, sifted, room, clock)
         if (found := repaired(problem, _whole_tasks(problem, groups, relaxation, flow), bound)) is not None:
             return found
     raise DoesNotFit
 
 
-def _with_whole_copies(relaxation: Columns, sifted: Sifted, room: float) -> Floats:
-    """The part of its commodity that each column takes, when copies are made or not."""
+def _with_whole_copies(relaxation: Columns, sifted: Sifted, room: float, clock: Clock) -> Floats:
+    """The part of its commodity that each column takes, when copies are made or not; made if there is no time."""
     flow = np.zeros(len(relaxation))
     few, made = sifted.columns, len(relaxation.charges)
     flow[few] = sifted.parts
     if made:
-        flow[few] = _program(relaxation, few, room).solve(COPIES).values[: len(few)]
+        try:
+            flow[few] = _program(relaxation, few, room).solve(COPIES, clock).values[: len(few)]
+        except DoesNotFit:
+            if not clock.stopped:
+                raise
     return flow
 
 

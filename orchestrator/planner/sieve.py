@@ -16,6 +16,7 @@ from orchestrator.planner.prices import Cooling, Prices
 from orchestrator.planner.problem import NO_COPY, DoesNotFit
 
 if TYPE_CHECKING:
+    from orchestrator.planner.clock import Clock
     from orchestrator.planner.columns import Columns
     from orchestrator.planner.problem import Booleans, Floats, Integers
 
@@ -73,7 +74,7 @@ class Sieve:
         priced = columns.priced(self._best)
         self._add(np.unique(np.concatenate([filled(columns, priced), best_of(columns, priced, FIRST)])))
 
-    def solve(self) -> Sifted:
+    def solve(self, clock: Clock) -> Sifted:
         """DoesNotFit, if not everything fits."""
         columns = self._columns
         for number in range(ROUNDS):
@@ -86,10 +87,13 @@ class Sieve:
             if self._bound > columns.worst * (1 + 1e-9):
                 raise DoesNotFit
             new = self._wanted(columns.priced(duals), rows, usd)
+            complete = values[self._stays_out].max(initial=0.0) <= LEFT_OUT
             if usd - self._bound <= near * usd or not len(new):
-                if values[self._stays_out].max(initial=0.0) <= LEFT_OUT:
+                if complete:
                     return self._sifted(values)
                 self._insist()
+            if complete and clock.is_out:
+                return self._sifted(values)
             self._add(new)
         raise DoesNotFit
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.errors import InfeasibleError
 from orchestrator.planner.ask import ask
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.plan import Plan
 from orchestrator.planner.problem import DoesNotFit
 from orchestrator.planner.pursue import pursue
@@ -15,13 +17,23 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
 
 
-def solve(sweep: Sweep, market: Market) -> Plan:
-    """InfeasibleError or Refused, in words, when there is no plan that does what the sweep asks for."""
+def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Plan:
+    """InfeasibleError or Refused, in words, when there is no plan that does what the sweep asks for.
+
+    With a limit in seconds, a plan that it cut short says so: it is not reproducible.
+    """
     asked = ask(sweep, market)
+    clock = Clock() if time_limit_s is None else Clock(time_limit_s)
     try:
-        solution = pursue(asked.offer.problem, sweep.plan)
+        solution = pursue(asked.offer.problem, sweep.plan, clock)
     except DoesNotFit:
+        if clock.stopped:
+            raise InfeasibleError(
+                f"no plan was found within {time_limit_s:g} seconds", hint="allow more time, or none at all"
+            ) from None
         from orchestrator.planner.refuse import Refusal  # here, for only a refusal always needs HiGHS
 
         raise Refusal(asked).error() from None
-    return written(Plan(sweep, market.hash, asked.datasets, (), asked.notes), asked.cohorts, asked.offer, solution)
+    cut_short = (f"cut short after {time_limit_s:g} seconds: planning again may find another plan",) * clock.stopped
+    plan = Plan(sweep, market.hash, asked.datasets, (), (*asked.notes, *cut_short))
+    return written(plan, asked.cohorts, asked.offer, solution)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.planner import exact, relaxed
+from orchestrator.planner.clock import Clock
 from orchestrator.planner.optimise import optimise
 from orchestrator.planner.problem import NO_COPY, Choices, DoesNotFit, Problem, Solution
 from orchestrator.planner.schedule import misfits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HOURS = [1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0]
 
@@ -218,3 +223,16 @@ def test_whole_sizes_that_fit_into_one_still_do_after_a_dual_feasible_function(s
     kept = sizes[: np.searchsorted(np.cumsum(sizes), 1 + 1e-9, side="right")]
     for q in exact.DUALS:
         assert exact.whole(kept, q).sum() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("way", [exact.solve, relaxed.solve])
+def test_without_time_there_is_a_plan_all_the_same_and_the_clock_says_so(way: Callable[..., Solution]) -> None:
+    given = random_problem(5, cohorts=40, lanes=60, tasks=20_000)
+    clock = Clock(0.0)
+    found = optimise(given, clock) if way is exact.solve else way(given, clock)
+    assert clock.stopped
+    assert not misfits(given, found.tasks)
+    assert found.usd >= found.bound
+    patient = Clock(1e6)
+    assert optimise(problem([1], [1.0], [(0, 0, NO_COPY, 1.0, 0.0, 1.0)]), patient).usd == 1
+    assert not patient.stopped

@@ -94,7 +94,7 @@ def test_with_windows_totals_and_pools_a_small_plan_costs_what_brute_force_says(
     assert found.bound <= best + 1e-4
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(problems())
 def test_windows_totals_and_pools_are_kept(given: Problem) -> None:
     for way in (optimise, relaxed.solve, exact.solve):
