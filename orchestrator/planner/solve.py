@@ -34,6 +34,8 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
         from orchestrator.planner.refuse import Refusal  # here, for only a refusal always needs HiGHS
 
         raise Refusal(asked).error() from None
-    cut_short = (f"cut short after {time_limit_s:g} seconds: planning again may find another plan",) * clock.stopped
-    plan = Plan(sweep, market.hash, asked.datasets, (), (*asked.notes, *cut_short))
+    notes = [*asked.notes]
+    if clock.stopped:
+        notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")
+    plan = Plan(sweep, market.hash, asked.datasets, (), tuple(notes))
     return written(plan, asked.cohorts, asked.offer, solution)
