@@ -312,7 +312,7 @@ def test_a_plan_of_older_make_has_no_copies_and_no_bound() -> None:
 
 def test_only_a_plan_that_the_clock_cut_short_says_so() -> None:
     sweep = make_sweep(space={"lr": list(range(40))}, runtime=5, plan={"minimize": "time"})
-    market = make_market(candidate(slots=3.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=50.0))
+    market = make_market(candidate(slots=3.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=10.0))
     assert solve(sweep, market, time_limit_s=0.0).notes[-1] == (
         "cut short after 0 seconds: planning again may find another plan"
     )
