@@ -67,14 +67,15 @@ toolkit: .toolkit/.installed
 	$(TOOLKIT) $(or $(LINKS),--torch-backend cpu) $(INDEX) $(PINNED:%=--requirement %) --requirement .toolkit/torch.txt scikit-learn
 	@touch $@
 
-# Horovod for it, built once and kept beside: four minutes.
+# Horovod for it, built once for each PyTorch and kept beside: four minutes.
 horovod: .toolkit/.horovod
-.toolkit/.horovod: .toolkit/.installed .horovod/.built
-	$(TOOLKIT) $(INDEX) --no-deps .horovod/*.whl
+HOROVOD := .horovod/$(shell sed -n 's/^torch = \["torch==\(.*\)"\]$$/\1/p' pyproject.toml)
+.toolkit/.horovod: .toolkit/.installed $(HOROVOD)/.built
+	$(TOOLKIT) $(INDEX) --no-deps $(HOROVOD)/*.whl
 	@touch $@
-.horovod/.built: .toolkit/.installed $(wildcard containers/horovod/*)
-	@rm -rf .horovod
-	PATH="$(CURDIR)/.toolkit/bin:$$PATH" containers/horovod/build.sh .horovod
+$(HOROVOD)/.built: $(wildcard containers/horovod/*) | .toolkit/.installed
+	@rm -rf $(HOROVOD)
+	PATH="$(CURDIR)/.toolkit/bin:$$PATH" containers/horovod/build.sh $(HOROVOD)
 	@touch $@
 
 # MLflow and Weights & Biases, beside: a training's reports are tested with the real ones where they are.

@@ -6,8 +6,9 @@ headers=$("$1" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 missing=
 command -v cc > /dev/null || missing="$missing a C compiler (gcc);"
 test -e "$headers/Python.h" || missing="$missing Python's headers ($headers/Python.h: python3-dev);"
+command -v which > /dev/null || missing="$missing the program which;"
 if [ -n "$missing" ]; then
-    echo "make toolkit compiles a small library of AWS's, and misses:$missing install that first" >&2
+    echo "AWS's training toolkit, which compiles a small library, misses:$missing install that first" >&2
     exit 1
 fi
 if [ "$(uname)" != Linux ]; then

@@ -6,7 +6,10 @@ python containers/pinned.py torch
 import sys
 from pathlib import Path
 
-import tomllib
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 

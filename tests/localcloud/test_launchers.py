@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.localcloud.machines import plan, room
+from orchestrator.localcloud.training.toolkit import Host, launch
 from tests.fixtures.cloud import client_of
 from tests.localcloud.conftest import TrainingDesk
 
@@ -27,6 +28,17 @@ TORCHRUN = {"sagemaker_torch_distributed_enabled": "true"}
 KINDS = {"mpi": MPI, "horovod": MPI, "torchrun": TORCHRUN, "lightning": TORCHRUN}
 TWO_BY_TWO = {"InstanceType": "ml.c5.xlarge", "InstanceCount": 2, "VolumeSizeInGB": 10}
 
+ONLY_OURS = {
+    "mpi": {
+        *("--host localhost:4", "--oversubscribe"),
+        *("-mca mpi_yield_when_idle 1", "-mca btl_vader_backing_directory tmp"),
+    },
+    "torchrun": {"--master_addr 127.0.0.1", "python", "-m", "torch.distributed.run"},
+}
+ONLY_THEIRS = {
+    "mpi": {"--host algo-1:2,algo-2:2", "-x LD_LIBRARY_PATH", "-x LD_PRELOAD", "-x PYTHONPATH"},
+    "torchrun": {"--master_addr algo-1", "torchrun"},
+}
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("containers")]
 
 
@@ -70,3 +82,26 @@ def test_four_processes_on_two_hosts_learn_as_one(kind: str, toolkit: Path, desk
     assert sorted(ranks) == ["0", "1", "2", "3"]
     assert len(set(ranks.values())) == 1
     assert desks[kind].files_in(f"out/digits-{kind}/output/model.tar.gz").keys() & {"model.npz", "model.pt"}
+
+
+@pytest.mark.parametrize("kind", ["mpi", "torchrun"])
+def test_the_imitation_has_the_toolkits_launch_line(kind: str, toolkit: Path, desks: dict[str, TrainingDesk]) -> None:
+    """But for what one machine that plays all hosts needs, and leaves out."""
+    if reason := missing(kind, toolkit):
+        pytest.skip(reason)
+    request = desks[kind].end(within_s=240)
+    log = desks[kind].log()
+    real = log[log.index("Invoking script with the following command:") + 1].split()
+    config = json.loads(next(line for line in log if line.startswith("SM_RESOURCE_CONFIG=")).partition("=")[2])
+    facts = ({"training": {}}, request["HyperParameters"], 7777, "digits", "us-east-1")
+    imitated = launch(Host(Path("/opt/ml"), Path("/tmp"), config, *facts))
+    assert imitated
+    assert options(imitated.argv) - options(real) == ONLY_OURS[kind]
+    assert options(real) - options(imitated.argv) == ONLY_THEIRS[kind]
+
+
+def options(words: list[str]) -> set[str]:
+    """Of a launch line, each with its values; of a path, the name alone."""
+    values = {"-mca": 2, "-x": 1, "--host": 1, "--master_addr": 1, "--master_port": 1}
+    short = (re.sub(r"^/\S*/|=/\S*|(?<=python)[0-9.]+$", "", word) for word in words)
+    return {" ".join([word, *itertools.islice(short, values.get(word, 0))]) for word in short}

@@ -45,9 +45,15 @@ class Hosts:
 
     def start(self, host: dict[str, Any]) -> None:
         command = [*self.plan["unshare"], sys.executable, "-I", "-S", _LAYOUT, self.file, host["name"]]
+        marks = {name: value for name, value in os.environ.items() if name.startswith("LOCALCLOUD_")}
         with Path(host["log"]).open("ab") as log:
             process = subprocess.Popen(
-                command, env=host["environment"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self.bind
+                command,
+                env={**host["environment"], **marks},  # by them a later `down` finds what a crash left
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=self.bind,
             )
         self.running.append(process)
 

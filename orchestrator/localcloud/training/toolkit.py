@@ -241,7 +241,8 @@ def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str
     known, others = nccl.parse_known_args(options.split())
     line += ["-x", "NCCL_MIN_NRINGS=4"]
     line += ["-x", f"NCCL_SOCKET_IFNAME={interface}", "-x", f"NCCL_DEBUG={known.NCCL_DEBUG}", "-x", "PATH", *others]
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *environment):
+    theirs = (name for name in environment if name.startswith("SM_"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *theirs):
         line += ["-x", name]
     return line
 
