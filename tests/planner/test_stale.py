@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.catalog.market import TOTALS, Market, table
 from orchestrator.planner.solve import solve
+from orchestrator.planner.slots import at_once, first_choices
 from orchestrator.planner.stale import stale
 from orchestrator.wire.task import Place, Purchase
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
@@ -77,6 +78,18 @@ def test_slots_of_all_types_together_are_looked_at() -> None:
     assert stale(made(), limited(4)) == ""
     said = "us-east-1, all instance types together, has 5 of 10 slots free, and the plan takes 6"
     assert stale(made(), limited(5)) == said
+
+
+def test_a_plan_within_a_limit_over_its_lanes_holds_in_its_own_market() -> None:
+    """Its lanes together have more slots than the Region: each takes what the plan gives it."""
+    rows = [candidate(slots=8.0), candidate(purchase="spot", slots=8.0, usd_per_hour=0.9)]
+    limit = table([("sagemaker", "us-east-1", "*", 10, 4)], TOTALS)
+    market = replace(make_market(*rows), totals=limit)
+    sweep = make_sweep(space={"lr": list(range(12)), "epochs": [2]}, plan={"deadline": "3h"})
+    plan = solve(sweep, market)
+    taken = at_once(plan, first_choices(plan))
+    assert 0 < sum(taken.values()) <= 6
+    assert stale(plan, market) == ""
 
 
 def test_a_copy_that_became_dear_counts() -> None:
