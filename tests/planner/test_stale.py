@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.catalog.market import TOTALS, Market, table
-from orchestrator.planner.solve import solve
 from orchestrator.planner.slots import at_once, first_choices
+from orchestrator.planner.solve import solve
 from orchestrator.planner.stale import stale
 from orchestrator.wire.task import Place, Purchase
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
