@@ -34,6 +34,7 @@ from orchestrator.runs.submit import check, submit
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
+from orchestrator.spec.duration import seconds as read_duration
 from orchestrator.spec.reader import read as read_sweep
 from orchestrator.spec.schema import schema
 from orchestrator.spec.sweep import Sweep
@@ -68,6 +69,7 @@ __all__ = [
     "TaskState",
     "draw_frontier",
     "image_address",
+    "read_duration",
     "read_plan",
     "read_settings",
     "read_sweep",
@@ -94,24 +96,27 @@ class Orchestrator:
     def cloud(self) -> Cloud:
         return Cloud(Clients(self.settings.profile), account(self.settings))
 
-    def plan(self, sweep: Sweep, classic: Path | None = None) -> Plan:
+    def plan(self, sweep: Sweep, classic: Path | None = None, *, time_limit_s: float | None = None) -> Plan:
         """Where each task should run. Asks the catalog only: no network, no credentials.
 
         A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
+        With a time limit, it is the best plan found until then: the same input may give another one.
         """
-        return self._solve(sweep, _lines(classic))
+        return self._solve(sweep, _lines(classic), time_limit_s)
 
     def replan(self, plan: Plan) -> Plan:
         """The same sweep, with what the catalog says today."""
         return self._solve(plan.sweep, _classic_lines(plan) or None)
 
-    def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Plan:
+    def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None, time_limit_s: float | None = None) -> Plan:
         from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
 
         market = self._survey(sweep, lines)
         try:
-            return solve(sweep, market)
+            return solve(sweep, market, time_limit_s)
         except InfeasibleError as refusal:
+            if time_limit_s is not None:  # what else would do is found by planning again, several times
+                raise
             from orchestrator.planner.elsewhere import advised
 
             raise advised(refusal, sweep, lambda wider: self._survey(wider, lines)) from None

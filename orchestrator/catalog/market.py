@@ -20,6 +20,7 @@ CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_
 TRANSFERS = ("from_region", "to_region", "from_gb", "usd_per_gb")
 TOTALS = ("platform", "region", "purchase", "slots", "held")
 POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discount", "opens_h", "closes_h")
+LEASES = ("run", "platform", "region", "instance_type", "purchase", "slots")
 HISTORY = ("region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
 DISCOUNTS = ("region", "instance_type", "tasks", "ratio")
 
@@ -73,6 +74,8 @@ class Market:
     """TOTALS: slots of all instance types of a Region together; where `purchase` is ANY, however they are bought."""
     pools: pd.DataFrame = field(default_factory=partial(table, (), POOLS))
     """POOLS: savings plans, $/hour paid already; `discount` is what on-demand hours cost less that draw on one."""
+    leases: pd.DataFrame = field(default_factory=partial(table, (), LEASES))
+    """LEASES: which live runs hold what is held, wherever it is."""
     history: pd.DataFrame = field(default_factory=partial(table, (), HISTORY))
     """HISTORY, as in Past."""
     discounts: pd.DataFrame = field(default_factory=partial(table, (), DISCOUNTS))
@@ -86,7 +89,7 @@ class Market:
     @property
     def tables(self) -> tuple[pd.DataFrame, ...]:
         made = (self.datasets, self.candidates, self.transfers)
-        return (*made, self.totals, self.pools, self.history, self.discounts)
+        return (*made, self.totals, self.pools, self.leases, self.history, self.discounts)
 
 
 def _values(name: str, column: pd.Series[Any]) -> list[object]:

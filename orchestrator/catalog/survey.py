@@ -13,10 +13,10 @@ from sqlalchemy import select as sql
 from orchestrator import resources
 from orchestrator.catalog.committed import gather, pools
 from orchestrator.catalog.infeasible import check_instance_types, no_place
-from orchestrator.catalog.market import ANY, CANDIDATES, DATASETS, POOLS, TOTALS, TRANSFERS, Market, Past, table
+from orchestrator.catalog.market import ANY, CANDIDATES, DATASETS, LEASES, POOLS, TOTALS, TRANSFERS, Market, Past, table
 from orchestrator.catalog.select import Chosen, named, select
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import datasets, replicas, transfer_prices
+from orchestrator.db.tables import datasets, leases, replicas, transfer_prices
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -97,7 +97,14 @@ def _market(
         transfers=transfers(connection, lanes),
         totals=totals(connection, lanes, now),
         pools=table(pools(connection, where, now), POOLS),
+        leases=held(connection, now),
     )
+
+
+def held(connection: Connection, now: datetime) -> pd.DataFrame:
+    """Every lease that has not expired."""
+    live = sql(*(leases.c[name] for name in LEASES)).where(leases.c.expires_at > now.timestamp(), leases.c.slots > 0)
+    return table(sorted(tuple(row) for row in connection.execute(live)), LEASES)
 
 
 def candidates(connection: Connection, where: Where, now: datetime, *, may_move: bool = False) -> pd.DataFrame:

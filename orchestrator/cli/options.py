@@ -27,3 +27,18 @@ def task_numbers(text: str | None) -> Ranges | None:
         return Ranges.parse(text)
     except ValueError as error:
         raise UsageError(f"{text!r} names no tasks", where="--task", hint="write numbers and ranges: 3,7-9") from error
+
+
+def time_limit(text: str | None) -> float | None:
+    """In seconds."""
+    if text is None:
+        return None
+    from orchestrator.api import read_duration
+
+    try:
+        seconds = read_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no duration", where="--time-limit", hint="write it like 30s or 5m") from error
+    if seconds == 0:
+        raise UsageError("no time at all is too little", where="--time-limit", hint="write it like 30s or 5m")
+    return float(seconds)

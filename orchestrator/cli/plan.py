@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import render, values
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.options import AsJson, time_limit
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
@@ -105,11 +105,16 @@ def plan(
         bool,
         typer.Option("--frontier", help="Show plans from the cheapest to the fastest; with -o, drawn as .svg or .png."),
     ] = False,
+    limit: Annotated[
+        str | None,
+        typer.Option("--time-limit", metavar="TIME", help="Take the best plan found in so long, such as 30s."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what would run where, for how much, by when.
 
-    Reads the catalog only: no network, no credentials. The same sweep and catalog give the same plan.
+    Reads the catalog only: no network, no credentials. The same sweep and catalog give the same plan,
+    unless a time limit cut it short: then it says so.
 
     Example: sweep plan sweep.yaml -o plan.json
     """
@@ -117,14 +122,17 @@ def plan(
 
     if output is not None and output.is_dir():
         raise UsageError("is a folder", where=str(output), hint="name the file to write")
+    seconds = time_limit(limit)
     orchestrator = Session.of(context).orchestrator
     if frontier:
         from orchestrator.cli.frontier import form, show_frontier
 
         form(output)
+        if seconds is not None:
+            raise UsageError("--frontier takes no time limit", hint="it makes several plans: leave --time-limit out")
         show_frontier(orchestrator.frontier(read_sweep(sweep), manifest), output, as_json=as_json)
         return
-    made = orchestrator.plan(read_sweep(sweep), manifest)
+    made = orchestrator.plan(read_sweep(sweep), manifest, time_limit_s=seconds)
     if output is not None:
         write_plan(made, output)
     lines = orchestrator.explain(made, why, manifest) if why is not None else []

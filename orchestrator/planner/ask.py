@@ -33,6 +33,8 @@ class Asked:
     datasets: tuple[Dataset, ...]
     cohorts: tuple[Cohort, ...]
     offer: Offer
+    leases: pd.DataFrame
+    """As in Market."""
     notes: tuple[str, ...]
     """Where hours and prices come from, and what was left out, in words."""
 
@@ -49,7 +51,7 @@ def ask(sweep: Sweep, market: Market) -> Asked:
     _fits_into_timeout(sweep, datasets, groups, candidates, runtimes)
     offered = offer(sweep, groups, runtimes, candidates, market)
     notes = (*runtimes.basis, *cautions(sweep.train, sweep.where.instance_types), *left_out)
-    return Asked(sweep, market.hash, tuple(datasets), tuple(groups), offered, notes)
+    return Asked(sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes)
 
 
 def _usable(

@@ -84,7 +84,17 @@ class Refusal:
 
     def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> Short:
         each, free = self._sweep.train.instances, int(trainings)
-        return Short(name, free * each, (free + more) * each, int(facts["slots"]), int(facts["held"]))
+        slots, held = int(facts["slots"]), int(facts["held"])
+        return Short(name, free * each, (free + more) * each, slots, held, self._holders(facts) if held else "")
+
+    def _holders(self, facts: dict[Any, Any]) -> str:
+        """The runs that hold slots of this lane or total."""
+        leases = self.asked.leases
+        for name in ("platform", "region", "instance_type", "purchase"):
+            leases = leases[(leases[name] == facts.get(name, ANY)) | (facts.get(name, ANY) == ANY)]
+        runs = sorted(leases["run"].unique())
+        named = [*runs[:NAMED], *([f"{len(runs) - NAMED} more"] if len(runs) > NAMED else [])]
+        return f"run {named[0]}" if len(runs) == 1 else f"runs {_listed(named)}" if runs else "other runs"
 
     def _more_time(self) -> list[str]:
         hours = enough_time(self._problem, self._sweep.plan.hours)
@@ -115,9 +125,11 @@ class Short:
     """The whole quota."""
     held: int
     """Of it, by other runs."""
+    holders: str
+    """Their names."""
 
     def __str__(self) -> str:
-        held = f", as other runs hold {self.held:,} of its {self.slots:,}" if self.held else ""
+        held = f", as {self.held:,} of its {self.slots:,} are held by {self.holders}" if self.held else ""
         return f"{self.name}: {self.free:,} of {self.wanted:,} slots{held}"
 
     @property

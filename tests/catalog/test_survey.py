@@ -10,6 +10,7 @@ from orchestrator.catalog.market import (
     DATASETS,
     DISCOUNTS,
     HISTORY,
+    LEASES,
     POOLS,
     TOTALS,
     TRANSFERS,
@@ -86,6 +87,7 @@ def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(shared: Ca
         TRANSFERS,
         TOTALS,
         POOLS,
+        LEASES,
         HISTORY,
         DISCOUNTS,
     ]

@@ -117,3 +117,20 @@ def test_a_plan_cannot_be_written_over_a_folder(sweep: Sweep, output: str) -> No
     ended = sweep("plan", "sweep.yaml", "-o", output)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "error: .: is a folder (name the file to write)\n"
+
+
+def test_a_plan_may_be_given_a_time_limit(sweep: Sweep) -> None:
+    assert sweep("plan", "sweep.yaml", "--time-limit", "1m", "--json").out == sweep("plan", "sweep.yaml", "--json").out
+    for wrong, said in (("soon", "'soon' is no duration"), ("0s", "no time at all")):
+        ended = sweep("plan", "sweep.yaml", "--time-limit", wrong)
+        assert (ended.code, ended.out) == (2, "")
+        assert said in ended.err
+    assert "takes no time limit" in sweep("plan", "sweep.yaml", "--frontier", "--time-limit", "1m").err
+
+
+def test_a_refusal_says_what_would_do(sweep: Sweep) -> None:
+    text = Path("sweep.yaml").read_text()
+    Path("sweep.yaml").write_text(text + "plan: {deadline: 1m}\n")
+    ended = sweep("plan", "sweep.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert "longer than the deadline of 1m (relax the deadline to " in ended.err

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from orchestrator.catalog.market import LEASES, TOTALS, table
 from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.planner.optimise import optimise
 from orchestrator.planner.problem import DoesNotFit, Problem, Total
@@ -36,14 +37,40 @@ def test_sixteen_tasks_of_six_hours_do_not_fit_ten_slots_in_ten_hours() -> None:
     solve(make_sweep(**SIXTEEN, plan={"deadline": "12h"}), make_market(candidate(slots=10.0)))
 
 
+HELD = candidate(slots=40.0, held=28)
+BESIDE = {**SIXTEEN, "runtime": 12, "train__instances": 2, "train__efficiency": 1, "plan": {"deadline": "12h"}}
+
+
 def test_a_quota_is_raised_by_instances_and_beside_what_others_hold() -> None:
-    rows = [candidate(slots=40.0, held=28)]
-    changes = {**SIXTEEN, "runtime": 12, "train__instances": 2, "train__efficiency": 1, "plan": {"deadline": "12h"}}
-    assert refused(rows, **changes) == (
-        "16 tasks do not fit into the deadline of 12h: us-east-1 ml.g5.xlarge on_demand: 12 of 16 slots, as other runs "
-        "hold 28 of its 40 (raise the quota to 44, or relax the deadline to 18h)"
+    assert refused([HELD], **BESIDE) == (
+        "16 tasks do not fit into the deadline of 12h: us-east-1 ml.g5.xlarge on_demand: 12 of 16 slots, as 28 of its "
+        "40 are held by other runs (raise the quota to 44, or relax the deadline to 18h)"
     )
-    solve(make_sweep(**changes), make_market(candidate(slots=44.0, held=28)))
+    solve(make_sweep(**BESIDE), make_market({**HELD, "slots": 44.0}))
+
+
+def test_who_holds_the_slots_is_named() -> None:
+    lane = ("sagemaker", "us-east-1", "ml.g5.xlarge", "on_demand")
+    elsewhere = ("sagemaker", "us-west-2", "ml.g5.xlarge", "on_demand")
+    for rows, said in (
+        ([("nightly", *lane, 28), ("far", *elsewhere, 9)], "held by run nightly ("),
+        ([("a", *lane, 20), ("b", *lane, 8)], "held by runs a and b ("),
+    ):
+        market = replace(make_market(HELD), leases=table(rows, LEASES))
+        with pytest.raises(InfeasibleError) as caught:
+            solve(make_sweep(**BESIDE), market)
+        assert said in str(caught.value)
+
+
+def test_a_total_over_all_instance_types_binds_as_well() -> None:
+    total = table([("sagemaker", "us-east-1", "*", 12, 4)], TOTALS)
+    market = replace(make_market(candidate(slots=16.0)), totals=total)
+    with pytest.raises(InfeasibleError) as caught:
+        solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), market)
+    assert str(caught.value) == (
+        "16 tasks do not fit into the deadline of 10h: us-east-1, all instance types together: 8 of 16 slots, as 4 of "
+        "its 12 are held by other runs (raise the quota to 20, or relax the deadline to 12h)"
+    )
 
 
 def test_two_limits_that_bind_are_raised_together() -> None:
