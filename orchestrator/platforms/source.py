@@ -33,9 +33,13 @@ SKIPPED = (
 )  # fmt: skip
 """Never part of a training's code."""
 SECRETS = (
-    ".env", ".env.*", ".aws", ".ssh", ".netrc", ".pgpass", ".pypirc", ".htpasswd", ".git-credentials", "id_rsa*",
-    "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
-    *(f"{stem}{end}" for stem in ("credential", "credentials", "secret", "secrets")
+    ".env", ".env.*", "*.env", ".envrc", ".aws", ".boto", ".docker", ".dockercfg", ".kube", ".ssh", ".netrc", ".npmrc",
+    ".pgpass", ".pypirc", ".htpasswd", ".git-credentials", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem",
+    "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.tfvars", "client_secret*.json",
+    "service[-_]account*.json", "kaggle.json",
+    *(f"{stem}{end}" for stem in ("*credential", "*credentials", "*secret", "*secrets", "*secret[-_]key", "*accesskeys",
+                                  "*access[-_]key", "*access[-_]keys", "*api[-_]key", "*api[-_]keys", "*apikey",
+                                  "*password", "*passwords", "rootkey", "token")
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
 """Names of files that hold keys more often than code."""

@@ -69,7 +69,7 @@ def check(train: Train, instance_types: Sequence[str]) -> None:
 def _check_framework(train: Train, framework: Framework) -> None:
     at = ("train", "framework")
     if train.parallel == "torchrun" and framework.name != "pytorch":
-        raise wrong("torchrun needs PyTorch", at=(*at, "name"))
+        raise wrong("torchrun needs PyTorch", hint="for TensorFlow there are mpi and single", at=(*at, "name"))
     if train.parallel == "smddp":
         there = SMDDP_VERSIONS[framework.name]
         if not any(version == framework.version or _begins(version, framework.version) for version in there):
@@ -139,6 +139,8 @@ def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
     if unknown and not alone:
         yield f"nothing is known of {_listed(unknown)}: its GPUs and network are not checked, EFA is not set up"
     yield from _too_many_processes(train, known)
+    if re.search("[\"']", train.mpi_options):
+        yield "mpi_options has quotes: AWS's toolkit splits it at spaces only, and mpirun gets them as they are"
     if train.instances > 1:
         for name in _those(known, lambda one: not one.efa):
             speed = f", at most {known[name].gbps:g} Gbps" if known[name].gbps else ""

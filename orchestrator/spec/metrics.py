@@ -22,6 +22,8 @@ def _spelt_out(value: Any) -> Any:
             if name in value[:index]:
                 raise wrong(f"{name!r} is listed twice", at=(index,))
         value = dict.fromkeys(value)
+    if isinstance(value, str):
+        raise wrong(f"expected a list of metrics, got {shown(value)}", hint=f"write [{value}]")
     if not isinstance(value, dict):
         return value
     return {name: _reported(name) if regex is None else regex for name, regex in value.items()}

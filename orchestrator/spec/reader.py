@@ -110,16 +110,21 @@ def _told(error: ErrorDetails, document: Document) -> tuple[yaml.Position, str, 
             )
             return document.position(path), f"{name} is not an axis of the space", hint
         case "literal_error" | "enum":
-            choices = re.findall(r"'([^']*)'", context["expected"])
-            return (
-                document.position(path),
-                f"{name}: unknown {shown(error['input'])}",
-                did_you_mean(str(error["input"]), choices),
-            )
+            choices, found = re.findall(r"'([^']*)'", context["expected"]), error["input"]
+            if not isinstance(found, str):
+                return (
+                    document.position(path),
+                    f"{name}: expected one word, got {shown(found)}",
+                    did_you_mean("", choices),
+                )
+            return document.position(path), f"{name}: unknown {shown(found)}", did_you_mean(found.lower(), choices)
         case "string_type":
             return document.position(path), f"{name}: expected text, got {shown(error['input'])}", "put it in quotes"
         case "too_short" if not error["input"]:
             return document.position(path), f"{name}: there is nothing in it", "name at least one"
+        case "string_pattern_mismatch":
+            field = _model_at(error["loc"][:-1]).model_fields[str(path[-1])]
+            return document.position(path), f"{name} cannot be {shown(error['input'])}", field.description or ""
         case "model_type" | "dict_type":
             return document.position(path), f"{name}: expected a mapping, got {shown(error['input'])}", ""
         case _:
@@ -129,13 +134,17 @@ def _told(error: ErrorDetails, document: Document) -> tuple[yaml.Position, str, 
 
 def _keys(loc: Path_) -> list[str]:
     """The keys that the model at this place knows."""
+    return [name for name in _model_at(loc).model_fields if name != "folder"]
+
+
+def _model_at(loc: Path_) -> Any:
     model: Any = Sweep
     for step in loc:
         if step in FORMS:
             model = FORMS[str(step)]
         elif isinstance(model, type) and issubclass(model, BaseModel):
             model = _model(model.model_fields[str(step)].annotation)
-    return [name for name in model.model_fields if name != "folder"]
+    return model
 
 
 def _model(annotation: Any) -> Any:

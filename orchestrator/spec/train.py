@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from orchestrator.errors import did_you_mean
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.kinds import AUTO, OWN_IMAGE, lacks_horovod
 from orchestrator.spec.metrics import Metrics
@@ -19,6 +20,11 @@ MAX_ENVIRONMENT = 95
 """SageMaker takes 100 a training; up to 4 of them set up the network between instances, one says when to save."""
 
 _SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
+IMAGE_NAMES = ("{account}", "{region}")
+"""What an image may leave open."""
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+_REPOSITORY = re.compile(r"[a-z0-9{][a-z0-9._/{}-]*(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?")
+"""And which image in it, as ECR names them."""
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,511}")
 
@@ -35,6 +41,24 @@ class Checkpoints(Model):
     """Trainings save to /opt/ml/checkpoints, and go on from there when started again."""
 
     every: Annotated[str, between(1, DAY)] = Field(default="15m", description="how often the training saves")
+
+
+def _image(value: str) -> str:
+    """What only looks like an image would be found out by every launcher."""
+    for match in _PLACEHOLDER.finditer(value):
+        if match[0] not in IMAGE_NAMES:
+            raise wrong(f"{match[0]} has no meaning in an image", hint=did_you_mean(match[0], list(IMAGE_NAMES)))
+    if value.split() != [value]:
+        raise wrong(
+            f"{shown(value)} is no image: there are blanks in it", hint="as docker writes it: <host>/<name>:<tag>"
+        )
+    host, _, name = value.partition("/")
+    if ".dkr.ecr." in host and not _REPOSITORY.fullmatch(name):
+        raise wrong(
+            f"{shown(name)} cannot name an image in ECR",
+            hint="small letters, digits and . _ - / between them, then :<tag> or @sha256:<digest>",
+        )
+    return value
 
 
 def _canonical_parallel(value: Any) -> Any:
@@ -111,7 +135,9 @@ class Train(Model):
         description="the script, inside `source`; a .sh only with `parallel: single`"
     )
     source: Annotated[str, AfterValidator(_folder)] = Field(description="folder of the code, relative to this file")
-    image: str | None = Field(default=None, min_length=1, description="may contain {region} and {account}")
+    image: Annotated[str, AfterValidator(_image)] | None = Field(
+        default=None, min_length=1, description="may contain {region} and {account}"
+    )
     framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
     parallel: Parallel = Field(default="single", description="how processes start")
     instances: int = Field(default=1, ge=1, description="machines of one training")
@@ -155,11 +181,15 @@ class Train(Model):
                 at=("processes_per_instance",),
             )
         if self.parallel == "smddp" and self.processes_per_instance not in (None, AUTO):
-            raise wrong("smddp is always one process a GPU", at=("processes_per_instance",))
+            raise wrong("smddp is always one process a GPU", hint="leave the line out", at=("processes_per_instance",))
         if self.parallel != "single" and self.entry_point.endswith(".sh"):
-            raise wrong(f"{self.parallel} starts Python scripts only", at=("entry_point",))
+            raise wrong(f"{self.parallel} starts Python scripts only", hint="name a .py file", at=("entry_point",))
         if self.parallel != "mpi" and self.mpi_options:
-            raise wrong(f"{self.parallel} does not use mpirun", at=("mpi_options",))
+            raise wrong(
+                f"{self.parallel} does not use mpirun",
+                hint="leave the line out, or set parallel to mpi",
+                at=("mpi_options",),
+            )
         return self
 
     @model_validator(mode="before")

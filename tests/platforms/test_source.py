@@ -94,7 +94,12 @@ def test_the_ignore_file_keeps_files_out(code: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "secret", [".env", "models/.env.production", "aws.pem", ".aws/config", "id_rsa", "credentials.json", "Secrets.yaml"]
+    "secret",
+    [
+        *(".env", "models/.env.production", "prod.env", "aws.pem", ".aws/config", ".docker/config.json", "id_rsa"),
+        *("credentials.json", "Secrets.yaml", "jane_accessKeys.csv", "rootkey.csv", "my_secret_key.txt", "kaggle.json"),
+        *("client_secret_42.json", "service-account-prod.json", "wandb_api_key.txt", "main.tfvars", "token"),
+    ],
 )
 def test_a_file_that_looks_like_a_secret_is_refused_by_name(code: Path, secret: str) -> None:
     write(code / secret)
@@ -106,12 +111,14 @@ def test_a_file_that_looks_like_a_secret_is_refused_by_name(code: Path, secret: 
 
 def test_code_about_secrets_is_no_secret(code: Path) -> None:
     write(code / "secrets.py")
+    write(code / "tokenizer.json")
+    write(code / "token_counts.csv")
     write(code / "credentials" / "vault.py")
     with pytest.raises(SpecError, match="credentials looks like a secret"):
         pack(code)
     (code / "credentials" / "vault.py").rename(code / "vault.py")
     (code / "credentials").rmdir()
-    assert "secrets.py" in pack(code).files
+    assert {"secrets.py", "tokenizer.json", "token_counts.csv"} < set(pack(code).files)
 
 
 def test_a_link_within_the_folder_stays_a_link(code: Path) -> None:

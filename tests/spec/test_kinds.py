@@ -155,6 +155,40 @@ def test_images_without_mpi4py_are_said() -> None:
     assert said("mpi", "pytorch 2.8.0") == said("torchrun", "pytorch 2.11") == said("mpi") == ()
 
 
+def test_quotes_that_the_toolkit_would_not_see_are_said() -> None:
+    assert "mpi_options has quotes" in said("mpi", mpi_options="-x GREETING='hello you'")[0]
+    assert said("mpi", mpi_options="-x NCCL_DEBUG=INFO") == ()
+
+
+ECR = "{account}.dkr.ecr.{region}.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    ("image", "complaint"),
+    [
+        (
+            f"{ECR}/training:1".replace("account", "acount"),
+            "{acount} has no meaning in an image (did you mean '{account}",
+        ),
+        (f"{ECR}/training 1", "is no image: there are blanks in it"),
+        (f"{ECR}/Training:1", "'Training:1' cannot name an image in ECR"),
+        (f"{ECR}/training:1:2", "'training:1:2' cannot name an image in ECR"),
+        (f"{ECR}/", "'' cannot name an image in ECR"),
+        (f"{ECR}/training@sha256:12", "'training@sha256:12' cannot name an image in ECR"),
+    ],
+)
+def test_what_only_looks_like_an_image_is_refused(image: str, complaint: str) -> None:
+    assert complaint in refusal("single", image=image)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [ECR + "/team/sweep-{region}:1.2_b", ECR + "/a", f"{ECR}/a:1@sha256:{'0f' * 32}", "registry:5000/Any/Thing"],
+)
+def test_images_are_taken_as_ecr_and_docker_name_them(image: str) -> None:
+    assert made("single", image=image).train.image == image
+
+
 def test_what_is_unknown_is_said_where_it_matters() -> None:
     [one] = said("torchrun", "", "ml.p4d.24xlarge ml.new.large ml.newer.large")
     assert one.startswith("nothing is known of ml.new.large, ml.newer.large: ")

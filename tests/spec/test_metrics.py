@@ -45,7 +45,7 @@ def test_a_reported_metric_can_be_the_objective() -> None:
         ([""], "'' cannot name a reported metric"),
         ({"a=b": None}, "'a=b' cannot name a reported metric"),
         ({1: None}, "valid string"),
-        ("loss", "valid dictionary"),
+        ("loss", "expected a list of metrics, got 'loss'"),
         ([f"m{n}" for n in range(41)], "41 metrics"),
     ],
 )

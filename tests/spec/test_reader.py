@@ -114,6 +114,21 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
             "  parallel: torchran\n  image:",
             "sweep.yaml:5:13: train.parallel: unknown 'torchran' (did you mean",
         ),
+        (
+            "  image:",
+            "  parallel: [mpi]\n  image:",
+            "sweep.yaml:5:13: train.parallel: expected one word, got a list (choose from: single, mpi,",
+        ),
+        (
+            "  image:",
+            "  parallel: MPI\n  image:",
+            "sweep.yaml:5:13: train.parallel: unknown 'MPI' (did you mean 'mpi'?)",
+        ),
+        (
+            "  image:",
+            "  framework: {name: pytorch, version: latest}\n  image:",
+            "sweep.yaml:5:39: train.framework.version cannot be 'latest' (such as 2.8.0",
+        ),
         ("runtime:", "timeout: 29d\nruntime:", "sweep.yaml:13:10: 29d is not between 1m and 28d"),
         ("runtime:", "timeout: 3600\nruntime:", "sweep.yaml:13:10: expected a duration, got 3600 (write it like 90m"),
         ("runtime:", "data: {recorded_from: 2026-13-01}\nruntime:", "sweep.yaml:13:23: data.recorded_from: "),
