@@ -5,6 +5,7 @@ goes and continues from what it finds saved, so that an interrupted spot trainin
 """
 
 import argparse
+import csv
 import json
 import os
 import random
@@ -43,11 +44,13 @@ def main(lr: float, epochs: int, batch: int, shuffle: bool) -> None:
 
 
 def samples() -> list[tuple[float, float]]:
-    """What lies in the data channel: lines of x,y. Without data, a noisy line of our own."""
+    """First and last column of the data channel's CSV files, scaled to 1. Without data, a noisy line of our own."""
     folder = Path(os.environ.get("SM_CHANNEL_TRAINING", "/opt/ml/input/data/training"))
-    lines = [line for path in sorted(folder.glob("*.csv")) for line in path.read_text().splitlines()]
-    if lines:
-        return [(float(x), float(y)) for x, _, y in (line.partition(",") for line in lines)]
+    rows = [row for path in sorted(folder.rglob("*.csv")) for row in csv.reader(path.open())]
+    points = [(float(row[0]), float(row[-1])) for row in rows if row and row[0].lstrip("-.")[:1].isdigit()]
+    if points:
+        widest, tallest = (max(map(abs, column)) or 1.0 for column in zip(*points, strict=True))
+        return [(x / widest, y / tallest) for x, y in points]
     noise = random.Random(1)
     return [(x / 50, 2 * x / 50 - 1 + noise.gauss(0, 0.1)) for x in range(100)]
 

@@ -92,6 +92,16 @@ def test_the_handbook_tells_of_every_key() -> None:
     assert [key for key in keys() if f"`{key}`" not in HANDBOOK] == []
 
 
+def test_the_example_s_training_learns_from_the_local_cloud_s_campaigns(tmp_path: Path) -> None:
+    (tmp_path / "drive.csv").write_text("seconds,speed,steering\n0,40,-2\n1,41,-1\n2,42,0\n3,43,1\n")
+    command = [sys.executable, str(ROOT / "examples" / "training" / "train.py"), "--lr", "0.1"]
+    environment = {"SM_CHANNEL_TRAINING": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    losses = [float(text) for text in re.findall(r"loss=([0-9.]+)", done.stdout)]
+    assert len(losses) == 5
+    assert losses == sorted(losses, reverse=True)
+
+
 def test_the_example_s_training_learns_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     environment = {"SM_MODEL_DIR": str(tmp_path / "model"), "SM_CHANNEL_TRAINING": str(tmp_path / "none")}
