@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner import runtime
 from orchestrator.planner.cohorts import Cohort, cohorts
-from orchestrator.planner.cost import Offer, offer
+from orchestrator.planner.cost import Offer, held_hours, offer
 from orchestrator.planner.discounts import priced
 from orchestrator.planner.obstacles import nowhere, obstacles
 from orchestrator.planner.plan import Dataset
 from orchestrator.spec.duration import HOUR, seconds, spell
 from orchestrator.spec.kinds import cautions
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from orchestrator.catalog.market import Market
+    from orchestrator.planner.problem import Booleans, Floats, Integers
     from orchestrator.planner.runtime import Runtimes
     from orchestrator.spec.sweep import Sweep
 
@@ -50,6 +54,7 @@ def ask(sweep: Sweep, market: Market) -> Asked:
     candidates, left_out = _usable(sweep, market, datasets, runtimes)
     _fits_into_timeout(sweep, datasets, groups, candidates, runtimes)
     offered = offer(sweep, groups, runtimes, candidates, market)
+    left_out += _too_slow(sweep, offered)
     notes = (*runtimes.basis, *cautions(sweep.train, sweep.where.instance_types), *left_out)
     return Asked(sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes)
 
@@ -75,17 +80,44 @@ def _usable(
 def _fits_into_timeout(
     sweep: Sweep, datasets: Sequence[Dataset], groups: Sequence[Cohort], candidates: pd.DataFrame, runtimes: Runtimes
 ) -> None:
-    """Some instance type is fast enough for every task."""
-    types = {number: rows["instance_type"].unique() for number, rows in candidates.groupby("dataset")}
+    """Some place is fast enough for every task, interruptions and all."""
+    places = {number: _paces(rows, runtimes) for number, rows in candidates.groupby("dataset")}
 
-    def hours(group: Cohort) -> float:
-        paces = (runtimes.pace[name] for name in types[group.dataset])
-        return min(group.longest[row] * factor for row, factor in paces)
+    def hours(group: Cohort) -> tuple[float, bool]:
+        """Where it is fastest, and whether some of them are lost to interruptions."""
+        way, factor, spot, interruptions = places[group.dataset]
+        work = np.array(group.longest)[way] * factor
+        held = held_hours(sweep, work, spot, interruptions)
+        return float(held.min()), bool(held.min() > work.min())
 
     slowest = max(groups, key=hours)
-    if hours(slowest) * HOUR > seconds(sweep.timeout):
+    longest, interrupted = hours(slowest)
+    if longest * HOUR > seconds(sweep.timeout):
         raise InfeasibleError(
             f"a task of {datasets[slowest.dataset].name}{runtime.at(sweep, slowest.longest_size)} "
-            f"takes {hours(slowest):.1f} hours, longer than the timeout of {sweep.timeout}",
-            hint=f"set `timeout` to {spell(hours(slowest) * HOUR * 1.2)} or more, or use more instances",
+            f"takes {longest:.1f} hours{', interruptions of spot included' * interrupted}, "
+            f"longer than the timeout of {sweep.timeout}",
+            hint=f"set `timeout` to {spell(longest * HOUR * 1.2)} or more, or "
+            + ("save checkpoints, or allow on_demand" if interrupted else "use more instances"),
         )
+
+
+def _paces(candidates: pd.DataFrame, runtimes: Runtimes) -> tuple[Integers, Floats, Booleans, Floats]:
+    """Of each place: whose hours, times what, whether it is spot, and how often that is interrupted."""
+    paces = [runtimes.pace[name] for name in candidates["instance_type"]]
+    return (
+        np.array([way for way, _ in paces]),
+        np.array([factor for _, factor in paces]),
+        np.asarray(candidates["purchase"] == Purchase.SPOT.value),
+        candidates["interruptions_per_hour"].to_numpy(dtype=np.float64),
+    )
+
+
+def _too_slow(sweep: Sweep, offered: Offer) -> list[str]:
+    """Lanes on which no task ends within its timeout, in words."""
+    unused = offered.lanes[~offered.lanes.index.isin(offered.problem.choices.lane)]
+    lanes = sorted(set(zip(unused["instance_type"], unused["purchase"], unused["region"], strict=True)))
+    return [
+        f"left out: {name} {purchase} in {region}, where tasks would run into the timeout of {sweep.timeout}"
+        for name, purchase, region in lanes
+    ]

@@ -146,9 +146,9 @@ def _choices(sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, known:
     way, factor, honest = pace[:, 0].astype(np.int64), pace[:, 1], pace[:, 2]
     work = np.array([each.hours for each in cohorts])[cohort, way] * factor
     longest = np.array([each.longest for each in cohorts])[cohort, way] * factor
-    risk = np.nan_to_num(known.floats("interruptions_per_hour"), nan=INTERRUPTIONS_PER_HOUR)
+    risk = known.floats("interruptions_per_hour")[row]
     spot = known.is_bought(Purchase.SPOT)[row]
-    hours = np.where(spot, expected_hours(work, _checkpoint_hours(sweep), risk[row]), work)
+    hours = held_hours(sweep, work, spot, risk)
     instances = sweep.train.instances
     usd = hours * known.floats("usd_per_hour")[row] * instances
     rate = known.floats("on_demand_usd_per_hour")[row] * instances
@@ -156,7 +156,7 @@ def _choices(sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, known:
     copy, lane = known.integers("copy")[row], known.integers("lane")[row]
     copied = np.append(known.copies["hours"].to_numpy(dtype=np.float64), 0.0)[copy]
     wait = np.maximum(copied, known.floats("opens_h")[row])
-    allowed = np.flatnonzero(longest * HOUR <= seconds(sweep.timeout))
+    allowed = np.flatnonzero(held_hours(sweep, longest, spot, risk) * HOUR <= seconds(sweep.timeout))
     best = allowed[np.lexsort((row[allowed], usd[allowed], cohort[allowed]))]
     return Choices(cohort, lane, copy, hours, wait, usd, promise).take(best), row[best]
 
@@ -189,6 +189,12 @@ def _with_pools(choices: Choices, rows: Integers, known: _Known, pools: pd.DataF
     row = np.concatenate(at)
     order = np.lexsort((together.pool, row, together.usd, together.cohort))
     return together.take(order), row[order]
+
+
+def held_hours(sweep: Sweep, work: Floats, spot: Booleans, interruptions: Floats) -> Floats:
+    """That tasks of so many hours of work hold their instances, interruptions and all: its timeout counts these."""
+    risk = np.nan_to_num(interruptions, nan=INTERRUPTIONS_PER_HOUR)
+    return np.where(spot, expected_hours(work, _checkpoint_hours(sweep), risk), work)
 
 
 def _checkpoint_hours(sweep: Sweep) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from orchestrator.catalog.market import HISTORY, POOLS, TOTALS, table
+from orchestrator.errors import InfeasibleError
 from orchestrator.planner.cohorts import cohorts
 from orchestrator.planner.cost import LAUNCHER_USD_PER_HOUR, STOP_HOURS, offer
 from orchestrator.planner.problem import NO_POOL, Pool
@@ -188,3 +189,24 @@ def test_nobody_falls_back_on_a_savings_plan_or_on_a_window_that_opens_later() -
         ("us-west-2", "arn:now"),
         ("us-east-1", ""),
     ]
+
+
+def test_spot_on_which_interruptions_would_outlast_the_timeout_is_no_choice() -> None:
+    """A timeout counts what spot does again: of twenty hours without a checkpoint, 34.5 are to be expected."""
+    places = (candidate(), candidate(purchase="spot", usd_per_hour=0.1))
+
+    def bought(**changes: Any) -> tuple[list[str], bool]:
+        plan = solve(make_sweep(**{"runtime": 20.0, "space": {}, "timeout": "24h"} | changes), make_market(*places))
+        left_out = any("spot in us-east-1, where tasks would run into the timeout" in note for note in plan.notes)
+        return [place.lane.purchase.value for share in plan.shares for place in share.places], left_out
+
+    assert bought() == (["on_demand"], True)
+    assert bought(timeout="35h", plan={"horizon": "35h"}) == (["spot", "on_demand"], False)
+    assert bought(train__checkpoints={"every": "10m"}) == (["spot", "on_demand"], False)
+
+
+def test_spot_alone_that_would_outlast_the_timeout_is_refused_with_its_hours() -> None:
+    sweep = make_sweep(runtime=20.0, space={}, timeout="24h")
+    with pytest.raises(InfeasibleError, match=r"takes 34\.5 hours, interruptions of spot included, longer") as refused:
+        solve(sweep, make_market(candidate(purchase="spot", usd_per_hour=0.1)))
+    assert refused.value.hint.endswith("or save checkpoints, or allow on_demand")

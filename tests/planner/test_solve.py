@@ -71,6 +71,7 @@ def test_every_task_is_planned_once_at_its_cheapest_place(
         runtime="epochs * depth",
         train__instances=instances,
         where__instance_types=TYPES,
+        timeout="3d",
         plan={"horizon": "365d"},
     )
     plan = solve(sweep, make_market(*candidates))
