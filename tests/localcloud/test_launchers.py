@@ -31,7 +31,7 @@ TWO_BY_TWO = {"InstanceType": "ml.c5.xlarge", "InstanceCount": 2, "VolumeSizeInG
 ONLY_OURS = {
     "mpi": {
         *("--host localhost:4", "--oversubscribe"),
-        *("-mca mpi_yield_when_idle 1", "-mca btl_vader_backing_directory tmp"),
+        *("-mca mpi_yield_when_idle 1", "-mca btl_vader_backing_directory /tmp"),
     },
     "torchrun": {"--master_addr 127.0.0.1", "python", "-m", "torch.distributed.run"},
 }

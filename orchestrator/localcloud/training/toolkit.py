@@ -104,7 +104,7 @@ def launch(host: Host) -> Launch | None:
         argv = _mpirun(host, processes, options, environment) + _script(host, program, module="mpi4py")
         return Launch(argv, environment) if host.is_master else None
     if settings.get("sagemaker_torch_distributed_enabled") or settings.get("sagemaker_pytorch_ddp_enabled"):
-        return Launch([*_torchrun(host, processes), program, *arguments(host)], environment)
+        return Launch([*_torchrun(host, processes), program, *arguments(host)], {**environment, "NCCL_PROTO": "simple"})
     return Launch(_script(host, program), environment)
 
 
