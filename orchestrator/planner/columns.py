@@ -60,8 +60,8 @@ class Columns:
     """Of each link."""
     entries: Entries
     limits: int = 0
-    lanes: int = 0
-    """The first limits, so many, are lanes."""
+    lanes: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The first limits are these."""
     charged: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The limit that copies count under as well, if there is a budget,"""
     charge_part: Floats = field(default_factory=lambda: np.empty(0))
@@ -153,7 +153,7 @@ def columns(problem: Problem, groups: Sequence[Commodity]) -> Columns:
     )
     slots = choices.hours[rows] * weight / problem.fullest[lane]
     _limit(found, np.isfinite(most[lane]), lane, slots / most[lane])
-    found.lanes = found.limits
+    found.lanes = np.unique(lane[np.isfinite(most[lane])])
     for total in problem.shared:
         _limit(found, np.isin(lane, total.lanes), np.zeros_like(rows), slots / total.slots)
     pool = choices.pool[rows]

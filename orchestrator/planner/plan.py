@@ -238,11 +238,6 @@ class Plan:
         return plan
 
 
-def longest_first(plan: Plan) -> list[Share]:
-    """The order in which tasks should start, so that no long one begins last."""
-    return sorted(plan.shares, key=lambda share: (-share.hours, share.first))
-
-
 def _copy(body: dict[str, Any]) -> Copy:
     return Copy(**{name: body[name] for name in Copy.__dataclass_fields__})
 

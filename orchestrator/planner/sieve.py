@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.columns import Columns
     from orchestrator.planner.problem import Booleans, Floats, Integers
 
-NEAR, PATIENCE = 1e-4, 2
+NEAR, PATIENCE = 1e-4, 1
 """Parts of the cost by which the bound may be lower, in the end; twice, three times as much if it takes more rounds."""
 FIRST, MORE = 3, 4
 """Columns of each commodity: to begin with, and in each round."""
@@ -29,6 +29,10 @@ TOWARDS = 0.3
 """A program over few columns exaggerates: from the best prices so far, it is followed this far."""
 DEARER = 0.02
 """Than its cheapest choice, slots and copies included: what is not looked at again."""
+WAYS = 4
+"""Columns of each commodity and copy that are looked at in any case, if they are no dearer."""
+FEW = 4_000
+"""Columns that are all looked at: then the program with whole copies has a bound as well."""
 ROUNDS = 300
 STUCK, STUCK_MORE, STUCK_MOST = 3.0, 30.0, 1e7
 """Times its dearest choice is what leaving a commodity out costs; and then so many times more, up to the last, unless
@@ -99,7 +103,7 @@ class Sieve:
 
     def fill(self, room: float) -> None:
         """Lanes may be filled up to this part of them only."""
-        lanes = self._columns.lanes
+        lanes = len(self._columns.lanes)
         self._high[:lanes] = room
         self._program.limit_to(self._limit_rows[:lanes], self._high[:lanes])
         self._bound = self._columns.bound(self._best, self._high)
@@ -149,10 +153,15 @@ class Sieve:
 
     def _sifted(self, values: Floats) -> Sifted:
         columns, active = self._columns, np.concatenate(self._active)
-        parts, priced = values[len(values) - len(active) :], columns.priced(self._best)
-        cheapest = np.minimum.reduceat(priced, columns.starts)[columns.group[active]]
-        kept = (parts > 0) | (priced[active] <= cheapest * (1 + DEARER))
-        return Sifted(active[kept], parts[kept], self._bound)
+        parts = np.zeros(len(columns))
+        parts[active] = values[len(values) - len(active) :]
+        priced = columns.priced(self._best)
+        near = priced <= np.minimum.reduceat(priced, columns.starts)[columns.group] * (1 + DEARER)
+        # With whole copies, data may well go where no part of it went: of each place for it, something is looked at.
+        way = np.where(columns.link == NO_COPY, columns.group, len(columns.starts) + columns.link)
+        few = len(columns) <= FEW
+        kept = np.flatnonzero(few | (parts > 0) | (near & (self._is_active | (_ranks(way, priced) < WAYS))))
+        return Sifted(kept, parts[kept], self._bound)
 
     def _add(self, new: Integers) -> None:
         """Columns, and the links that they are the first to need."""

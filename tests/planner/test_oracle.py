@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import inf
 
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from orchestrator.planner import exact, relaxed
 from orchestrator.planner.optimise import optimise
 from orchestrator.planner.problem import NO_COPY, NO_POOL, Choices, DoesNotFit, Pool, Problem, Solution, Total
-from orchestrator.planner.schedule import ends
-from tests.planner.test_optimise import HOURS, fits, splits
+from orchestrator.planner.schedule import ends, misfits
+from tests.planner.test_optimise import HOURS, fits, random_problem, splits
 
 
 @st.composite
@@ -108,3 +109,27 @@ def test_windows_totals_and_pools_are_kept(given: Problem) -> None:
         assert found.usd >= found.bound - 1e-4
         assert all(found.slots[total.lanes].sum() <= total.slots for total in given.totals if np.isfinite(total.slots))
         assert (ends(found) <= np.minimum(given.closes, given.horizon)[given.choices.lane] + 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tasks", [400, 100_000])
+def test_a_larger_plan_keeps_windows_totals_and_pools_and_is_near_its_bound(seed: int, tasks: int) -> None:
+    plain = random_problem(seed, tasks=tasks)
+    choices, lanes = plain.choices, np.arange(len(plain.slots))
+    paid = (choices.copy == NO_COPY) & (choices.lane % 5 == 0)
+    usd = np.where(paid, choices.usd / 2, choices.usd)
+    pooled = replace(choices, usd=usd, pool=np.where(paid, 0, NO_POOL), draw=np.where(paid, choices.usd, 0.0))
+    given = replace(
+        plain,
+        slots=plain.slots * 2,
+        closes=np.where(lanes % 7 == 3, 18.0, inf),
+        totals=tuple(Total(lanes[lanes % 4 == r], np.floor(plain.slots[lanes % 4 == r].sum() * 1.5)) for r in range(4)),
+        pools=(Pool(plain.choices.usd.max() * tasks / 5_000, 0.0, inf),),
+        choices=pooled.take(np.lexsort((usd, choices.cohort))),
+    ).within(24.0)
+    found = relaxed.solve(given)
+    assert not misfits(given, found.tasks, found.slots)
+    assert all(found.slots[total.lanes].sum() <= total.slots for total in given.totals)
+    assert (given.drawn(found.tasks) <= given.funds * (1 + 1e-9)).all()
+    assert given.drawn(found.tasks)[0] > 0
+    assert found.bound <= found.usd <= found.bound * (1.05 if tasks == 400 else 1.01)

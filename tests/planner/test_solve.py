@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -318,3 +321,33 @@ def test_only_a_plan_that_the_clock_cut_short_says_so() -> None:
         "cut short after 0 seconds: planning again may find another plan"
     )
     assert solve(sweep, market, time_limit_s=3600).to_json() == solve(sweep, market).to_json()
+
+
+TELL_ID = """
+from orchestrator.planner.solve import solve
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+rows = [
+    candidate(dataset=f"d{d}@1", region=f"r-{r}", instance_type=f"ml.t{t}", purchase=p, slots=2.0 + t,
+              usd_per_hour=1 + (d * 7 + r * 3 + t) % 5, from_region="r-0" if r else None,
+              transfer_usd_per_gb=0.02 if r else None)
+    for d in range(20) for r in range(4) for t in range(5) for p in ("spot", "on_demand")
+]
+sweep = make_sweep(space={"size": [1, 2, 3, 4, 5], "seed": list(range(20))}, runtime="0.3 * size",
+                   data={"move_data": "if_cheaper"}, where__instance_types=[f"ml.t{t}" for t in range(5)])
+plan = solve(sweep, make_market(*rows))
+print(plan.id, len(plan.copies))
+"""
+
+
+def test_another_process_makes_the_same_plan_whatever_its_hash_seed() -> None:
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", TELL_ID],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1] != ""
