@@ -160,7 +160,7 @@ def summary(made: Plan) -> Summary:
         hours=made.hours,
         usd=made.usd,
         worst_usd=made.worst_usd,
-        gap=made.gap if made.bound else None,
+        gap=made.gap if made.bound or not made.usd else None,
         finished_h=made.finish,
         copies=tuple(Copy(made.datasets[c.dataset].name, c.from_region, c.to_region, c.usd) for c in made.copies),
         lines=tuple(lines),

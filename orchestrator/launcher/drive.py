@@ -161,7 +161,7 @@ class Driver:
             learning, metrics = self.history.learning, self._template(attempt.lane).metrics
             for one in learning.due(self.history.attempts, attempt):
                 learning.look(self._platform(one.lane), self._handle(one), metrics)
-            outcome = replace(outcome, metrics=learning.last | outcome.metrics)
+            outcome = replace(outcome, metrics=learning.metrics(outcome.metrics))
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())

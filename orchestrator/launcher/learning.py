@@ -33,9 +33,10 @@ class Learning:
     def curves(self) -> dict[str, str]:
         return self._curves.encoded()
 
-    @property
-    def last(self) -> dict[str, float]:
-        return self._curves.last
+    def metrics(self, measured: Mapping[str, float]) -> dict[str, float]:
+        """The newest values, with those that the platform itself has measured; none that has run away since."""
+        known = {**self._curves.last, **measured}
+        return {name: value for name, value in known.items() if name not in self._curves.diverged}
 
     def due(self, attempts: Iterable[Attempt], running: Attempt) -> list[Attempt]:
         """Whose logs are to be read: those before it that never were, of whatever launcher, and its own."""

@@ -62,7 +62,9 @@ class Home:
         if not _taken(lock, patience_s=_GLANCE_S):
             serving = self.serving()
             where = f" at {serving.endpoint} (process {serving.pid})" if serving else ""
-            raise LocalCloudError(f"a local cloud already runs in {self.folder}{where}")
+            raise LocalCloudError(
+                f"a local cloud already runs in {self.folder}{where}: `sweep local status` prints what leads there"
+            )
         try:
             self._clean()
             self.work.mkdir()

@@ -14,6 +14,7 @@ from orchestrator.planner.cost import Offer, held_hours, offer
 from orchestrator.planner.discounts import priced
 from orchestrator.planner.obstacles import nowhere, obstacles
 from orchestrator.planner.plan import Dataset
+from orchestrator.planner.problem import NO_POOL
 from orchestrator.spec.duration import HOUR, seconds, spell
 from orchestrator.spec.kinds import cautions
 from orchestrator.wire.task import Purchase
@@ -55,7 +56,7 @@ def ask(sweep: Sweep, market: Market) -> Asked:
     _fits_into_timeout(sweep, datasets, groups, candidates, runtimes)
     offered = offer(sweep, groups, runtimes, candidates, market)
     left_out += _too_slow(sweep, offered)
-    notes = (*runtimes.basis, *cautions(sweep.train, sweep.where.instance_types), *left_out)
+    notes = (*runtimes.basis, *cautions(sweep.train, sweep.where.instance_types), *left_out, *_savings(market, offered))
     return Asked(sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes)
 
 
@@ -100,6 +101,16 @@ def _fits_into_timeout(
             hint=f"set `timeout` to {spell(longest * HOUR * 1.2)} or more, or "
             + ("save checkpoints, or allow on_demand" if interrupted else "use more instances"),
         )
+
+
+def _savings(market: Market, offered: Offer) -> list[str]:
+    """Of the savings plans that there is something for."""
+    drawn_on = sorted(set(offered.problem.choices.pool.tolist()) - {NO_POOL})
+    return [
+        f"savings plan {market.pools['pool'].iloc[number]}: its $/h are counted over the whole time; "
+        "in an hour in which trainings draw more, AWS bills the rest on demand"
+        for number in drawn_on
+    ]
 
 
 def _paces(candidates: pd.DataFrame, runtimes: Runtimes) -> tuple[Integers, Floats, Booleans, Floats]:

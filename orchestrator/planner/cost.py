@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orchestrator.catalog.market import ANY
-from orchestrator.planner.problem import NO_COPY, Choices, Pool, Problem, Total
+from orchestrator.planner.problem import NO_COPY, SLACK, Choices, Pool, Problem, Total
 from orchestrator.planner.spot import INTERRUPTIONS_PER_HOUR, expected_hours
 from orchestrator.planner.transfer import copies
 from orchestrator.spec.duration import HOUR, seconds
@@ -162,13 +162,18 @@ def _choices(sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, known:
 
 
 def _with_pools(choices: Choices, rows: Integers, known: _Known, pools: pd.DataFrame) -> tuple[Choices, Integers]:
-    """On-demand work under a savings plan is paid already, as far as the plan goes: a choice of its own."""
+    """On-demand work under a savings plan is paid already, as far as the plan goes: a choice of its own.
+
+    A task that alone draws more in an hour than the plan pays for is none: the rest of each hour would be billed.
+    """
     found, at = [choices], [rows]
     for number, pool in enumerate(pools.to_dict("records")):
         under = known.is_bought(Purchase.ON_DEMAND) & np.asarray(known.candidates["platform"] == pool["platform"])
         for name in ("region", "instance_type"):
             under &= np.asarray(known.candidates[name] == pool[name]) | (pool[name] == ANY)
         some = np.flatnonzero(under[rows])
+        draw = choices.usd[some] * (1 - pool["discount"])
+        some = some[draw <= pool["usd_per_hour"] * choices.hours[some] * SLACK]
         wait = np.maximum(choices.wait[some], pool["opens_h"])
         some, wait = (each[wait + choices.hours[some] <= pool["closes_h"]] for each in (some, wait))
         drawing = choices.take(some)

@@ -31,7 +31,7 @@ DEARER = 0.02
 """Than its cheapest choice, slots and copies included: what is not looked at again."""
 WAYS = 4
 """Columns of each commodity and copy that are looked at in any case, if they are no dearer."""
-FEW = 4_000
+FEW = 2_000
 """Columns that are all looked at: then the program with whole copies has a bound as well."""
 ROUNDS = 300
 STUCK, STUCK_MORE, STUCK_MOST = 3.0, 30.0, 1e7
@@ -156,11 +156,14 @@ class Sieve:
         parts = np.zeros(len(columns))
         parts[active] = values[len(values) - len(active) :]
         priced = columns.priced(self._best)
-        near = priced <= np.minimum.reduceat(priced, columns.starts)[columns.group] * (1 + DEARER)
+        if len(columns) <= FEW:
+            return Sifted(np.arange(len(columns)), parts, self._bound)
+        dearer = priced / np.maximum(np.minimum.reduceat(priced, columns.starts), 1e-12)[columns.group] - 1
         # With whole copies, data may well go where no part of it went: of each place for it, something is looked at.
         way = np.where(columns.link == NO_COPY, columns.group, len(columns.starts) + columns.link)
-        few = len(columns) <= FEW
-        kept = np.flatnonzero(few | (parts > 0) | (near & (self._is_active | (_ranks(way, priced) < WAYS))))
+        near = np.flatnonzero((dearer <= DEARER) & (parts == 0) & (self._is_active | (_ranks(way, priced) < WAYS)))
+        nearest = near[np.argsort(dearer[near], kind="stable")[:FEW]]
+        kept = np.sort(np.concatenate([np.flatnonzero(parts), nearest]))
         return Sifted(kept, parts[kept], self._bound)
 
     def _add(self, new: Integers) -> None:

@@ -49,6 +49,8 @@ class Curves:
     def __init__(self, known: Mapping[str, str] | None = None) -> None:
         """`known`: as an earlier look left them."""
         self._lines: dict[str, _Line] = {}
+        self.diverged: set[str] = set()
+        """Metrics whose newest value is no number: what they were before counts for nothing."""
         for name, text in (known or {}).items():
             for step, value in decode(text):
                 self._line(name).add(step, value)
@@ -73,7 +75,10 @@ class Curves:
 
     def _take(self, name: str, step: float | None, text: str | None) -> None:
         value = _number(text or "")
+        if _has_run_away(text or ""):
+            self.diverged.add(name)
         if value is not None and (name in self._lines or len(self._lines) < MOST_METRICS):
+            self.diverged.discard(name)
             line = self._line(name)
             line.counted += 1
             line.add(line.counted if step is None else step, value)
@@ -83,7 +88,7 @@ class Curves:
 
     @property
     def last(self) -> dict[str, float]:
-        return {name: line.last[1] for name, line in self._lines.items()}
+        return {name: line.last[1] for name, line in self._lines.items() if name not in self.diverged}
 
     def encoded(self) -> dict[str, str]:
         """What is kept of them: steps rise, the first and the last are always there."""
@@ -128,6 +133,11 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def _has_run_away(text: str) -> bool:
+    """As programs print it: `nan`, `-inf`."""
+    return text.lstrip("+-").lower() in ("nan", "inf", "infinity")
 
 
 def _whole(step: float) -> float:

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
     from tests.cli.calls import Sweep
 
+SETTINGS = """
+bucket = "b"
+region_bucket = "b-{region}"
+role = "arn:aws:iam::123456789012:role/r"
+launcher_image = "sweep-launcher:1"
+"""
+
 
 @pytest.mark.parametrize("command", ["status", "watch", "logs", "results", "cost", "retry", "sync"])
 def test_without_any_run_the_command_says_so(sweep: Sweep, command: str) -> None:
@@ -45,8 +52,7 @@ def test_submitting_without_settings_says_which_are_missing(sweep: Sweep, projec
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])
 def test_an_empty_name_is_no_name_for_a_run(sweep: Sweep, project: Path, dry: list[str]) -> None:
-    settings = project / "sweep.toml"
-    settings.write_text('bucket = "b"\nregion_bucket = "b-{region}"\nrole = "arn:aws:iam::123456789012:role/r"\n')
+    (project / "sweep.toml").write_text(SETTINGS)
     ended = sweep("submit", "sweep.yaml", "--yes", "--name", "", *dry)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.splitlines()[-1].startswith("error: '' cannot name a run")
@@ -54,8 +60,7 @@ def test_an_empty_name_is_no_name_for_a_run(sweep: Sweep, project: Path, dry: li
 
 def test_no_credentials_is_one_line_and_4(sweep: Sweep, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    settings = project / "sweep.toml"
-    settings.write_text('bucket = "b"\nregion_bucket = "b-{region}"\nrole = "arn:aws:iam::123456789012:role/r"\n')
+    (project / "sweep.toml").write_text(SETTINGS)
     ended = sweep("submit", "sweep.yaml", "--yes")
     assert ended.code == 4
     assert ended.err.splitlines()[-1].startswith("error: ")
@@ -68,8 +73,7 @@ def test_an_endpoint_that_is_down_is_one_line_and_1(
         monkeypatch.setenv(name, "local")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    settings = project / "sweep.toml"
-    settings.write_text('bucket = "b"\nregion_bucket = "b-{region}"\nrole = "arn:aws:iam::123456789012:role/r"\n')
+    (project / "sweep.toml").write_text(SETTINGS)
     ended = sweep("submit", "sweep.yaml", "--yes")
     assert ended.code == 1
     assert "127.0.0.1:9" in ended.err.splitlines()[-1]

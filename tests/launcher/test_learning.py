@@ -152,3 +152,9 @@ def test_a_result_keeps_its_curves_on_its_way_and_an_older_one_has_none() -> Non
     result = Result(7, "key", TaskState.DONE, curves={"loss": "1:4 2:3.5"})
     assert Result.from_json(result.to_json()) == result
     assert "curves" not in Result(7, "key", TaskState.DONE).to_json()
+
+
+def test_what_has_run_away_counts_for_nothing_though_the_platform_measured_it_before() -> None:
+    learned = learning.Learning({})
+    learned._curves.read(["[sweep] step=1 loss=0.5 accuracy=0.9", "[sweep] step=2 loss=nan accuracy=0.8"], {})
+    assert learned.metrics({"loss": 0.5, "f1": 0.7}) == {"accuracy": 0.8, "f1": 0.7}

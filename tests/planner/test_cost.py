@@ -111,6 +111,11 @@ def test_an_on_demand_choice_under_a_savings_plan_is_there_twice() -> None:
     assert found.problem.pools == (Pool(10.0, 0.0, 100.0),)
 
 
+def test_a_task_that_draws_more_than_a_savings_plan_pays_for_in_an_hour_is_not_sent_on_its_account() -> None:
+    small = ("small", "sagemaker", "*", "*", 1.0, 0.2, 0.0, 100.0)  # $1 an hour; the larger type draws $2.40
+    assert {instance_type for _, instance_type, _ in lanes_of(offered(market=savings(small)), 0)} == {TYPES[0]}
+
+
 def test_no_promise_counts_on_a_savings_plan() -> None:
     found = offered(market=savings(plan()))
     choices, spot = found.problem.choices, float(expected_hours(np.array(2.0), None))

@@ -139,3 +139,15 @@ def test_a_task_of_many_metrics_stays_small() -> None:
 
 def test_long_numbers_are_cut_to_what_a_picture_shows() -> None:
     assert points(read(["[sweep] step=1234567 loss=0.123456789"])) == {"loss": [(1234567, 0.123457)]}
+
+
+@pytest.mark.parametrize("word", ["nan", "inf", "-inf"])
+def test_a_metric_that_has_run_away_has_no_last_value(word: str) -> None:
+    curves = read(["[sweep] step=1 loss=0.5 accuracy=0.9", f"[sweep] step=2 loss={word} accuracy=0.8"])
+    assert (curves.last, curves.diverged) == ({"accuracy": 0.8}, {"loss"})
+    assert points(curves)["loss"] == [(1, 0.5)]
+
+
+def test_one_that_comes_back_has() -> None:
+    curves = read(["[sweep] step=1 loss=nan", "[sweep] step=2 loss=0.5"])
+    assert (curves.last, curves.diverged) == ({"loss": 0.5}, set())
