@@ -60,6 +60,8 @@ def offer(
     """`candidates` are those of the market that nothing stands in the way of, their datasets by number."""
     known = candidates.assign(arn=candidates["arn"].fillna("").astype(str))
     known = known.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
+    # What is billed by the hour, spot or not, unless the hours are paid already.
+    known["rate"] = known["on_demand_usd_per_hour"].where(known["purchase"] != Purchase.COMMITTED.value, 0.0)
     facts = ["usd_per_hour", "slots", "held", "opens_h", "closes_h"]
     lanes = known[[*LOT, *facts]].drop_duplicates(LOT).sort_values(LOT, ignore_index=True)
     lanes = lanes.astype(dict.fromkeys(facts, "float64"))
@@ -151,7 +153,7 @@ def _choices(sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, known:
     hours = held_hours(sweep, work, spot, risk)
     instances = sweep.train.instances
     usd = hours * known.floats("usd_per_hour")[row] * instances
-    rate = known.floats("on_demand_usd_per_hour")[row] * instances
+    rate = known.floats("rate")[row] * instances
     promise = rate * (honest * hours + STOP_HOURS) + LAUNCHER_USD_PER_HOUR * hours
     copy, lane = known.integers("copy")[row], known.integers("lane")[row]
     copied = np.append(known.copies["hours"].to_numpy(dtype=np.float64), 0.0)[copy]

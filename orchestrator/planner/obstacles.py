@@ -27,11 +27,11 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.
             reasons.loc[first] = reason(candidates[first])
 
     forbid(candidates["usd_per_hour"].isna(), lambda rows: "no price for " + _lane(rows))
+    committed = candidates["purchase"] == "committed"
     forbid(
-        candidates["on_demand_usd_per_hour"].isna(),
+        ~committed & candidates["on_demand_usd_per_hour"].isna(),
         lambda rows: "no on-demand price for " + rows["instance_type"] + " in " + rows["region"],
     )
-    committed = candidates["purchase"] == "committed"
     forbid(committed & (candidates["arn"].fillna("") == ""), lambda rows: "no training plan's ARN for " + _lane(rows))
     if sweep.data.move_data == "never":
         forbid(candidates["from_region"].notna(), lambda rows: "no replica in " + rows["region"])

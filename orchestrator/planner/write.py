@@ -76,9 +76,7 @@ def _spread(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
 
 def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
     """The place of a candidate, by its row."""
-    columns = [
-        offer.candidates[name].tolist() for name in ("dataset", *LOT, "s3_uri", "copy", "on_demand_usd_per_hour")
-    ]
+    columns = [offer.candidates[name].tolist() for name in ("dataset", *LOT, "s3_uri", "copy", "rate")]
 
     @cache
     def place(candidate: int) -> Place:

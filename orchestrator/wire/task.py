@@ -40,7 +40,8 @@ class Place:
     lane: Lane
     s3_uri: str
     rate: float
-    """On-demand $ for one instance and hour: what SageMaker multiplies billable time with, spot or not."""
+    """On-demand $ for one instance and hour: what SageMaker multiplies billable time with, spot or not. 0 under a
+    training plan, whose hours are paid already."""
     plan_arn: str = ""
     """Of the training plan that a committed lane's instances belong to."""
 

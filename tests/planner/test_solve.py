@@ -351,3 +351,10 @@ def test_another_process_makes_the_same_plan_whatever_its_hash_seed() -> None:
         for seed in ("1", "2")
     ]
     assert told[0] == told[1] != ""
+
+
+def test_hours_that_are_paid_already_need_no_promise() -> None:
+    lane = candidate(purchase="committed", usd_per_hour=0.0, arn="arn:plan", on_demand_usd_per_hour=None)
+    plan = solve(make_sweep(where__purchases=["committed"], plan={"budget": 1.0}, runtime=2.0), make_market(lane))
+    assert (plan.usd, {place.rate for share in plan.shares for place in share.places}) == (0.0, {0.0})
+    assert plan.worst_usd <= 1.0
