@@ -116,7 +116,7 @@ class FakeOrchestrator:
             raise UsageError(f"no run {name!r}", hint="`sweep runs` lists them")
         return self.opened
 
-    def plan(self, sweep: Any, classic: Any = None) -> Any:
+    def plan(self, sweep: Any, classic: Any = None, *, time_limit_s: float | None = None) -> Any:  # noqa: ARG002
         self.calls.append(("plan", sweep.name, classic))
         return self.made
 

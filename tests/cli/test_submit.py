@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class PlansForReal(FakeOrchestrator):
     """Plans with the catalog that is there, and submits to nowhere."""
 
-    def plan(self, sweep, classic=None):
+    def plan(self, sweep, classic=None, *, time_limit_s=None):
         self.calls.append(("plan", sweep.name, classic))
-        return Orchestrator().plan(sweep, classic)
+        return Orchestrator().plan(sweep, classic, time_limit_s=time_limit_s)
 
 
 @pytest.fixture

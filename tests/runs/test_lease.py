@@ -127,13 +127,13 @@ class TestRefused:
         assert anchors.find(team.orchestrator().cloud.s3, name) is None
 
     def test_a_price_that_rose_is_told_with_both_sums(self, team: Team, name: str) -> None:
-        made = plan(team, runtime=10, timeout="12h")
+        made = plan(team, runtime=10, timeout="24h")
         team.learns("prices", HEADING, "us-east-1,ml.c5.xlarge,spot,0.0824,2026-11-02")
         with pytest.raises(Refused, match=r"at today's prices it costs \$\d\.\d\d, not \$\d\.\d\d"):
             team.orchestrator().submit(made, name=name)
 
     def test_a_price_that_rose_a_little_is_not(self, team: Team, name: str) -> None:
-        made = plan(team, runtime=10, timeout="12h")
+        made = plan(team, runtime=10, timeout="24h")
         team.learns("prices", HEADING, "us-east-1,ml.c5.xlarge,spot,0.0816,2026-11-02")
         team.orchestrator().submit(made, name=name).cancel()
 
