@@ -28,6 +28,14 @@ class Entries:
 
 
 @dataclass(frozen=True)
+class Room:
+    """Parts of all lanes and of the budget that may be used: roundings need some."""
+
+    lanes: float = 1.0
+    budget: float = 1.0
+
+
+@dataclass(frozen=True)
 class Duals:
     """Prices: of all of each limit, and of what each link allows."""
 
@@ -99,6 +107,13 @@ class Columns:
         )
         self.limits += count
 
+    def high(self, room: Room) -> Floats:
+        """How much of each limit there is."""
+        high = np.ones(self.limits)
+        high[: len(self.lanes)] = room.lanes
+        high[self.charged] = room.budget
+        return high
+
     def priced(self, duals: Duals) -> Floats:
         """The cost of each column at these prices."""
         entries = self.entries
@@ -162,7 +177,8 @@ def columns(problem: Problem, groups: Sequence[Commodity]) -> Columns:
     if np.isfinite(problem.budget):
         found.charged, found.charge_part = np.array([found.limits]), problem.charges / problem.budget
         every = np.ones(len(rows), dtype=bool)
-        _limit(found, every, np.zeros_like(rows), choices.promise[rows] * weight / problem.budget)
+        promise = np.concatenate([group.promise for group in groups])[usable]
+        _limit(found, every, np.zeros_like(rows), promise * weight / problem.budget)
     return found
 
 

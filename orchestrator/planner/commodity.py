@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from orchestrator.planner.problem import Integers, Problem
+    from orchestrator.planner.problem import Floats, Integers, Problem
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Commodity:
     """The choices of its first cohort, by lane."""
     members: tuple[tuple[int, Integers], ...]
     """Each cohort with its choices in the same order, longest tasks first."""
+    promise: Floats
+    """The least that is promised at each of these choices for as much of it as one task of its first cohort is."""
     weight: float
     """All its tasks together, in tasks of the first cohort."""
 
@@ -31,8 +33,6 @@ def commodities(problem: Problem) -> list[Commodity]:
         rows = rows[np.argsort(choices.lane[rows], kind="stable")]
         length = float(choices.hours[rows[0]])
         facts = [choices.hours[rows] / length, choices.usd[rows] / length, choices.draw[rows] / length]
-        if np.isfinite(problem.budget):
-            facts.append(choices.promise[rows] / length)
         same = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]]).tobytes()
         key = same + b"".join(np.float32(fact).tobytes() for fact in facts)
         found.setdefault(key, []).append((-length, cohort, rows))
@@ -40,8 +40,9 @@ def commodities(problem: Problem) -> list[Commodity]:
 
 
 def _commodity(problem: Problem, members: list[tuple[float, int, Integers]]) -> Commodity:
-    longest = members[0][0]
+    longest, promise = members[0][0], problem.choices.promise
     return Commodity(
+        promise=np.min([promise[rows] * (longest / length) for length, _, rows in members], axis=0),
         rows=members[0][2],
         members=tuple((cohort, rows) for _, cohort, rows in members),
         weight=sum(length / longest * float(problem.counts[cohort]) for length, cohort, _ in members),

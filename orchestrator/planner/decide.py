@@ -12,7 +12,7 @@ from orchestrator.planner.program import Effort, Entries, Program, numbered
 
 if TYPE_CHECKING:
     from orchestrator.planner.clock import Clock
-    from orchestrator.planner.columns import Columns
+    from orchestrator.planner.columns import Columns, Room
     from orchestrator.planner.problem import Floats, Integers, Problem
     from orchestrator.planner.sieve import Sifted
 
@@ -32,7 +32,7 @@ class Decided:
 class Decision:
     """An integer program. Its columns: few of the relaxation's, then the copies, then the slots of lanes that share."""
 
-    def __init__(self, problem: Problem, relaxation: Columns, sifted: Sifted, room: float) -> None:
+    def __init__(self, problem: Problem, relaxation: Columns, sifted: Sifted, room: Room) -> None:
         self._problem, self._relaxation, self._sifted, self._room = problem, relaxation, sifted, room
         lanes = [total.lanes for total in problem.shared]
         self._sharing: Integers = np.intersect1d(relaxation.lanes, np.concatenate(lanes)) if lanes else NONE
@@ -79,8 +79,7 @@ class Decision:
         some = np.flatnonzero(position[entries.column] >= 0)
         charged = np.repeat(relaxation.charged, len(relaxation.charges))
         sharing = np.searchsorted(relaxation.lanes, self._sharing)
-        high = np.ones(relaxation.limits)
-        high[: len(relaxation.lanes)] = self._room
+        high = relaxation.high(self._room)
         high[sharing] = 0.0
         under = Entries(
             np.concatenate([entries.limit[some], charged, sharing]),
@@ -92,7 +91,7 @@ class Decision:
                 ]
             ),
             np.concatenate(
-                [entries.part[some], relaxation.charge_part, -self._room / self._problem.most[self._sharing]]
+                [entries.part[some], relaxation.charge_part, -self._room.lanes / self._problem.most[self._sharing]]
             ),
         )
         program.rows(relaxation.limits, under, -np.inf, high)

@@ -43,7 +43,7 @@ def solve(problem: Problem, clock: Clock | None = None) -> Solution:
         wrong = {lane: found for lane, found in misfits(problem, tasks, slots).items() if lane not in patterned}
         if not wrong:
             return _better(best, Solution(problem, tasks, bound, spread(problem, tasks, slots)))
-        if clock.is_out and (mended := repaired(problem, tasks, bound, slots)) is not None:
+        if clock.is_out and (mended := _mended(problem, tasks, bound, slots)) is not None:
             return _better(best, mended)
         new = {lane: found for lane in wrong if (found := patterns(problem, lane)) is not None}
         for lane, ways in new.items():
@@ -51,7 +51,7 @@ def solve(problem: Problem, clock: Clock | None = None) -> Solution:
             patterned.add(lane)
         if new:
             continue
-        if (mended := repaired(problem, tasks, bound, slots)) is not None:
+        if (mended := _mended(problem, tasks, bound, slots)) is not None:
             best = _better(best, mended)
             if best.gap <= NEAR:
                 return best
@@ -61,6 +61,11 @@ def solve(problem: Problem, clock: Clock | None = None) -> Solution:
     if best is None:
         raise DoesNotFit
     return best
+
+
+def _mended(problem: Problem, tasks: Integers, bound: float, slots: Floats) -> Solution | None:
+    found = repaired(problem, tasks, bound, slots)
+    return found if found is not None and found.promise <= problem.budget else None
 
 
 def _better(one: Solution | None, other: Solution) -> Solution:

@@ -41,7 +41,7 @@ def optimise(problem: Problem, clock: Clock | None = None) -> Solution:
 
 def nothing_binds(problem: Problem) -> Solution | None:
     """Everyone's cheapest choice, if no data moves for it and all of it fits."""
-    cheapest = problem.first[:-1]
+    cheapest = problem.cheapest
     if (problem.choices.copy[cheapest] != NO_COPY).any():
         return None
     tasks = np.zeros(len(problem.choices), dtype=np.int64)

@@ -145,8 +145,14 @@ class Problem:
 
     @cached_property
     def first(self) -> Integers:
-        """The row of each cohort's cheapest choice; those of cohort k are first[k] up to first[k + 1]."""
+        """The choices of cohort k are first[k] up to first[k + 1]."""
         return np.searchsorted(self.choices.cohort, np.arange(len(self.counts) + 1))
+
+    @cached_property
+    def cheapest(self) -> Integers:
+        """The row of each cohort's cheapest choice: its first, unless costs were replaced."""
+        by_usd = np.lexsort((self.choices.usd, self.choices.cohort))
+        return by_usd[self.first[:-1]]
 
     @cached_property
     def fullest(self) -> Floats:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from orchestrator.planner.clock import Clock
-from orchestrator.planner.columns import columns
+from orchestrator.planner.columns import Room, columns
 from orchestrator.planner.commodity import commodities
 from orchestrator.planner.decide import Decision
 from orchestrator.planner.problem import DoesNotFit
@@ -19,24 +20,48 @@ if TYPE_CHECKING:
     from orchestrator.planner.commodity import Commodity
     from orchestrator.planner.problem import Floats, Integers, Problem, Solution
 
-ROOM = (1.0, 0.99, 0.97, 0.9)
-"""Parts of each lane that the relaxation may fill; less, when roundings left over more than the rest could take."""
+LESS = (0.99, 0.97, 0.9)
+"""Parts of each lane that the relaxation may fill, one after the other, when more was left over than the rest takes."""
+BUDGETS = 5
+"""Times that it may promise less, when whole tasks promised more than there is."""
+SPARE = 0.999
 
 
 def solve(problem: Problem, clock: Clock | None = None) -> Solution:
-    groups, clock = commodities(problem), clock or Clock()
+    clock = clock or Clock()
+    if np.isfinite(problem.budget):  # it may well not bind, and is much work if it is asked after
+        found = _solve(replace(problem, budget=np.inf), clock)
+        if found.promise <= problem.budget:
+            return replace(found, problem=problem)
+    return _solve(problem, clock)
+
+
+def _solve(problem: Problem, clock: Clock) -> Solution:
+    groups = commodities(problem)
     relaxation = columns(problem, groups)
-    sieve, bound = Sieve(relaxation), None
-    for room in ROOM:
-        if bound is not None:
-            sieve.fill(room)
+    sieve, room, bound = Sieve(relaxation), Room(), None
+    for _ in range(len(LESS) + BUDGETS):
         sifted = sieve.solve(clock)
         decided = Decision(problem, relaxation, sifted, room).made(clock)
         bound = decided.bound if bound is None else bound
         tasks = _whole_tasks(problem, groups, relaxation, decided.flow)
-        if (found := repaired(problem, tasks, bound, decided.slots)) is not None:
+        found = repaired(problem, tasks, bound, decided.slots)
+        if found is None:
+            room = replace(room, lanes=_less(room.lanes))
+        elif found.promise > problem.budget:
+            room = replace(room, budget=room.budget * problem.budget / found.promise * SPARE)
+        else:
             return found
+        sieve.fill(room)
     raise DoesNotFit
+
+
+def _less(room: float) -> float:
+    """DoesNotFit, if that was the least."""
+    less = next((part for part in LESS if part < room), None)
+    if less is None:
+        raise DoesNotFit
+    return less
 
 
 def _whole_tasks(problem: Problem, groups: list[Commodity], relaxation: Columns, flow: Floats) -> Integers:

@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 
 
 def repaired(problem: Problem, tasks: Integers, bound: float, slots: Floats | None = None) -> Solution | None:
-    """All tasks placed and every limit kept, with data that is there or moves anyway; None where some fit nowhere.
+    """All tasks placed and every limit but the budget kept, with data that is there or moves anyway.
 
-    `slots` of each lane that are about enough, if they are known."""
+    None where some fit nowhere. `slots` of each lane that are about enough, if they are known."""
     there = _data_is_there(problem, tasks)
     lanes = Lanes(problem)
     tasks = lanes.hold(tasks, slots)
     sent = np.bincount(problem.choices.cohort, weights=tasks, minlength=len(problem.counts)).astype(np.int64)
     short, hours = problem.counts - sent, problem.choices.hours
     for cohort in sorted(np.flatnonzero(short).tolist(), key=lambda k: -hours[problem.first[k]]):
-        rows = range(problem.first[cohort], problem.first[cohort + 1])
-        if not _place(int(short[cohort]), (row for row in rows if there[row]), lanes, tasks):
+        rows = np.arange(problem.first[cohort], problem.first[cohort + 1])
+        rows = rows[there[rows]]
+        cheapest_first = rows[np.argsort(problem.choices.usd[rows], kind="stable")].tolist()
+        if not _place(int(short[cohort]), cheapest_first, lanes, tasks):
             return None
-    found = Solution(problem, tasks, bound, spread(problem, tasks, lanes.slots))
-    return found if found.promise <= problem.budget else None
+    return Solution(problem, tasks, bound, spread(problem, tasks, lanes.slots))
 
 
 def _data_is_there(problem: Problem, tasks: Integers) -> Booleans:

@@ -124,7 +124,7 @@ class Room:
     def unwanted(self) -> Floats:
         """0 for the limit that the cheapest choices would load most, up to almost 1."""
         problem = self._problem
-        cheapest = problem.first[:-1]
+        cheapest = problem.cheapest
         load = np.bincount(
             problem.choices.lane[cheapest],
             weights=problem.counts * problem.choices.hours[cheapest],

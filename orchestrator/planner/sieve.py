@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.columns import Duals
+from orchestrator.planner.columns import Duals, Room
 from orchestrator.planner.growing import Growing
 from orchestrator.planner.prices import Cooling, Prices
 from orchestrator.planner.problem import NO_COPY, DoesNotFit
@@ -31,8 +31,8 @@ DEARER = 0.02
 """Than its cheapest choice, slots and copies included: what is not looked at again."""
 WAYS = 4
 """Columns of each commodity and copy that are looked at in any case, if they are no dearer."""
-FEW = 2_000
-"""Columns that are all looked at: then the program with whole copies has a bound as well."""
+FEW = 4_000
+"""Columns that are looked at twice, beside those that are used; if there are no more in all, then every one."""
 ROUNDS = 300
 STUCK, STUCK_MORE, STUCK_MOST = 3.0, 30.0, 1e7
 """Times its dearest choice is what leaving a commodity out costs; and then so many times more, up to the last, unless
@@ -55,7 +55,7 @@ class Sieve:
 
     def __init__(self, columns: Columns) -> None:
         self._columns, self._prices = columns, Prices(columns)
-        self._high = np.ones(columns.limits)
+        self._high = columns.high(Room())
         self._best = self._prices.first(FROM_AFAR)
         self._bound = columns.bound(self._best, self._high)
         self._program = Growing()
@@ -87,7 +87,11 @@ class Sieve:
             duals = self._duals(rows)
             self._try(duals)
             if usd - self._bound > near * usd:
-                self._try(self._prices.settled(self._best.towards(duals, TOWARDS), FROM_NEAR))
+                towards, before = self._best.towards(duals, TOWARDS), self._bound
+                self._try(self._prices.settled(towards, FROM_NEAR))
+                if self._bound == before:  # the program is far from sense yet
+                    self._try(self._prices.settled(Duals(self._best.limits, towards.links), FROM_NEAR))
+                    self._try(self._prices.settled(self._best, FROM_NEAR))
             if self._bound > columns.worst * (1 + 1e-9):
                 raise DoesNotFit
             new = self._wanted(columns.priced(duals), rows, usd)
@@ -101,11 +105,10 @@ class Sieve:
             self._add(new)
         raise DoesNotFit
 
-    def fill(self, room: float) -> None:
-        """Lanes may be filled up to this part of them only."""
-        lanes = len(self._columns.lanes)
-        self._high[:lanes] = room
-        self._program.limit_to(self._limit_rows[:lanes], self._high[:lanes])
+    def fill(self, room: Room) -> None:
+        """Only so much of the limits may be used from now on."""
+        self._high = self._columns.high(room)
+        self._program.limit_to(self._limit_rows, self._high)
         self._bound = self._columns.bound(self._best, self._high)
 
     def _try(self, duals: Duals) -> None:

@@ -236,3 +236,26 @@ def test_without_time_there_is_a_plan_all_the_same_and_the_clock_says_so(way: Ca
     patient = Clock(1e6)
     assert optimise(problem([1], [1.0], [(0, 0, NO_COPY, 1.0, 0.0, 1.0)]), patient).usd == 1
     assert not patient.stopped
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_plan_keeps_a_budget_that_binds(seed: int) -> None:
+    given = random_problem(seed, tasks=50_000)
+    dear_is_safe = replace(given.choices, promise=given.choices.hours.max() * 3 - given.choices.usd)
+    given = replace(given, choices=dear_is_safe)
+    free = relaxed.solve(given)
+    least = relaxed.solve(replace(given, choices=replace(dear_is_safe, usd=dear_is_safe.promise))).promise
+    budget = (free.promise + least) / 2
+    found = relaxed.solve(replace(given, budget=budget))
+    assert least < found.promise <= budget < free.promise
+    assert not misfits(given, found.tasks)
+    assert free.bound <= found.bound <= found.usd
+    assert found.gap < 0.05
+    same = relaxed.solve(replace(given, budget=free.promise))
+    assert same.tasks.tolist() == free.tasks.tolist()
+
+
+def test_costs_may_be_replaced_without_sorting_the_choices_anew() -> None:
+    given = problem([2], [np.inf, np.inf], [(0, 0, NO_COPY, 1.0, 0.0, 1.0), (0, 1, NO_COPY, 1.0, 0.0, 2.0)])
+    turned = replace(given, choices=replace(given.choices, usd=np.array([3.0, 1.0])))
+    assert optimise(turned).usd == 2
