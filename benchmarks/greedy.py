@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.problem import NO_COPY
+from orchestrator.planner.model.problem import NO_COPY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.planner.problem import Problem
+    from orchestrator.planner.model.problem import Problem
 
 
 def best(problem: Problem) -> tuple[float, int]:
@@ -46,7 +46,7 @@ def _cheapest_first(problem: Problem) -> Iterable[int]:
 
 def _filled(problem: Problem, rows: Iterable[int]) -> tuple[int, float]:
     choices = problem.choices
-    left, hours = problem.counts.copy(), problem.slots * problem.fullest
+    left, hours = problem.counts.copy(), problem.slots * problem.busy_hours
     made: set[int] = set()
     usd = 0.0
     for row in rows:

@@ -155,7 +155,7 @@ def naive(sweep: Sweep, market: Market, tasks: int) -> float:
 
 def main(tasks: int) -> None:
     from benchmarks import greedy
-    from orchestrator.planner.ask import ask
+    from orchestrator.planner.offer.formulate import formulate
     from orchestrator.planner.solve import solve
 
     asked, known = sweep(tasks), market()
@@ -166,7 +166,7 @@ def main(tasks: int) -> None:
         raise SystemExit(f"planned {plan.tasks} tasks, not {tasks}")
     figures = {"solve_s": taken, "naive_s": naive(asked, known, tasks) if 0 < tasks <= 1_000 else 0.0}
     if plan:
-        usd, _ = greedy.best(ask(asked, known).offer.problem.within(24))
+        usd, _ = greedy.best(formulate(asked, known).offer.problem.within(24))
         figures |= {"gap": plan.gap, "greedy": usd / plan.bound - 1}
     print(json.dumps(figures))
 

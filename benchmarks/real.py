@@ -53,7 +53,7 @@ def table(path: Path) -> pd.DataFrame:
     Where a Region sells no spot, or for more than on-demand, the row is missing, or stays as it is."""
     import pandas as pd
 
-    from orchestrator.planner.speed import speed
+    from orchestrator.planner.hours.speed import speed
 
     rows = pd.read_csv(path, usecols=["InstanceType", "Region", "Price", "SpotPrice"])
     rows["instance_type"] = "ml." + rows["InstanceType"]
@@ -90,7 +90,7 @@ def market(lanes: pd.DataFrame, datasets: int, tasks: int, room: float) -> Marke
 
     from orchestrator.catalog.market import CANDIDATES, TRANSFERS, Market, table
     from orchestrator.catalog.market import DATASETS as COLUMNS
-    from orchestrator.planner.speed import speed
+    from orchestrator.planner.hours.speed import speed
 
     random = np.random.default_rng(SEED)
     names = [f"campaign-{k:02}@v1" for k in range(datasets)]
@@ -114,7 +114,7 @@ def market(lanes: pd.DataFrame, datasets: int, tasks: int, room: float) -> Marke
 
 def main(prices: str, datasets: int, tasks: int, room: float) -> None:
     from benchmarks import greedy
-    from orchestrator.planner.ask import ask
+    from orchestrator.planner.offer.formulate import formulate
     from orchestrator.planner.solve import solve
 
     lanes = table(Path(prices))
@@ -123,7 +123,7 @@ def main(prices: str, datasets: int, tasks: int, room: float) -> None:
     start = time.process_time()
     plan = solve(asked, known)
     taken = time.process_time() - start
-    usd, left = greedy.best(ask(asked, known).offer.problem.within(HORIZON_HOURS))
+    usd, left = greedy.best(formulate(asked, known).offer.problem.within(HORIZON_HOURS))
     print(json.dumps({"cpu_s": taken, "gap": plan.gap, "greedy": usd / plan.bound - 1, "left": left, "usd": plan.usd}))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchmarks.figure import Figure, best
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine
-from orchestrator.planner.plan import Dataset, Plan, Share
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.ledger import Known, Ledger

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from orchestrator.cli.commands import app
+from orchestrator.cli.program import app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,25 +20,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.api import Orchestrator as Orchestrator
-    from orchestrator.checkpoint import Checkpoints as Checkpoints
     from orchestrator.errors import SweepError as SweepError
-    from orchestrator.metrics import report as report
-    from orchestrator.planner.plan import Plan as Plan
+    from orchestrator.plan.plan import Plan as Plan
     from orchestrator.runs.run import Run as Run
     from orchestrator.settings import Settings as Settings
     from orchestrator.spec.reader import read as read
     from orchestrator.spec.sweep import Sweep as Sweep
+    from orchestrator.training.checkpoint import Checkpoints as Checkpoints
+    from orchestrator.training.report import report as report
 
 _HOMES = {
-    "Checkpoints": "orchestrator.checkpoint",
+    "Checkpoints": "orchestrator.training.checkpoint",
     "Orchestrator": "orchestrator.api",
-    "Plan": "orchestrator.planner.plan",
+    "Plan": "orchestrator.plan.plan",
     "Run": "orchestrator.runs.run",
     "Settings": "orchestrator.settings",
     "Sweep": "orchestrator.spec.sweep",
     "SweepError": "orchestrator.errors",
     "read": "orchestrator.spec.reader",
-    "report": "orchestrator.metrics",
+    "report": "orchestrator.training.report",
 }
 
 __all__ = ["Checkpoints", "Orchestrator", "Plan", "Run", "Settings", "Sweep", "SweepError", "read", "report"]

@@ -17,20 +17,19 @@ from orchestrator.chart.svg import svg
 from orchestrator.errors import InfeasibleError, Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
-from orchestrator.planner.picture import picture
-from orchestrator.planner.plan import Plan, Share
-from orchestrator.planner.plan import read as read_plan
-from orchestrator.planner.plan import write as write_plan
+from orchestrator.plan.file import read_plan, write_plan
+from orchestrator.plan.frontier_chart import picture
+from orchestrator.plan.plan import Plan, Share
 from orchestrator.platforms.source import pack
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Cloud
+from orchestrator.runs.dry_run import requests
 from orchestrator.runs.lease import book
 from orchestrator.runs.ledger import Ledger
-from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
-from orchestrator.runs.requests import requests
 from orchestrator.runs.run import Run
 from orchestrator.runs.submit import check, submit
+from orchestrator.runs.views import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
@@ -117,19 +116,19 @@ class Orchestrator:
         except InfeasibleError as refusal:
             if time_limit_s is not None:  # what else would do is found by planning again, several times
                 raise
-            from orchestrator.planner.elsewhere import advised
+            from orchestrator.planner.explain.elsewhere import advised
 
             raise advised(refusal, sweep, lambda wider: self._survey(wider, lines)) from None
 
     def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
         """With what earlier runs have taught."""
-        from orchestrator.runs.past import past
+        from orchestrator.runs.history import past
 
         return self.catalog.survey(sweep, lines, past(self.catalog.engine, sweep.name))
 
     def explain(self, plan: Plan, what: str, classic: Path | None = None) -> list[str]:
         """Why a task, by its number, or a dataset, by its name, goes where it goes."""
-        from orchestrator.planner.explain import explain
+        from orchestrator.planner.explain.why import explain
 
         market = self._survey(plan.sweep, _lines(classic))
         if market.hash != plan.market:
@@ -178,7 +177,7 @@ class Orchestrator:
     def stale(self, plan: Plan) -> str:
         """Why the plan no longer holds, in one line; empty if it does, or if nobody here can tell: then it warns."""
         from orchestrator.planner.stale import stale
-        from orchestrator.runs.past import discounts
+        from orchestrator.runs.history import discounts
 
         names = [dataset.name for dataset in plan.datasets]
         today = self.catalog.resurvey(plan.sweep, names, _classic_lines(plan))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer
 
-from orchestrator.cli.commands import app
+from orchestrator.cli.program import app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

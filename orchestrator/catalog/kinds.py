@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog import cells
-from orchestrator.catalog.sense import Complaint, half_a_commitment, half_a_total
+from orchestrator.catalog.consistency import Complaint, half_a_commitment, half_a_total
 from orchestrator.db import tables
 
 if TYPE_CHECKING:

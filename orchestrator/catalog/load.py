@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, delete, exists, insert, select
 from orchestrator.catalog.files import SUFFIXES
 from orchestrator.catalog.kinds import KINDS, Kind
 from orchestrator.catalog.rows import RowFile
-from orchestrator.catalog.stage import Counts, Stage
+from orchestrator.catalog.staging import Counts, Stage
 from orchestrator.db import tables
 from orchestrator.db.engine import writing
 from orchestrator.errors import CatalogError, did_you_mean

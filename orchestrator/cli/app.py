@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     from orchestrator.cli import problems
-    from orchestrator.cli.commands import run
+    from orchestrator.cli.program import run
     from orchestrator.cli.render import ReaderGone
 
     if not sys.stderr:  # closed, as by `2>&-`: nobody wants to know

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli import files, render, values
@@ -12,6 +11,8 @@ from orchestrator.cli.render import Column
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from orchestrator.api import Plan
 
 

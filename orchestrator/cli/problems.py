@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from orchestrator.cli.ask import Declined
+from orchestrator.cli.confirm import Declined
 from orchestrator.cli.render import paint, say
 from orchestrator.errors import SweepError
 

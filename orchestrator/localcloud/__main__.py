@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.errors import LocalCloudError
-from orchestrator.localcloud.machines import room
-from orchestrator.localcloud.market import table
+from orchestrator.localcloud.machines import prerequisites
 from orchestrator.localcloud.names import REGIONS
+from orchestrator.localcloud.services.market import table
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.home import Serving
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             regions=_regions(options.regions),
             vcpus=options.vcpus,
             trainings=options.trainings,
-            toolkit=room.toolkit() if options.toolkit else None,
+            toolkit=prerequisites.toolkit() if options.toolkit else None,
         )
         server.serve(chosen, _say_ready, stop)
     except LocalCloudError as error:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.errors import LocalCloudError
-from orchestrator.localcloud.processes import HOME_VARIABLE
+from orchestrator.localcloud.machines.processes import HOME_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

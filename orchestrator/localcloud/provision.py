@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.backends import create_role
 from orchestrator.localcloud.names import LAUNCHER_ROLE, QUEUE, TASK_ROLE, TRAINING_ROLE, bucket, lane_queue
+from orchestrator.localcloud.services.moto_backends import create_role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from orchestrator.localcloud.backends import Objects, Streams
-    from orchestrator.localcloud.batch.api import Batch
+    from orchestrator.localcloud.services.batch.api import Batch
+    from orchestrator.localcloud.services.moto_backends import Objects, Streams
 
 LOG_GROUPS = ("/aws/batch/job", "/aws/sagemaker/TrainingJobs")
 EXAMPLES = {"eu-central-1": ("berlin-winter", "oslo-night"), "eu-west-1": ("oslo-night",)}

@@ -12,41 +12,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud import backends, names
-from orchestrator.localcloud.batch.api import Batch
+from orchestrator.localcloud import names
 from orchestrator.localcloud.clock import Clock
-from orchestrator.localcloud.control import Control
 from orchestrator.localcloud.errors import LocalCloudError
-from orchestrator.localcloud.events import Events
-from orchestrator.localcloud.faults import Faults
-from orchestrator.localcloud.gateway import Gateway
+from orchestrator.localcloud.faults.call_faults import CallFaults
+from orchestrator.localcloud.faults.cloud_faults import CloudFaults
+from orchestrator.localcloud.faults.faults import Faults
 from orchestrator.localcloud.home import Home, Serving
-from orchestrator.localcloud.logs import Logs
-from orchestrator.localcloud.machines import room
-from orchestrator.localcloud.machines.door import Door
+from orchestrator.localcloud.http.gateway import Gateway
+from orchestrator.localcloud.http.overview import Overview
+from orchestrator.localcloud.http.web import Server
+from orchestrator.localcloud.local_api import Control
+from orchestrator.localcloud.machines import prerequisites
+from orchestrator.localcloud.machines.processes import Processes
 from orchestrator.localcloud.machines.toolkit import Toolkit
-from orchestrator.localcloud.market.applied import ServiceQuotas
-from orchestrator.localcloud.market.pricing import ENDPOINTS, Pricing
-from orchestrator.localcloud.market.spot import SpotMarket
-from orchestrator.localcloud.market.table import REGIONS
-from orchestrator.localcloud.mishaps import Mishaps
-from orchestrator.localcloud.overview import Overview
-from orchestrator.localcloud.processes import Processes
+from orchestrator.localcloud.machines.tunnel import Tunnel
 from orchestrator.localcloud.provision import provision
-from orchestrator.localcloud.quotas import Quotas
-from orchestrator.localcloud.registry import Registry
-from orchestrator.localcloud.schedules import Schedules
+from orchestrator.localcloud.services import moto_backends
+from orchestrator.localcloud.services.batch.api import Batch
+from orchestrator.localcloud.services.ecr import Registry
+from orchestrator.localcloud.services.events import Events
+from orchestrator.localcloud.services.logs import Logs
+from orchestrator.localcloud.services.market.applied import ServiceQuotas
+from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
+from orchestrator.localcloud.services.market.spot import SpotMarket
+from orchestrator.localcloud.services.market.table import REGIONS
+from orchestrator.localcloud.services.quotas import Quotas
+from orchestrator.localcloud.services.sagemaker.api import Trainings
+from orchestrator.localcloud.services.sagemaker.imitated import Imitated
+from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
+from orchestrator.localcloud.services.schedules import Schedules
 from orchestrator.localcloud.site import Site
-from orchestrator.localcloud.strikes import Strikes
-from orchestrator.localcloud.training.api import Trainings
-from orchestrator.localcloud.training.imitated import Imitated
-from orchestrator.localcloud.training.lifecycle import Lifecycle
-from orchestrator.localcloud.web import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.localcloud.training.starter import Starter
+    from orchestrator.localcloud.services.sagemaker.starter import Starter
 
 log = logging.getLogger(__name__)
 
@@ -88,21 +89,23 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
 
 
 def _site(options: Options, home: Home, processes: Processes, server: Server) -> Site:
-    clock, objects, scratch = Clock(), backends.Objects(), home.scratch()
+    clock, objects, scratch = Clock(), moto_backends.Objects(), home.scratch()
     environment = _environment(_endpoint(server), options.regions[0])
     starter: Starter = Imitated(environment, objects)
     if options.toolkit:
-        starter = Toolkit(options.toolkit, environment, Door(scratch / "door", server), room.refusal(options.toolkit))
+        starter = Toolkit(
+            options.toolkit, environment, Tunnel(scratch / "door", server), prerequisites.refusal(options.toolkit)
+        )
     return Site(
-        account=backends.ACCOUNT,
+        account=moto_backends.ACCOUNT,
         work=home.work,
         scratch=scratch,
         clock=clock,
         processes=processes,
-        logs=Logs(backends.Streams(), clock),
+        logs=Logs(moto_backends.Streams(), clock),
         objects=objects,
         quotas=Quotas(),
-        events=Events(backends.Rules(), clock),
+        events=Events(moto_backends.Rules(), clock),
         starter=starter,
         environment=environment,
     )
@@ -113,9 +116,9 @@ def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
-    provision(batch, objects, backends.Streams(), options.vcpus)
+    provision(batch, objects, moto_backends.Streams(), options.vcpus)
     faults = Faults()
-    mishaps = Mishaps(faults, clock, site.quotas, lifecycle, batch, trainings)
+    cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings)
     return Gateway(
         services={
             "batch": batch,
@@ -124,13 +127,13 @@ def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
             "pricing": dict.fromkeys(ENDPOINTS, Pricing()),
             "servicequotas": {region: ServiceQuotas(site, region) for region in options.regions},
         },
-        moto=backends.application(),
+        moto=moto_backends.application(),
         logs=logs,
         objects=objects,
-        schedules=Schedules(backends.ScheduleStore(), clock, batch),
-        registry=Registry(backends.Repositories()),
-        control=Control(clock, faults, mishaps, Overview(endpoint, clock, faults, objects, batch, trainings)),
-        strikes=Strikes(faults, clock),
+        schedules=Schedules(moto_backends.ScheduleStore(), clock, batch),
+        registry=Registry(moto_backends.Repositories()),
+        control=Control(clock, faults, cloud_faults, Overview(endpoint, clock, faults, objects, batch, trainings)),
+        call_faults=CallFaults(faults, clock),
     )
 
 

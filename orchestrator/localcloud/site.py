@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from orchestrator.localcloud.backends import Objects
     from orchestrator.localcloud.clock import Clock
-    from orchestrator.localcloud.events import Events
-    from orchestrator.localcloud.logs import Logs
-    from orchestrator.localcloud.processes import Processes
-    from orchestrator.localcloud.quotas import Quotas
-    from orchestrator.localcloud.training.starter import Starter
+    from orchestrator.localcloud.machines.processes import Processes
+    from orchestrator.localcloud.services.events import Events
+    from orchestrator.localcloud.services.logs import Logs
+    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.quotas import Quotas
+    from orchestrator.localcloud.services.sagemaker.starter import Starter
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.planner.discounts import priced
-from orchestrator.planner.plan import Lot
-from orchestrator.planner.slots import Quota, first_choices, lots
+from orchestrator.plan.plan import Lot
+from orchestrator.plan.slots import Quota, first_choices, lots
+from orchestrator.planner.offer.spot_prices import priced
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from orchestrator.catalog.market import Market
-    from orchestrator.planner.plan import Plan
+    from orchestrator.plan.plan import Plan
 
 
 def difference(old: Plan, new: Plan, market: Market) -> list[str]:

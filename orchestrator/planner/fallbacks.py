@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.lanes import Lanes
-from orchestrator.planner.problem import NO_COPY, NO_POOL
+from orchestrator.planner.model.problem import NO_COPY, NO_POOL
+from orchestrator.planner.pack.lanes import Lanes
 
 if TYPE_CHECKING:
-    from orchestrator.planner.cost import Offer
-    from orchestrator.planner.problem import Floats, Integers, Solution
+    from orchestrator.planner.model.arrays import Floats, Integers
+    from orchestrator.planner.model.solution import Solution
+    from orchestrator.planner.offer.offer import Offer
 
 MAX_PLACES = 4
 _PLENTY = 1e12

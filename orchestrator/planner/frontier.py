@@ -12,7 +12,7 @@ from orchestrator.spec.goal import Goal
 
 if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
-    from orchestrator.planner.plan import Plan
+    from orchestrator.plan.plan import Plan
     from orchestrator.spec.sweep import Sweep
 
 PLANS = 8

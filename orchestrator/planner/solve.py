@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
-from orchestrator.planner.ask import ask
-from orchestrator.planner.clock import Clock
-from orchestrator.planner.plan import Plan
-from orchestrator.planner.problem import DoesNotFit
-from orchestrator.planner.pursue import pursue
-from orchestrator.planner.write import written
+from orchestrator.plan.plan import Plan
+from orchestrator.planner.compose import compose
+from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.time_limit import TimeLimit
+from orchestrator.planner.offer.formulate import formulate
+from orchestrator.planner.solver.meet_goal import meet_goal
 
 if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
@@ -22,20 +22,20 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
 
     With a limit in seconds, a plan that it cut short says so: it is not reproducible.
     """
-    asked = ask(sweep, market)
-    clock = Clock() if time_limit_s is None else Clock(time_limit_s)
+    formulation = formulate(sweep, market)
+    time_limit = TimeLimit() if time_limit_s is None else TimeLimit(time_limit_s)
     try:
-        solution = pursue(asked.offer.problem, sweep.plan, clock)
+        solution = meet_goal(formulation.offer.problem, sweep.plan, time_limit)
     except DoesNotFit:
-        if clock.stopped:
+        if time_limit.stopped:
             raise InfeasibleError(
                 f"no plan was found within {time_limit_s:g} seconds", hint="allow more time, or none at all"
             ) from None
-        from orchestrator.planner.refuse import Refusal  # here, for only a refusal always needs HiGHS
+        from orchestrator.planner.explain.refusal import Refusal  # here, for only a refusal always needs HiGHS
 
-        raise Refusal(asked).error() from None
-    notes = [*asked.notes]
-    if clock.stopped:
+        raise Refusal(formulation).error() from None
+    notes = [*formulation.notes]
+    if time_limit.stopped:
         notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")
-    plan = Plan(sweep, market.hash, asked.datasets, (), tuple(notes))
-    return written(plan, asked.cohorts, asked.offer, solution)
+    plan = Plan(sweep, market.hash, formulation.datasets, (), tuple(notes))
+    return compose(plan, formulation.cohorts, formulation.offer, solution)

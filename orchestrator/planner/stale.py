@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from orchestrator.catalog.market import ANY
-from orchestrator.planner.discounts import priced
-from orchestrator.planner.slots import Quota, at_once, first_choices, lots
-from orchestrator.planner.transfer import copies
+from orchestrator.plan.slots import Quota, at_once, first_choices, lots
+from orchestrator.planner.offer.copy_prices import copies
+from orchestrator.planner.offer.spot_prices import priced
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.catalog.market import Market
-    from orchestrator.planner.plan import Lot, Plan, Share
+    from orchestrator.plan.plan import Lot, Plan, Share
 
 DEARER = 0.02
 """A plan may cost this much more than was agreed to, and no more."""

@@ -43,8 +43,12 @@ SECRETS = (
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
 """Names of files that hold keys more often than code."""
-HELPERS = tuple(
-    Path("orchestrator", f"{name}.py") for name in ("__init__", "checkpoint", "metrics", "notice", "process")
+HELPERS = (
+    Path("orchestrator", "__init__.py"),
+    *(
+        Path("orchestrator", "training", f"{name}.py")
+        for name in ("__init__", "checkpoint", "notice", "process", "report")
+    ),
 )
 """What a training script may import of ours: it needs nothing but Python."""
 _OURS = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import NotFound, UsageError
-from orchestrator.planner.plan import Plan
+from orchestrator.plan.plan import Plan
 from orchestrator.runs.submission import Submission
 from orchestrator.wire.names import RunKeys, canonical, valid_run_name
 from orchestrator.wire.ranges import Ranges

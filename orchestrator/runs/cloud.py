@@ -16,7 +16,7 @@ from orchestrator.platforms.sagemaker.stage import Site
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
-    from orchestrator.planner.slots import Quota
+    from orchestrator.plan.slots import Quota
     from orchestrator.platforms.base import Platform
 
 

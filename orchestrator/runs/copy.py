@@ -11,7 +11,7 @@ from orchestrator.errors import NotFound
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
-    from orchestrator.planner.plan import Copy, Plan
+    from orchestrator.plan.plan import Copy, Plan
     from orchestrator.runs.cloud import Cloud
     from orchestrator.wire.task import Task
 

@@ -17,7 +17,7 @@ from sqlalchemy import delete, func, select, text
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.db.upsert import insert_missing
-from orchestrator.planner.slots import Quota, at_once, first_choices
+from orchestrator.plan.slots import Quota, at_once, first_choices
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from orchestrator.planner.plan import Plan
+    from orchestrator.plan.plan import Plan
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Account
     from orchestrator.runs.ledger import Ledger

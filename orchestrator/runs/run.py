@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from orchestrator.chart.png import png
 from orchestrator.chart.svg import svg
 from orchestrator.platforms.base import Handle
-from orchestrator.runs import change, report
+from orchestrator.runs import change, views
 from orchestrator.runs.anchor import submissions
-from orchestrator.runs.picture import picture
+from orchestrator.runs.curve_chart import picture
 from orchestrator.runs.sync import sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from orchestrator.planner.plan import Plan
+    from orchestrator.plan.plan import Plan
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
-    from orchestrator.runs.report import CostRow, LogLine, Status, TaskRow
+    from orchestrator.runs.views import CostRow, LogLine, Status, TaskRow
     from orchestrator.wire.ranges import Ranges
 
 
@@ -50,7 +50,7 @@ class Run:
         return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
 
     def status(self) -> Status:
-        return report.status(self.anchor, self.ledger, time.time())
+        return views.status(self.anchor, self.ledger, time.time())
 
     def watch(self, every_s: float = 2.0) -> Iterator[Status]:
         """The status again and again, until the run has finished."""
@@ -65,12 +65,12 @@ class Run:
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         """A row a task, best first by the sweep's objective."""
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
-        rows = report.rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
-        return report.ranked(rows, self.plan.sweep.objective)
+        rows = views.rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
+        return views.ranked(rows, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         """The same results, with what their trainings have reported step by step."""
-        return report.with_curves(rows, self.ledger.known(self.name))
+        return views.with_curves(rows, self.ledger.known(self.name))
 
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
         """The learning curves of these results, as `svg` or `png`."""
@@ -78,7 +78,7 @@ class Run:
         return png(drawing) if form == "png" else svg(drawing)
 
     def cost(self) -> list[CostRow]:
-        return report.cost(self.plan, self.ledger.known(self.name))
+        return views.cost(self.plan, self.ledger.known(self.name))
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
         """What the trainings have written; with `follow`, as they write it, until the run has finished."""
@@ -91,7 +91,7 @@ class Run:
                     platform = self.cloud.platform(outcome.lane.platform)
                     handle = Handle(outcome.lane, outcome.training, 0.0, self.plan.sweep.train.instances)
                     for stream, text in platform.logs(handle, seen.setdefault(outcome.training, {})):
-                        yield report.LogLine(one.result.task, stream, text)
+                        yield views.LogLine(one.result.task, stream, text)
             if finished or not follow:
                 return
             time.sleep(every_s)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.planner.slots import Quota, crowded
+from orchestrator.plan.slots import Quota, crowded
 from orchestrator.wire.names import RunKeys, array_name
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Lane
@@ -15,7 +15,7 @@ from orchestrator.wire.task import Lane
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.planner.plan import Plan, Share
+    from orchestrator.plan.plan import Plan, Share
 
 ARRAY_LIMIT = 10_000
 """Children of one AWS Batch array job, at most."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.batch import ArrayJob, Resource
 from orchestrator.errors import UsageError
-from orchestrator.planner.slots import lots
+from orchestrator.plan.slots import lots
 from orchestrator.platforms.sagemaker.images import pinned
 from orchestrator.platforms.sagemaker.stage import stage, template
 from orchestrator.runs.anchor import add_submission, submissions

@@ -1,6 +1,6 @@
 """What a training's log tells of its metrics: the last value of each, and its learning curve in few points.
 
-A training reports in lines such as `[sweep] step=3 loss=0.25`, as `orchestrator.metrics.report` prints them, with
+A training reports in lines such as `[sweep] step=3 loss=0.25`, as `orchestrator.training.report` prints them, with
 whatever a launcher puts before. Metrics that have a regex are looked for in every other line; their steps are counted.
 """
 

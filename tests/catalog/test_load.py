@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.kinds import KINDS
-from orchestrator.catalog.stage import Counts
+from orchestrator.catalog.staging import Counts
 from orchestrator.errors import CatalogError
 from tests.catalog.conftest import FILES, small, write
 

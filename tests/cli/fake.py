@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.cli import app
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
-from orchestrator.runs.report import CostRow, LogLine, RunRow, Status, TaskRow
+from orchestrator.runs.views import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 

@@ -11,7 +11,7 @@ from orchestrator.cli.standing import Standing
 from tests.cli.fake import FakeOrchestrator, status
 
 if TYPE_CHECKING:
-    from orchestrator.runs.report import Status
+    from orchestrator.runs.views import Status
     from tests.cli.calls import Shell, Sweep
 
 

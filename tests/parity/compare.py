@@ -41,7 +41,7 @@ DIFFERENCES = (
     Difference(r"StoppingCondition\.MaxPendingTimeInSeconds", "ours: a place that has no machine is left for the next"),
     Difference(
         r"Environment\.SWEEP_CHECKPOINT_EVERY_S",
-        "ours: how often to save, for orchestrator.checkpoint",
+        "ours: how often to save, for orchestrator.training.checkpoint",
         ".*everything.*",
     ),
     Difference(r"Environment\.FI_.*", "ours: EFA between instances of types that have it", r".*(EFA|smddp).*"),

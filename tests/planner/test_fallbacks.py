@@ -14,7 +14,7 @@ from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
-    from orchestrator.planner.plan import Plan, Share
+    from orchestrator.plan.plan import Plan, Share
     from orchestrator.wire.task import Lane
 
 REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]

@@ -6,8 +6,8 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 from orchestrator.chart.svg import svg
+from orchestrator.plan.frontier_chart import picture
 from orchestrator.planner.frontier import frontier
-from orchestrator.planner.picture import picture
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1")

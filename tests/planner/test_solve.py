@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.errors import InfeasibleError
+from orchestrator.plan.plan import Plan
 from orchestrator.planner.fallbacks import MAX_PLACES
-from orchestrator.planner.plan import Plan
+from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
-from orchestrator.planner.spot import expected_hours
 from orchestrator.wire.names import canonical
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.catalog.market import TOTALS, Market, table
-from orchestrator.planner.slots import at_once, first_choices
+from orchestrator.plan.slots import at_once, first_choices
 from orchestrator.planner.solve import solve
 from orchestrator.planner.stale import stale
 from orchestrator.wire.task import Place, Purchase
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
-    from orchestrator.planner.plan import Plan
+    from orchestrator.plan.plan import Plan
 
 SWEEP = make_sweep(space={"lr": [1, 2, 3, 4, 5, 6], "epochs": [2]})
 """Six tasks of an hour."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.planner.plan import write
+from orchestrator.plan.file import write_plan
 from orchestrator.runs.submission import everything
 from orchestrator.wire.names import resource_name
 from orchestrator.wire.result import TaskState
@@ -105,7 +105,7 @@ def test_a_submit_killed_between_its_lanes_is_completed_by_the_next(
 
 def test_two_who_submit_the_same_at_once_make_one_run(team: Team, name: str, client: Callable[..., Any]) -> None:
     team.limits(1)
-    write(team.plan("[1, 2]"), team.folder / "plan.json")
+    write_plan(team.plan("[1, 2]"), team.folder / "plan.json")
     command = [Path(sys.executable).with_name("sweep"), "submit", "plan.json", "--yes", "--name", name]
     environment = {**os.environ, "SWEEP_DATABASE": team.settings.database}
     both = [subprocess.Popen(command, cwd=team.folder, env=environment) for _ in range(2)]

@@ -16,7 +16,7 @@ from orchestrator import Orchestrator, read
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases
 from orchestrator.errors import Refused, UsageError
-from orchestrator.planner.plan import write
+from orchestrator.plan.file import write_plan
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.lease import book, held
 from orchestrator.wire.result import TaskState
@@ -44,7 +44,7 @@ def test_of_two_submits_at_once_for_the_same_slots_exactly_one_wins(team: Team, 
     team.limits(2)
     processes = []
     for number, x in enumerate(("[1, 2]", "[3, 4]")):
-        write(plan(team, x), team.folder / f"{number}.json")
+        write_plan(plan(team, x), team.folder / f"{number}.json")
     for number in (0, 1):
         command = [Path(sys.executable).with_name("sweep"), "submit", f"{number}.json", "--yes", "--name"]
         environment = {**os.environ, "SWEEP_DATABASE": team.settings.database}
@@ -67,7 +67,7 @@ BOOK = """
 import pathlib, sys
 from orchestrator.api import Orchestrator, read_plan
 
-orchestrator, plan = Orchestrator(), read_plan(pathlib.Path("plan.json"))
+orchestrator, plan = Orchestrator(), read(pathlib.Path("plan.json"))
 print("ready", flush=True)
 sys.stdin.readline()
 orchestrator._reserve(orchestrator._anchor(plan, None, sys.argv[1]))
@@ -76,7 +76,7 @@ orchestrator._reserve(orchestrator._anchor(plan, None, sys.argv[1]))
 
 def test_of_many_processes_only_as_many_win_as_there_are_slots_for(team: Team, name: str) -> None:
     team.limits(6)
-    write(plan(team), team.folder / "plan.json")
+    write_plan(plan(team), team.folder / "plan.json")
     environment = {**os.environ, "SWEEP_DATABASE": team.settings.database}
     pipe = subprocess.PIPE
     processes = [

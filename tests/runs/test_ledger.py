@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.db.engine import engine
-from orchestrator.planner.plan import Dataset, Plan, Share
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs import ledger as ledgers
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.planner.plan import Dataset, Lot, Plan, Share
-from orchestrator.planner.slots import Quota
+from orchestrator.plan.plan import Dataset, Lot, Plan, Share
+from orchestrator.plan.slots import Quota
 from orchestrator.runs.submission import Part, Submission, everything, parts
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Lane, Limits, Place, Purchase

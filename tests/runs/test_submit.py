@@ -19,7 +19,7 @@ from orchestrator import read
 from orchestrator.aws.batch import ArrayJob, Batch, submission
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
-from orchestrator.planner.plan import write
+from orchestrator.plan.file import write_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ def test_a_sigkilled_process_that_submits_is_completed_by_the_next(
     team: Team, name: str, client: Callable[..., Any], delay: float
 ) -> None:
     plan = team.plan("[2]")
-    write(plan, team.folder / "plan.json")
+    write_plan(plan, team.folder / "plan.json")
     command = [str(Path(sys.executable).with_name("sweep")), "submit", "plan.json", "--yes", "--name", name]
     process = subprocess.Popen(command, cwd=team.folder, env={**os.environ, "SWEEP_DATABASE": team.settings.database})
     time.sleep(delay)
@@ -251,7 +251,7 @@ def sent_by(
 def test_the_same_inputs_give_the_same_plan_byte_for_byte(team: Team) -> None:
     plans = []
     for file in ("a.json", "b.json"):
-        write(team.plan(), team.folder / file)
+        write_plan(team.plan(), team.folder / file)
         plans.append((team.folder / file).read_bytes())
     assert plans[0] == plans[1]
     assert read(team.folder / "sweep.yaml").name == "small"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.metrics import report
+from orchestrator.training.report import report
 from orchestrator.wire.curve import MOST_ALTOGETHER, MOST_METRICS, MOST_POINTS, Curves, decode, pattern
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
     hosts.py FILE
 
-FILE is what `plan.py` writes. When the hosts have a network of their own, the network namespace that we are in is their
-switch. Nothing here has a name outside: when we go, however we go, the hosts go, and mounts and networks go with them.
+FILE is what `machine.py` writes. When the hosts have a network of their own, the network namespace that we are in is
+their switch. Nothing here has a name outside: when we go, however we go, the hosts go, and mounts and networks go with
+them.
 """
 
 from __future__ import annotations

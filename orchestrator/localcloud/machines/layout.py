@@ -1,6 +1,6 @@
 """Lay out one host of a training as a container, then become its first process. Standard library only; a script.
 
-    layout.py FILE NAME: a training's hosts, as `plan.py` writes them, and which of them this is
+    layout.py FILE NAME: a training's hosts, as `machine.py` writes them, and which of them this is
 
 It runs in namespaces of its own. The container gets /opt/ml, folders to which it may write unseen, a name, a network.
 """
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-_FIRST = str(Path(__file__).with_name("first.py"))
+_PID1 = str(Path(__file__).with_name("pid1.py"))
 _BIND = 0x1000 | 0x4000  # MS_BIND, MS_REC
 _STORE = Path("/run")
 """A tmpfs of the container's: where what it writes outside /opt/ml lies."""
@@ -160,7 +160,7 @@ def main(file: str, name: str) -> None:
     host = next(host for host in json.loads(Path(file).read_text())["hosts"] if host["name"] == name)
     lay_out(name, host["layout"])
     os.chdir(host["folder"])
-    os.execv(sys.executable, [sys.executable, "-I", "-S", _FIRST, *host["command"]])
+    os.execv(sys.executable, [sys.executable, "-I", "-S", _PID1, *host["command"]])
 
 
 if __name__ == "__main__":

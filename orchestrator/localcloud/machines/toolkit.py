@@ -12,19 +12,19 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.machines import plan, room
-from orchestrator.localcloud.processes import Command
-from orchestrator.localcloud.training import report, starter, toolkit
-from orchestrator.localcloud.training.toolkit import Unlaunchable
+from orchestrator.localcloud.machines import machine, prerequisites
+from orchestrator.localcloud.machines.processes import Command
+from orchestrator.localcloud.services.sagemaker import report, starter, toolkit
+from orchestrator.localcloud.services.sagemaker.toolkit import Unlaunchable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from orchestrator.localcloud.machines.door import Door
-    from orchestrator.localcloud.processes import Ending
-    from orchestrator.localcloud.training.job import Training
-    from orchestrator.localcloud.training.toolkit import Host
+    from orchestrator.localcloud.machines.processes import Ending
+    from orchestrator.localcloud.machines.tunnel import Tunnel
+    from orchestrator.localcloud.services.sagemaker.job import Training
+    from orchestrator.localcloud.services.sagemaker.toolkit import Host
 
 _OWN, _SHARED = "eth0", "lo"
 """The interface of a host in a network of its own, and of one in this machine's."""
@@ -36,7 +36,7 @@ class Toolkit:
     python: Path
     """The environment that the toolkit is installed in."""
     environment: Mapping[str, str]
-    door: Door
+    door: Tunnel
     refusal: str
     """Why hosts cannot be containers on this machine; empty when they can."""
     exhausting = signal.SIGUSR1  # which the first process of a host takes up
@@ -53,9 +53,11 @@ class Toolkit:
         if (several or mpi) and self.refusal:
             what = "MPI needs" if mpi else "several hosts need"
             raise Unlaunchable(f"{what} namespaces of their own under the toolkit: {self.refusal}")
-        if mpi and not room.SSHD.exists():
-            raise Unlaunchable(f"MPI's hosts log in to each other, and there is no {room.SSHD}: install openssh-server")
-        if mpi and several and not plan.IS_ROOT:
+        if mpi and not prerequisites.SSHD.exists():
+            raise Unlaunchable(
+                f"MPI's hosts log in to each other, and there is no {prerequisites.SSHD}: install openssh-server"
+            )
+        if mpi and several and not machine.IS_ROOT:
             raise Unlaunchable("MPI's hosts log in to each other by sshd, which here only root can run")
         return _OWN if several or mpi else _SHARED
 
@@ -70,7 +72,7 @@ class Toolkit:
             return {first.name: self._plain(training, first)}
         if first.interface == _OWN:
             _make_key(folder / "keys")
-        command = plan.contained(
+        command = machine.contained(
             [self._contained(training, host, folder / "keys") for host in hosts], folder / "hosts.json"
         )
         return {"hosts": Command(command, dict(self.environment), folder, first.log)}
@@ -86,16 +88,16 @@ class Toolkit:
 
     # Hosts
 
-    def _contained(self, training: Training, host: Host, keys: Path) -> plan.Machine:
-        network = plan.Network(f"{_address(host, host.name)}/16", self.door.port, str(self.door.path))
+    def _contained(self, training: Training, host: Host, keys: Path) -> machine.Machine:
+        network = machine.Network(f"{_address(host, host.name)}/16", self.door.port, str(self.door.path))
         names = "".join(f"{_address(host, name)} {name}\n" for name in host.hosts)
-        return plan.Machine(
+        return machine.Machine(
             name=host.name,
             command=_command(training),
             folder="/opt/ml/code",
             log=str(host.log),
             environment={**self._variables(training), "HOME": "/root"},
-            layout=plan.Layout(
+            layout=machine.Layout(
                 base=str(host.base),
                 python=str(self.python),
                 addresses=f"127.0.0.1 localhost\n{names}",
@@ -108,14 +110,14 @@ class Toolkit:
         command = [word.replace("/opt/ml", str(host.base)) for word in _command(training)]
         own = {"SAGEMAKER_BASE_DIR": str(host.base), "SM_STUDIO_LOCAL_MODE": "true", "TMPDIR": str(host.scratch)}
         asked = {name: host.local(value) for name, value in starter.asked(training).items()}
-        return Command(plan.plain(command), {**self._variables(training), **asked, **own}, host.code, host.log)
+        return Command(machine.plain(command), {**self._variables(training), **asked, **own}, host.code, host.log)
 
     def _variables(self, training: Training) -> dict[str, str]:
         """As the image has them, and what lets several hosts share this machine's cores."""
         site = {name: value for name, value in self.environment.items() if name not in _NOT_THEIRS}
         return {
             **site,
-            "PATH": room.programs(self.python, site["PATH"]),
+            "PATH": prerequisites.programs(self.python, site["PATH"]),
             "PYTHONUNBUFFERED": "1",  # the log is read while it is written
             "SAGEMAKER_TRAINING_MODULE": toolkit.MODULE,
             "LD_LIBRARY_PATH": str(self.python / "lib"),  # mpirun hands it on, and warns when there is none

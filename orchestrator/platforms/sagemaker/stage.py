@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.checkpoint import EVERY
 from orchestrator.errors import SpecError
 from orchestrator.platforms.sagemaker.images import located, of_framework
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Start, encode
 from orchestrator.spec.duration import seconds
+from orchestrator.training.checkpoint import EVERY
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:

@@ -1,0 +1,129 @@
+"""`sweep submit`: do exactly this plan, once."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli import follow, render, values
+from orchestrator.cli.commands.plan import Classic, show
+from orchestrator.cli.confirm import confirm
+from orchestrator.cli.options import AsJson, Yes
+from orchestrator.cli.problems import Interrupted
+from orchestrator.cli.session import Session
+from orchestrator.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.api import Orchestrator, Plan, Run, Sweep
+
+PlanFile = Annotated[Path, typer.Argument(metavar="FILE", help="A plan.json, or a sweep.yaml to plan now.")]
+
+
+@dataclass(frozen=True)
+class Submitted:
+    run: str
+    plan: str
+    tasks: int
+    usd: float
+
+
+def submit(
+    context: typer.Context,
+    file: PlanFile,
+    manifest: Classic = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The run's name; without one, the plan's id.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Another run of a plan that has been run.")] = False,
+    replan: Annotated[bool, typer.Option("--replan", help="If the plan no longer holds, plan anew.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Stay until the run has ended.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the exact AWS requests as JSON; send none.")
+    ] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a plan: exactly once, however often this is called.
+
+    Shows the plan and asks. Interrupted at any point, the same command again completes it. Prints the run's name.
+    A plan that no longer holds is refused, with exit code 6: places or slots gone, or over 2 % dearer today.
+
+    Example: sweep submit plan.json --name nightly-2026-11-20 --watch
+    """
+    orchestrator = Session.of(context).orchestrator
+    begun = partial(_under_way, orchestrator, name) if not (again or dry_run) else _nothing
+    plan = _plan(orchestrator, file, manifest, begun, replan=replan)
+    if dry_run:
+        requests = orchestrator.requests(plan, name=name)
+        render.as_json(requests)
+        for line in requests["left_out"]:
+            render.say(f"note: {line}")
+        return
+    show(plan, sys.stderr)
+    confirm(f"Submit {values.plural(plan.tasks, 'task')} for about {values.money(plan.usd)}?", yes=yes)
+    run = _submit(orchestrator, plan, name, again=again)
+    if as_json:
+        render.as_json(Submitted(run.name, plan.id, plan.tasks, plan.usd))
+    else:
+        render.line(run.name)
+    if watch:
+        follow.to_the_end(run, sys.stderr)
+    else:
+        render.say(f"submitted: `sweep watch {run.name}` follows it")
+
+
+def _plan(
+    orchestrator: Orchestrator,
+    file: Path,
+    manifest: Path | None,
+    begun: Callable[[Sweep], Plan | None],
+    *,
+    replan: bool,
+) -> Plan:
+    """What to submit. A run that was begun holds its slots: planned now, its sweep would go elsewhere."""
+    from orchestrator.api import read_plan, read_sweep
+
+    if file.suffix != ".json":
+        sweep = read_sweep(file)
+        return begun(sweep) or orchestrator.plan(sweep, classic=manifest)
+    if manifest is not None:
+        hint = "give the sweep.yaml instead, or plan with --manifest"
+        raise UsageError("a plan already says which tasks there are", where="--manifest", hint=hint)
+    plan = read_plan(file)
+    return begun(plan.sweep) or _fresh(orchestrator, plan) if replan else plan
+
+
+def _under_way(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Plan | None:
+    run = orchestrator.under_way(sweep, name)
+    if run is None:
+        return None
+    render.say(f"note: run {run.name} of this sweep is under way, and is completed; --again makes another")
+    return run.plan
+
+
+def _nothing(_: Sweep) -> None:
+    """Nothing is begun that this might complete."""
+
+
+def _fresh(orchestrator: Orchestrator, plan: Plan) -> Plan:
+    """The plan, if it still holds; else another one, and why."""
+    reason = orchestrator.stale(plan)
+    if not reason:
+        return plan
+    render.say(f"note: plan {plan.id} is stale: {reason}. Planned anew:")
+    return orchestrator.replan(plan)
+
+
+def _submit(orchestrator: Orchestrator, plan: Plan, name: str | None, *, again: bool) -> Run:
+    try:
+        return orchestrator.submit(plan, name=name, again=again)
+    except KeyboardInterrupt as error:
+        hint = "the same command again completes it; `sweep cancel` stops what was sent"
+        raise Interrupted("a part may have been submitted", hint=hint) from error

@@ -1,0 +1,1 @@
+"""What is to go wrong, on command."""

@@ -1,0 +1,1 @@
+"""Requests to the local cloud, and who answers them."""

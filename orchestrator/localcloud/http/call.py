@@ -1,0 +1,50 @@
+"""One request to the local cloud: which service and operation it is for, in which Region, with what parameters."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+from orchestrator.localcloud.http import forms, operations
+from orchestrator.localcloud.http.answers import AwsError
+
+_SCOPE = re.compile(r"Credential=[^/]+/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request, as far as one can tell without answering it."""
+
+    service: str
+    region: str
+    """Empty when nobody has signed it."""
+    operation: str
+    body: bytes
+    environ: dict[str, Any]
+
+    @classmethod
+    def of(cls, environ: dict[str, Any]) -> Call:
+        scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
+        scope = scope or _SCOPE.search(unquote(environ.get("QUERY_STRING", "")))
+        service, region = (scope["service"], scope["region"]) if scope else ("s3", "")
+        body = environ["wsgi.input"].getvalue()
+        return cls(service, region, operations.name(service, environ, body), body, environ)
+
+    def document(self) -> dict[str, Any]:
+        """The parameters: of the body, the path and the query."""
+        if self.service == "ec2":
+            return forms.read(self.body)
+        try:
+            document = json.loads(self.body or b"{}")
+        except ValueError as error:
+            raise AwsError("SerializationException", f"the body is no JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise AwsError("SerializationException", "the body is no JSON object")
+        path = self.environ["PATH_INFO"]
+        if path.startswith("/v1/tags/"):
+            document["resourceArn"] = unquote(path.removeprefix("/v1/tags/"))
+            document.update(parse_qs(self.environ.get("QUERY_STRING", "")))
+        return document

@@ -1,0 +1,141 @@
+"""Who answers a request: our own services, or moto. And nobody answers 500 for what is merely not there."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore import xform_name
+
+from orchestrator.localcloud import local_api
+from orchestrator.localcloud.http import answers
+from orchestrator.localcloud.http.answers import Answer, AwsError
+from orchestrator.localcloud.http.call import Call
+from orchestrator.localcloud.services import s3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from orchestrator.localcloud.faults.call_faults import CallFaults
+    from orchestrator.localcloud.local_api import Control
+    from orchestrator.localcloud.services.ecr import Registry
+    from orchestrator.localcloud.services.logs import Logs
+    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.schedules import Schedules
+
+log = logging.getLogger(__name__)
+
+_TRAINING_ARN = ":training-job/"
+_JSON = "application/json"
+_AMZ_JSON = "application/x-amz-json-1.1"
+_REST = ("batch", "scheduler")
+_WHOLLY_OURS = ("batch", "pricing", "servicequotas")
+"""What we do not know of these, nobody does; of the others, moto may."""
+
+
+@dataclass(frozen=True)
+class Gateway:
+    services: Mapping[str, Mapping[str, Any]]
+    """Ours, by name and Region; an operation is a method of the same name as boto3's."""
+    moto: Any
+    logs: Logs
+    objects: Objects
+    schedules: Schedules
+    registry: Registry
+    control: Control
+    call_faults: CallFaults
+
+    def __call__(self, environ: dict[str, Any]) -> Answer:
+        if environ["PATH_INFO"].startswith(local_api.PREFIX):
+            return self.control.answer(environ)
+        if _is_browser(environ):
+            return self.control.page()
+        return self.call_faults.answer(Call.of(environ), self._safely)
+
+    def _safely(self, call: Call) -> Answer:
+        try:
+            return self._answer(call)
+        except AwsError as problem:
+            return answers.error(call.service, problem)
+        except NotImplementedError:
+            return answers.error(call.service, _unsupported(call))
+        except Exception as error:
+            log.exception("%s %s broke", call.service, call.operation)
+            return answers.error(
+                call.service, AwsError("LocalCloudError", f"{call.service} {call.operation}: {error!r}")
+            )
+
+    def _answer(self, call: Call) -> Answer:
+        if call.service in self.services:
+            document = call.document()
+            method = self._method(call, document)
+            if method and call.service == "ec2":
+                return answers.query(call.operation, method(document) or {})
+            if method:
+                return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
+        if call.service == "ecr" and (granted := self.registry.taken_for_granted(call.operation, call.document())):
+            return answers.document(granted, _AMZ_JSON)
+        if call.service == "logs":
+            self.logs.refresh()
+        if call.service == "s3" and call.region:
+            s3.check_region(self.objects, call.environ["PATH_INFO"], call.operation, call.region)
+        if call.service == "scheduler":
+            return self._schedule(call)
+        return self._from_moto(call)
+
+    def _schedule(self, call: Call) -> Answer:
+        if call.operation in ("CreateSchedule", "UpdateSchedule"):
+            self.schedules.check(call.document())
+        answer = self._from_moto(call)
+        self.schedules.refresh(call.region)
+        return answer
+
+    def _method(self, call: Call, document: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
+        """Our method for an operation; None when moto is to answer."""
+        regions = self.services[call.service]
+        if call.service == "ec2" and call.region not in regions:
+            return None
+        if call.region not in regions:
+            known = ", ".join(regions)
+            raise AwsError("LocalCloudError", f"the local cloud has no Region {call.region}; it has {known}")
+        if call.operation in ("ListTags", "AddTags", "DeleteTags") and _TRAINING_ARN not in document.get(
+            "ResourceArn", ""
+        ):
+            return None
+        method: Callable[[dict[str, Any]], dict[str, Any] | None] | None = getattr(
+            regions[call.region], xform_name(call.operation), None
+        )
+        if method is None and call.service in _WHOLLY_OURS:
+            raise _unsupported(call)
+        return method
+
+    def _from_moto(self, call: Call) -> Answer:
+        head: list[Any] = []
+        parts = self.moto(call.environ, lambda status, headers, _=None: head.extend((status, headers)))
+        try:
+            body = b"".join(parts)
+        finally:
+            if hasattr(parts, "close"):
+                parts.close()
+        status, headers = int(head[0].split()[0]), dict(head[1])
+        if status == 404 and call.service != "s3" and headers.get("Content-Type", "").startswith("text/html"):
+            raise _unsupported(call)
+        if status >= 500:
+            raise AwsError("LocalCloudError", f"moto cannot answer {call.service} {call.operation}: {_text(body)}")
+        return Answer(status, body, headers)
+
+
+def _is_browser(environ: dict[str, Any]) -> bool:
+    """Someone who asks for a page at the address itself, and has signed nothing."""
+    at_root = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"] == "/"
+    return at_root and "HTTP_AUTHORIZATION" not in environ and not environ.get("QUERY_STRING")
+
+
+def _text(body: bytes) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace")).split())[:300]
+
+
+def _unsupported(call: Call) -> AwsError:
+    return AwsError("UnsupportedOperation", f"the local cloud does not support {call.service} {call.operation}")

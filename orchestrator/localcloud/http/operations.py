@@ -1,0 +1,81 @@
+"""Which operation a request asks for, told by AWS's own descriptions of its services."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from orchestrator.localcloud.http import validation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ACTION = re.compile(rb"(?:^|&)Action=(\w+)")
+_REST = ("batch", "s3", "savingsplans", "scheduler")
+"""Services that we tell by method and path; the others name their operation in a header or in the body."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How a REST service's operation looks as a request."""
+
+    name: str
+    method: str
+    path: re.Pattern[str]
+    query: frozenset[str]
+    headers: frozenset[str]
+
+
+def name(service: str, environ: dict[str, Any], body: bytes) -> str:
+    """As the API reference writes it; method and path where nobody knows."""
+    if target := environ.get("HTTP_X_AMZ_TARGET"):
+        return str(target.rpartition(".")[2])
+    method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+    if service in _REST:
+        query = set(parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True))
+        for form in _forms(service):
+            if form.method == method and form.query <= query and form.path.fullmatch(path) and _has(environ, form):
+                return form.name
+    elif action := _ACTION.search(body):
+        return action[1].decode()
+    return f"{method} {path}"
+
+
+def _has(environ: dict[str, Any], form: _Form) -> bool:
+    return all(f"HTTP_{header.upper().replace('-', '_')}" in environ for header in form.headers)
+
+
+@lru_cache
+def _forms(service: str) -> list[_Form]:
+    """The most particular first: an upload of a part is also a put of an object."""
+    return sorted(_described(service), key=lambda form: -len(form.query) - len(form.headers))
+
+
+def _described(service: str) -> Iterator[_Form]:
+    model = validation.service(service)
+    for each in model.operation_names:
+        operation = model.operation_model(each)
+        shape = operation.input_shape
+        path, _, query = operation.http["requestUri"].partition("?")
+        required = [shape.members[member].serialization for member in shape.required_members] if shape else []
+        where = {
+            kind: {at["name"] for at in required if at.get("location") == kind} for kind in ("querystring", "header")
+        }
+        literal = {part.partition("=")[0] for part in query.split("&") if part}
+        yield _Form(
+            each,
+            operation.http["method"],
+            _pattern(path),
+            frozenset(literal | where["querystring"]),
+            frozenset(where["header"]),
+        )
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """`{Key+}` may hold slashes, other places in braces one part of a path. ARNs hold slashes too, and come last."""
+    text = re.sub(r"\\\{\w+\\\+\\\}", ".+", re.escape(path))
+    last = re.sub(r"\\\{resourceArn\\\}$", ".+", text)
+    return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", last) + "/?")

@@ -1,0 +1,78 @@
+"""What the page shows: Regions, their jobs and trainings, buckets, faults. Facts only, as JSON could carry them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.services.batch.jobs import STATES
+from orchestrator.localcloud.services.sagemaker.job import ENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.faults.faults import Faults
+    from orchestrator.localcloud.services.batch.api import Batch
+    from orchestrator.localcloud.services.batch.jobs import Job
+    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.sagemaker.api import Trainings
+    from orchestrator.localcloud.services.sagemaker.job import Training
+
+_NEWEST = 20
+"""So many jobs and trainings of a Region are shown."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    endpoint: str
+    clock: Clock
+    faults: Faults
+    objects: Objects
+    batch: Mapping[str, Batch]
+    trainings: Mapping[str, Trainings]
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "endpoint": self.endpoint,
+            "now": self.clock.now(),
+            "regions": [self._region(region) for region in self.batch],
+            "buckets": self.objects.sizes(),
+            "faults": [each.describe() for each in self.faults.active()],
+        }
+
+    def _region(self, region: str) -> dict[str, Any]:
+        service = self.batch[region]
+        with service.scheduler.lock:
+            jobs = [job for job in service.jobs.values() if job.parent is None]
+            newest = [_job(job) for job in jobs[: -_NEWEST - 1 : -1]]
+            queues = list(service.resources.queues)
+        trainings = list(self.trainings[region].jobs.values())
+        return {
+            "name": region,
+            "queues": queues,
+            "jobs": len(jobs),
+            "newest_jobs": newest,
+            "trainings": len(trainings),
+            "training_states": dict(Counter(training.status for training in trainings)),
+            "newest_trainings": [_training(each, self.clock.now()) for each in trainings[: -_NEWEST - 1 : -1]],
+        }
+
+
+def _job(job: Job) -> dict[str, Any]:
+    counts = {state: job.summary[state] for state in STATES if job.summary[state]}
+    queue = job.spec.queue.rpartition("/")[2]
+    return {"id": job.id, "name": job.spec.name, "queue": queue, "status": job.status, "children": counts}
+
+
+def _training(training: Training, now: float) -> dict[str, Any]:
+    seconds = training.held + (now - training.since if training.since is not None else 0.0)
+    return {
+        "name": training.name,
+        "status": training.status if training.status in ENDED else training.secondary,
+        "type": training.instance_type,
+        "instances": training.instances,
+        "purchase": "spot" if training.spot else "on demand",
+        "seconds": round(seconds),
+    }

@@ -1,0 +1,65 @@
+"""What AWS has not: a way to steer this cloud, under /_local/ of its own address. JSON in, JSON out.
+
+POST   clock          {"advance": SECONDS}
+GET    overview       what the page shows
+GET    faults
+POST   faults         a fault's parts (faults.py)
+DELETE faults/NUMBER  take one back; without a number, all
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.faults.faults import Fault
+from orchestrator.localcloud.http import answers, page
+from orchestrator.localcloud.http.answers import Answer, AwsError
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.faults.cloud_faults import CloudFaults
+    from orchestrator.localcloud.faults.faults import Faults
+    from orchestrator.localcloud.http.overview import Overview
+
+PREFIX = "/_local/"
+
+
+@dataclass(frozen=True)
+class Control:
+    clock: Clock
+    faults: Faults
+    cloud_faults: CloudFaults
+    overview: Overview
+
+    def page(self) -> Answer:
+        headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}
+        return Answer(200, page.render(self.overview.facts()).encode(), headers)
+
+    def answer(self, environ: dict[str, Any]) -> Answer:
+        action, _, rest = environ["PATH_INFO"].removeprefix(PREFIX).partition("/")
+        try:
+            body = json.loads(environ["wsgi.input"].getvalue() or b"{}")
+            return answers.document(self._do(f"{environ['REQUEST_METHOD']} {action}", rest, body))
+        except AwsError as problem:
+            return answers.error("local", problem)
+        except (KeyError, TypeError, ValueError) as error:
+            return answers.error("local", AwsError("LocalCloudError", str(error)))
+
+    def _do(self, action: str, rest: str, body: dict[str, Any]) -> dict[str, Any]:
+        if action == "POST clock":
+            self.clock.advance(body["advance"])
+            return {"now": self.clock.now()}
+        if action == "GET overview":
+            return self.overview.facts()
+        if action == "GET faults":
+            return {"faults": [each.describe() for each in self.faults.active()]}
+        if action == "POST faults":
+            return self.cloud_faults.ask(Fault.read(body)).describe()
+        if action == "DELETE faults":
+            numbers = [int(rest)] if rest else [each.number for each in self.faults.active()]
+            for number in numbers:
+                self.faults.remove(number)
+            return {}
+        raise AwsError("LocalCloudError", f"nothing at {action.replace(' ', ' ' + PREFIX)}", 404)

@@ -1,0 +1,1 @@
+"""AWS's services, as the local cloud plays them."""

@@ -1,0 +1,28 @@
+"""Which Region's S3 may be asked for a bucket: its own. moto would answer anywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.localcloud.http.answers import AwsError
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud.services.moto_backends import Objects
+
+_ANYWHERE = ("CreateBucket", "GetBucketLocation", "ListBuckets")
+
+
+def check_region(objects: Objects, path: str, operation: str, region: str) -> None:
+    """S3 sends a request for another Region's bucket there; SDKs follow, at the price of a second call."""
+    bucket = path.lstrip("/").partition("/")[0]
+    where = objects.region(bucket) if bucket and operation not in _ANYWHERE else None
+    if where in (None, region):
+        return
+    raise AwsError(
+        "PermanentRedirect",
+        "The bucket you are attempting to access must be addressed using the specified endpoint. Please send all "
+        "future requests to this endpoint.",
+        301,
+        details={"Endpoint": f"{bucket}.s3.{where}.amazonaws.com", "Bucket": bucket},
+        headers={"x-amz-bucket-region": str(where)},
+    )

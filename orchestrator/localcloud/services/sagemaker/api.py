@@ -1,0 +1,123 @@
+"""SageMaker's operations on training jobs in one Region: a method each, named as boto3 names it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.http import validation
+from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.quotas import Line, exceeded
+from orchestrator.localcloud.services.sagemaker import checks
+from orchestrator.localcloud.services.sagemaker.job import ENDED, Training
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
+    from orchestrator.localcloud.site import Site
+
+Body = dict[str, Any]
+
+
+class Trainings:
+    def __init__(self, site: Site, region: str, lifecycle: Lifecycle) -> None:
+        self._site = site
+        self._region = region
+        self._lifecycle = lifecycle
+        self.jobs: dict[str, Training] = {}
+
+    def create_training_job(self, body: Body) -> Body:
+        shape = validation.operation("sagemaker", "CreateTrainingJob")
+        if shape:
+            validation.check(shape, body)
+        name = body["TrainingJobName"]
+        arn = self._site.arn("sagemaker", self._region, f"training-job/{name}")
+        with self._lifecycle.lock:
+            if name in self.jobs:
+                raise AwsError(
+                    "ResourceInUse",
+                    "Training job names must be unique within an AWS account and region, "
+                    f"and a training job with this name already exists ({arn})",
+                )
+            checks.check(body, self._region, self._site.objects)
+            training = Training(name, arn, self._region, body, self._site.clock.now())
+            self._check_quota(training)
+            training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}
+            self.jobs[name] = training
+            self._lifecycle.start(training)
+        return {"TrainingJobArn": arn}
+
+    def _check_quota(self, training: Training) -> None:
+        line = Line(self._region, training.instance_type, training.spot)
+        used = sum(
+            each.instances
+            for each in self.jobs.values()
+            if each.status not in ENDED and (each.instance_type, each.spot) == (line.instance_type, line.spot)
+        )
+        limit = self._site.quotas.of(line)
+        if used + training.instances > limit:
+            raise AwsError("ResourceLimitExceeded", exceeded(line, limit, used, training.instances))
+
+    def describe_training_job(self, body: Body) -> Body:
+        with self._lifecycle.lock:
+            return self._job(body).describe()
+
+    def stop_training_job(self, body: Body) -> None:
+        training = self._job(body)
+        if training.status in ENDED:
+            raise checks.invalid(f"The request was rejected because the training job is in status {training.status}.")
+        self._lifecycle.stop(training, "Stopped")
+
+    def delete_training_job(self, body: Body) -> None:
+        with self._lifecycle.lock:
+            training = self._job(body)
+            if training.status not in ENDED:
+                raise AwsError(
+                    "ResourceInUse",
+                    f"Training job {training.name} is in status {training.status} and cannot be deleted.",
+                )
+            del self.jobs[training.name]
+
+    def list_training_jobs(self, body: Body) -> Body:
+        """Newest first. StatusEquals filters after paging, as SageMaker's does: a page may be empty and have a next."""
+        with self._lifecycle.lock:
+            jobs = [job for job in self.jobs.values() if _matches(job, body)]
+        key = "name" if body.get("SortBy") == "Name" else "created"
+        jobs.sort(key=lambda job: getattr(job, key), reverse=body.get("SortOrder", "Descending") == "Descending")
+        start = int(body.get("NextToken", 0))
+        stop = start + body.get("MaxResults", 10)
+        wanted = body.get("StatusEquals")
+        page = [job.brief() for job in jobs[start:stop] if wanted in (None, job.status)]
+        return {"TrainingJobSummaries": page, **({"NextToken": str(stop)} if stop < len(jobs) else {})}
+
+    # Tags
+
+    def list_tags(self, body: Body) -> Body:
+        tags = self.tagged(body["ResourceArn"]).tags
+        return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+
+    def add_tags(self, body: Body) -> Body:
+        self.tagged(body["ResourceArn"]).tags.update({tag["Key"]: tag["Value"] for tag in body["Tags"]})
+        return self.list_tags(body)
+
+    def delete_tags(self, body: Body) -> None:
+        tags = self.tagged(body["ResourceArn"]).tags
+        for key in body["TagKeys"]:
+            tags.pop(key, None)
+
+    def tagged(self, arn: str) -> Training:
+        return self._job({"TrainingJobName": arn.rpartition("/")[2]})
+
+    def _job(self, body: Body) -> Training:
+        training = self.jobs.get(body.get("TrainingJobName", ""))
+        if training is None:
+            raise checks.invalid("Requested resource not found.")
+        return training
+
+
+def _matches(job: Training, body: Body) -> bool:
+    bounds = (
+        job.created > body.get("CreationTimeAfter", float("-inf")),
+        job.created < body.get("CreationTimeBefore", float("inf")),
+        job.modified > body.get("LastModifiedTimeAfter", float("-inf")),
+        job.modified < body.get("LastModifiedTimeBefore", float("inf")),
+    )
+    return all(bounds) and body.get("NameContains", "").lower() in job.name.lower()

@@ -1,0 +1,127 @@
+"""EventBridge Scheduler: moto keeps the schedules, we let them fall due, on the cloud's clock.
+
+Targets are SQS queues, and Batch's SubmitJob as a universal target (arn:aws:scheduler:::aws-sdk:batch:submitJob).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.http import validation
+from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services import timetable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from botocore.model import Shape
+
+    from orchestrator.localcloud.clock import Alarm, Clock
+    from orchestrator.localcloud.services.batch.api import Batch
+    from orchestrator.localcloud.services.moto_backends import Schedule, ScheduleStore
+
+log = logging.getLogger(__name__)
+
+SUBMIT_JOB = "arn:aws:scheduler:::aws-sdk:batch:submitJob"
+
+
+@dataclass
+class _Armed:
+    schedule: Schedule
+    since: float
+    alarm: Alarm | None = None
+
+
+class Schedules:
+    def __init__(self, store: ScheduleStore, clock: Clock, batch: Mapping[str, Batch]) -> None:
+        self._store = store
+        self._clock = clock
+        self._batch = batch
+        self._armed: dict[str, _Armed] = {}
+        self._lock = threading.RLock()
+
+    def check(self, body: Mapping[str, Any]) -> None:
+        """What Scheduler refuses when a schedule is made, and what we cannot do."""
+        zone, now = body.get("ScheduleExpressionTimezone") or "UTC", self._clock.now()
+        try:
+            timetable.due(body.get("ScheduleExpression", ""), zone, since=now, after=now)
+        except timetable.Unreadable as error:
+            raise AwsError("ValidationException", str(error)) from error
+        target = body.get("Target", {}).get("Arn", "")
+        if ":sqs:" not in target and target != SUBMIT_JOB:
+            raise AwsError(
+                "UnsupportedOperation", f"the local cloud's schedules reach SQS queues and {SUBMIT_JOB}, not {target}"
+            )
+
+    def refresh(self, region: str) -> None:
+        """The schedules of a Region may have changed."""
+        with self._lock:
+            stored = {schedule.arn: schedule for schedule in self._store.all(region)}
+            for arn, armed in list(self._armed.items()):
+                if armed.schedule.region == region and stored.get(arn) != armed.schedule:
+                    del self._armed[arn]
+                    if armed.alarm:
+                        armed.alarm.cancel()
+            for arn, schedule in stored.items():
+                if arn not in self._armed:
+                    armed = self._armed[arn] = _Armed(schedule, schedule.start or self._clock.now())
+                    self._arm(armed, after=self._clock.now())
+
+    def _arm(self, armed: _Armed, after: float) -> None:
+        schedule = armed.schedule
+        after = max(after, (schedule.start or 0.0) - 1)
+        moment = timetable.due(schedule.expression, schedule.zone, since=armed.since, after=after)
+        if schedule.enabled and moment is not None and moment <= (schedule.end or float("inf")):
+            armed.alarm = self._clock.after(moment - self._clock.now(), lambda: self._fire(armed, moment))
+        elif schedule.delete_after and armed.alarm is not None:  # it has fired, and never will again
+            self._store.delete(schedule)
+            self._armed.pop(schedule.arn, None)
+
+    def _fire(self, armed: _Armed, moment: float) -> None:
+        """A clock that was moved far has it fire as often as it would have."""
+        try:
+            self._deliver(armed.schedule, moment)
+        except Exception:
+            log.exception("%s did not reach its target", armed.schedule.arn)
+        with self._lock:
+            if self._armed.get(armed.schedule.arn) is armed:
+                self._arm(armed, after=moment)
+
+    def _deliver(self, schedule: Schedule, moment: float) -> None:
+        target = schedule.target
+        text = _filled(target.get("Input", "{}"), schedule, moment)
+        if target["Arn"] == SUBMIT_JOB:
+            shape = validation.operation("batch", "SubmitJob")
+            self._batch[schedule.region].submit_job(_as_batch_writes(json.loads(text), shape))
+        else:
+            self._store.send(schedule.region, target["Arn"].rpartition(":")[2], text)
+
+
+def _filled(text: str, schedule: Schedule, moment: float) -> str:
+    """Scheduler's context attributes."""
+    words = {
+        "<aws.scheduler.schedule-arn>": schedule.arn,
+        "<aws.scheduler.scheduled-time>": datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "<aws.scheduler.execution-id>": str(uuid.uuid4()),
+        "<aws.scheduler.attempt-number>": "1",
+    }
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+def _as_batch_writes(value: Any, shape: Shape | None) -> Any:
+    """A universal target's input has a capital where Batch's own members have none."""
+    if shape is not None and shape.type_name == "structure" and isinstance(value, dict):
+        members = {name.lower(): (name, member) for name, member in shape.members.items()}  # type: ignore[attr-defined]
+        known = [(members[key.lower()], each) for key, each in value.items() if key.lower() in members]
+        return {name: _as_batch_writes(each, member) for (name, member), each in known}
+    if shape is not None and shape.type_name == "list" and isinstance(value, list):
+        return [_as_batch_writes(each, shape.member) for each in value]  # type: ignore[attr-defined]
+    return value

@@ -1,0 +1,46 @@
+"""A plan as a file: written by `sweep plan -o`, read by `sweep submit`."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from orchestrator.errors import UsageError
+from orchestrator.plan.plan import Plan
+
+
+def read_plan(path: Path) -> Plan:
+    """UsageError when the file is no plan, or not the plan that was written."""
+    try:
+        body = json.loads(path.read_bytes())
+        identity, folder = body.pop("id"), (path.resolve().parent / body.pop("folder")).resolve()
+        plan = Plan.from_json(body, folder)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(
+            "not a plan", where=str(path), hint="`sweep plan sweep.yaml -o plan.json` writes one"
+        ) from error
+    if plan.id != identity:
+        raise UsageError(
+            f"changed by hand: its content is not what plan {str(identity)[:12]} said",
+            where=str(path),
+            hint="plan again with `sweep plan`, after changing the sweep file instead",
+        )
+    return plan
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Beside the plan's content, the file says its `id` and where the sweep's `folder` is, seen from the file."""
+    folder = os.path.relpath(plan.sweep.folder.resolve(), path.resolve().parent)
+    text = json.dumps({"id": plan.id, "folder": Path(folder).as_posix()} | plan.to_json(), indent=1) + "\n"
+    beside = path.parent / f"{path.name}.new"
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error

@@ -1,0 +1,1 @@
+"""Why a plan is as it is, and why there is none."""

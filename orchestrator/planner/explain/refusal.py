@@ -1,0 +1,165 @@
+"""Why there is no plan, in words: which limits bind, and what would do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.catalog.market import ANY
+from orchestrator.errors import InfeasibleError, Refused
+from orchestrator.planner.explain.remedies import enough_money, enough_slots, enough_time, minutes
+from orchestrator.planner.hours.runtimes import named_size
+from orchestrator.spec.duration import HOUR, spell
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from orchestrator.errors import SweepError
+    from orchestrator.planner.explain.remedies import Raise
+    from orchestrator.planner.model.problem import Problem
+    from orchestrator.planner.offer.formulate import Formulation
+    from orchestrator.spec.sweep import Sweep
+
+NAMED = 3
+"""Limits that are named; the rest are counted."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Puts together why this sweep has no plan."""
+
+    formulation: Formulation
+
+    def error(self) -> SweepError:
+        goal = self._sweep.plan
+        within = self._problem.within(goal.hours)
+        if within.stranded.size:
+            return self._too_long(int(within.stranded[0]))
+        if goal.budget is not None and (least := enough_money(within)) is not None:
+            return self._too_little_money(goal.budget, least)
+        return self._too_few_slots(within)
+
+    def _too_little_money(self, budget: float, least: float) -> Refused:
+        goal = self._sweep.plan
+        hours = enough_time(replace(self._problem, budget=budget), goal.hours)
+        longer = f", or a deadline of {_spell(hours)}" if hours else "; no deadline is long enough for less"
+        return Refused(
+            f"${budget:,.2f} cannot be promised within {_spell(goal.hours)}: honest runs may cost ${least:,.2f}",
+            hint=f"a budget of {least:.2f} would do{longer}",
+        )
+
+    def _too_long(self, cohort: int) -> InfeasibleError:
+        problem, group = self._problem, self.formulation.cohorts[cohort]
+        rows = slice(problem.first[cohort], problem.first[cohort + 1])
+        least = float((problem.choices.hours + problem.choices.wait)[rows].min())
+        size = named_size(self._sweep, group.longest_size)
+        return InfeasibleError(
+            f"a task of {self.formulation.datasets[group.dataset].name}{size} takes {_spell(least)} where it is "
+            f"fastest, longer than the {self._limit} of {_spell(self._sweep.plan.hours)}",
+            hint=" or ".join(self._more_time()) or "use instance types that are faster",
+        )
+
+    def _too_few_slots(self, within: Problem) -> InfeasibleError:
+        committed = (self.formulation.offer.lanes["purchase"] == Purchase.COMMITTED.value).to_numpy()
+        raised = enough_slots(within, committed)
+        short = list(self._short(raised)) if raised else []
+        named = [str(limit) for limit in short[:NAMED]] + [f"{len(short) - NAMED} more limits"] * (len(short) > NAMED)
+        tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit} of {_spell(within.horizon)}"
+        return InfeasibleError(
+            f"{tasks}: {_listed(named) or 'all slots of all lanes together are too few'}",
+            hint=", or ".join([*_raise(short), *self._more_time()]) or "ask for fewer tasks",
+        )
+
+    def _short(self, raised: Raise) -> Iterator[Short]:
+        """The limits that bind, those that lack most first."""
+        problem, offer = self._problem, self.formulation.offer
+        lanes, totals = offer.lanes.to_dict("records"), offer.totals.to_dict("records")
+        found = [self._limit_of(_lane(lanes[n]), problem.slots[n], more, lanes[n]) for n, more in raised.lanes.items()]
+        found += [
+            self._limit_of(_total(totals[n]), problem.totals[n].slots, more, totals[n])
+            for n, more in raised.totals.items()
+        ]
+        yield from sorted(found, key=lambda limit: limit.free - limit.wanted)
+
+    def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> Short:
+        each, free = self._sweep.train.instances, int(trainings)
+        slots, held = int(facts["slots"]), int(facts["held"])
+        return Short(name, free * each, (free + more) * each, slots, held, self._holders(facts) if held else "")
+
+    def _holders(self, facts: dict[Any, Any]) -> str:
+        """The runs that hold slots of this lane or total."""
+        leases = self.formulation.leases
+        for name in ("platform", "region", "instance_type", "purchase"):
+            leases = leases[(leases[name] == facts.get(name, ANY)) | (facts.get(name, ANY) == ANY)]
+        runs = sorted(leases["run"].unique())
+        named = [*runs[:NAMED], *([f"{len(runs) - NAMED} more"] if len(runs) > NAMED else [])]
+        return f"run {named[0]}" if len(runs) == 1 else f"runs {_listed(named)}" if runs else "other runs"
+
+    def _more_time(self) -> list[str]:
+        hours = enough_time(self._problem, self._sweep.plan.hours)
+        return [f"relax the {self._limit} to {_spell(hours)}"] if hours else []
+
+    @property
+    def _sweep(self) -> Sweep:
+        return self.formulation.sweep
+
+    @property
+    def _problem(self) -> Problem:
+        return self.formulation.offer.problem
+
+    @property
+    def _limit(self) -> str:
+        return "deadline" if self._sweep.plan.deadline else "horizon"
+
+
+@dataclass(frozen=True)
+class Short:
+    """A limit on instances at once that is too low."""
+
+    name: str
+    free: int
+    """For this sweep."""
+    wanted: int
+    slots: int
+    """The whole quota."""
+    held: int
+    """Of it, by other runs."""
+    holders: str
+    """Their names."""
+
+    def __str__(self) -> str:
+        held = f", as {self.held:,} of its {self.slots:,} are held by {self.holders}" if self.held else ""
+        return f"{self.name}: {self.free:,} of {self.wanted:,} slots{held}"
+
+    @property
+    def quota(self) -> int:
+        return self.wanted + self.held
+
+
+def _lane(facts: dict[Any, Any]) -> str:
+    return f"{facts['region']} {facts['instance_type']} {facts['purchase']}"
+
+
+def _total(facts: dict[Any, Any]) -> str:
+    purchase = "" if facts["purchase"] == ANY else f" {facts['purchase']}"
+    return f"{facts['region']}{purchase}, all instance types together"
+
+
+def _raise(short: Sequence[Short]) -> Iterator[str]:
+    """Raising all of these together does."""
+    quotas = [f"{limit.quota:,}" for limit in short]
+    if len(short) == 1:
+        yield f"raise the quota to {quotas[0]}"
+    elif 1 < len(short) <= NAMED:
+        yield f"raise these quotas to {_listed(quotas)}"
+    elif short:
+        yield f"raise {len(short)} quotas by {sum(limit.wanted - limit.free for limit in short):,} in all"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def _spell(hours: float) -> str:
+    return spell(minutes(hours) * HOUR)

@@ -1,0 +1,1 @@
+"""How long tasks take, and where that is known from."""

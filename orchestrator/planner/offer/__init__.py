@@ -1,0 +1,1 @@
+"""What each cohort may choose from, and what it costs there."""

@@ -1,0 +1,75 @@
+"""Cohorts: tasks that cost the same anywhere, as ranges of numbers. The planner thinks in these, never in tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from orchestrator.planner.hours.runtimes import Hours
+
+BUCKET = 0.05
+"""Runtimes that differ by less share a cohort, so that continuous parameters do not make a cohort each."""
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Tasks first..first+count-1: one dataset, and sizes of about the same runtime."""
+
+    dataset: int
+    first: int
+    count: int
+    hours: tuple[float, ...]
+    """Of one task, on average: by each way to know them."""
+    longest: tuple[float, ...]
+    """Hours of its longest task."""
+    longest_size: int
+    """The combination of size parameters that takes longest, by the first way."""
+
+
+def cohorts(hours: Hours, data: Hours, points_per_size: int) -> list[Cohort]:
+    """Dataset by dataset, and in each, neighbouring sizes of the same runtime buckets, by their numbers.
+
+    `hours` has a column for each size, `data` for each dataset: how many times as long its tasks take.
+    """
+    buckets = np.floor(np.log(hours) / np.log1p(BUCKET))
+    starts = np.flatnonzero((np.diff(buckets, prepend=np.nan) != 0).any(axis=0)).tolist()
+    sizes = hours.shape[1]
+    ranges = [range(start, stop) for start, stop in zip(starts, [*starts[1:], sizes], strict=True)]
+    firsts = [_cohort(these, hours, points_per_size) for these in ranges]
+    offset = sizes * points_per_size
+    return [
+        _of_dataset(dataset, cohort, offset, times)
+        for dataset, times in enumerate(data.T.tolist())
+        for cohort in firsts
+    ]
+
+
+def _cohort(sizes: range, hours: Hours, points_per_size: int) -> Cohort:
+    """As if there were one dataset."""
+    these = hours[:, sizes.start : sizes.stop]
+    shortest, longest = these.min(axis=1), these.max(axis=1)
+    return Cohort(
+        dataset=0,
+        first=sizes.start * points_per_size,
+        count=len(sizes) * points_per_size,
+        # A mean of equals may differ from them in its last bit.
+        hours=tuple(np.where(shortest == longest, longest, these.mean(axis=1)).tolist()),
+        longest=tuple(longest.tolist()),
+        longest_size=sizes.start + int(these[0].argmax()),
+    )
+
+
+def _of_dataset(number: int, cohort: Cohort, offset: int, times: list[float]) -> Cohort:
+    def all_of(hours: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(each * factor for each, factor in zip(hours, times, strict=True))
+
+    return replace(
+        cohort,
+        dataset=number,
+        first=number * offset + cohort.first,
+        hours=all_of(cohort.hours),
+        longest=all_of(cohort.longest),
+    )

@@ -1,0 +1,75 @@
+"""Why a candidate cannot be used, in words: the first obstacle that stands in its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from orchestrator.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.planner.hours.runtimes import Runtimes
+    from orchestrator.spec.sweep import Sweep
+
+UNKNOWN_RUNTIME = "no runtime for "
+
+
+def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.Series[str]:
+    """A reason for each candidate, empty for those that can be used."""
+    reasons = pd.Series("", index=candidates.index, dtype=object)
+
+    def forbid(rows: pd.Series[bool], reason: Callable[[pd.DataFrame], pd.Series[str]]) -> None:
+        first = rows & (reasons == "") if rows.any() else rows  # there are few, of many: only these get words
+        if first.any():
+            reasons.loc[first] = reason(candidates[first])
+
+    forbid(candidates["usd_per_hour"].isna(), lambda rows: "no price for " + _lane(rows))
+    committed = candidates["purchase"] == "committed"
+    forbid(
+        ~committed & candidates["on_demand_usd_per_hour"].isna(),
+        lambda rows: "no on-demand price for " + rows["instance_type"] + " in " + rows["region"],
+    )
+    forbid(committed & (candidates["arn"].fillna("") == ""), lambda rows: "no training plan's ARN for " + _lane(rows))
+    if sweep.data.move_data == "never":
+        forbid(candidates["from_region"].notna(), lambda rows: "no replica in " + rows["region"])
+    forbid(
+        ~candidates["instance_type"].isin(list(runtimes.pace)),
+        lambda rows: UNKNOWN_RUNTIME + rows["instance_type"] + ", and no prior for its speed",
+    )
+    need = sweep.train.instances
+    forbid(
+        candidates["slots"] < need,
+        lambda rows: (
+            "a quota of "
+            + rows["slots"].astype("int64").astype(str)
+            + " for "
+            + _lane(rows)
+            + f", where a training needs {need}"
+        ),
+    )
+    return reasons
+
+
+def _lane(rows: pd.DataFrame) -> pd.Series[str]:
+    return rows["instance_type"] + " " + rows["purchase"] + " in " + rows["region"]
+
+
+def nowhere(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> InfeasibleError:
+    """No place can train this dataset."""
+    allowed = ", ".join(sweep.where.regions)
+    if reasons.empty:
+        types = ", ".join(sweep.where.instance_types)
+        return InfeasibleError(
+            f"{dataset} has no replica in an allowed Region ({allowed})" if allowed else f"{dataset} has no replica",
+            hint=f"or none of {types} is for sale where it lies: see `sweep catalog show replicas` and `prices`",
+        )
+    first, more = reasons.iloc[0], reasons.nunique() - 1
+    hint = "load prices and quotas with `sweep catalog load`, or widen `where` in the sweep file"
+    if first.startswith(UNKNOWN_RUNTIME):
+        hint = "say its hours with `runtime` in the sweep file; once some tasks have finished, they are learned"
+    return InfeasibleError(
+        f"{dataset} cannot be trained anywhere: {first}" + (f", and {more} more reasons" if more else ""), hint=hint
+    )

@@ -1,0 +1,1 @@
+"""Whole tasks into the slots of lanes."""

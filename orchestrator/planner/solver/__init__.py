@@ -1,0 +1,1 @@
+"""The cheapest choices within all limits, with a proven bound."""

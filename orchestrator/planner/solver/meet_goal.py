@@ -1,0 +1,55 @@
+"""What the sweep asks for: the cheapest plan within its horizon, or the fastest within its budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from orchestrator.planner.model.arrays import SLACK
+from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.model.time_limit import TimeLimit
+from orchestrator.planner.solver.optimise import optimise
+
+if TYPE_CHECKING:
+    from orchestrator.planner.model.problem import Problem
+    from orchestrator.spec.goal import Goal
+
+TOLERANCE = 1.01
+"""The fastest plan's horizon is found to one percent."""
+
+
+def meet_goal(problem: Problem, goal: Goal, time_limit: TimeLimit | None = None) -> Solution:
+    """DoesNotFit, if the goal cannot be met."""
+    time_limit = time_limit or TimeLimit()
+    problem = replace(problem, budget=np.inf if goal.budget is None else goal.budget)
+    return (
+        fastest(problem, goal.hours, time_limit) if goal.fastest else optimise(problem.within(goal.hours), time_limit)
+    )
+
+
+def fastest(problem: Problem, horizon: float, time_limit: TimeLimit) -> Solution:
+    """The cheapest plan of the smallest horizon that is feasible, up to this one."""
+    found = optimise(problem.within(horizon), time_limit)
+    low, high = least_hours(problem), horizon
+    try:
+        return optimise(problem.within(low * SLACK), time_limit)
+    except DoesNotFit:
+        pass
+    while high > low * TOLERANCE and not time_limit.is_out:
+        middle = sqrt(low * high)
+        try:
+            found, high = optimise(problem.within(middle), time_limit), middle
+        except DoesNotFit:
+            low = middle
+    return found
+
+
+def least_hours(problem: Problem) -> float:
+    """No plan is shorter: the longest task, where it is fastest."""
+    choices = problem.choices
+    fewest = np.full(len(problem.counts), np.inf)
+    np.minimum.at(fewest, choices.cohort, choices.hours + choices.wait)
+    return float(fewest.max())

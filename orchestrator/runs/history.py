@@ -1,0 +1,145 @@
+"""What finished tasks teach the planner: how long they took, and what managed spot was billed."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, case, func, or_, select
+
+from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
+from orchestrator.db.engine import reading
+from orchestrator.db.tables import results, runs
+from orchestrator.runs.anchor import Anchor
+from orchestrator.wire.names import canonical
+from orchestrator.wire.result import TaskState
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    from sqlalchemy import ColumnElement, Connection, Engine
+
+    from orchestrator.plan.plan import Plan
+
+TASKS = 5_000
+RUNS = 100
+"""The newest so many are looked at: of more, nothing new is learned."""
+logger = logging.getLogger(__name__)
+
+_FACTOR, _PRIME = 7_919, 100_003
+
+_DONE = results.c.state == TaskState.DONE.value
+_NEWEST_FIRST = (runs.c.created_at.desc(), runs.c.name, results.c.task)
+
+
+def past(engine: Engine, workload: str) -> Past:
+    """Of the ledger as it is now: the history of this workload, the discounts of all."""
+    with reading(engine) as connection:
+        history = table(_history(connection, workload), HISTORY)
+        return Past(history, table(_discounts(connection), DISCOUNTS))
+
+
+def discounts(engine: Engine) -> pd.DataFrame:
+    """DISCOUNTS alone."""
+    with reading(engine) as connection:
+        return table(_discounts(connection), DISCOUNTS)
+
+
+class _Row(NamedTuple):
+    region: str
+    instance_type: str
+    purchase: str
+    instances: int
+    bytes: int
+    sizes: str
+    hours: float
+
+
+def _history(connection: Connection, workload: str) -> Iterator[_Row]:
+    """Newest run first, then by task."""
+    mine = runs.c.workload == workload
+    retried = case((results.c.attempt > 1, results.c.document)).label("document")
+    names = ("run", "task", "region", "instance_type", "purchase", "seconds")
+    query = select(*(results.c[name] for name in names), retried).join(runs)
+    query = query.where(_sample(connection, mine)).order_by(*_NEWEST_FIRST)
+    plans: dict[str, Plan | None] = {}
+    for row in connection.execute(query).all():
+        if row.document is not None and not _trained_once(json.loads(row.document)):
+            continue
+        if row.run not in plans:
+            plans[row.run] = _plan(connection, row.run)
+        plan = plans[row.run]
+        if plan is None:
+            continue
+        yield _Row(
+            region=row.region,
+            instance_type=row.instance_type,
+            purchase=row.purchase,
+            instances=plan.sweep.train.instances,
+            bytes=plan.datasets[plan.share(row.task).dataset].bytes,
+            sizes=_sizes(plan, row.task),
+            hours=row.seconds / 3600,
+        )
+
+
+def _trained_once(result: dict[str, Any]) -> bool:
+    """All that it took was one attempt's: after an interruption nobody knows what was done again."""
+    attempts = result["outcomes"]
+    return bool(attempts[0]["number"] == 1 and sum(attempt["seconds"] > 0 for attempt in attempts) == 1)
+
+
+def _sizes(plan: Plan, task: int) -> str:
+    """All its parameters that are numbers: which of them matter, the planner is told by the next sweep."""
+    point = plan.sweep.points.point(task % len(plan.sweep.points))
+    known = plan.sweep.train.hyperparameters | point
+    return canonical({name: value for name, value in known.items() if not isinstance(value, str)})
+
+
+def _plan(connection: Connection, run: str) -> Plan | None:
+    """None of a run whose sweep could not be written any more: no old run may stand in the way of a new plan."""
+    document = connection.execute(select(runs.c.document).where(runs.c.name == run)).scalar_one()
+    try:
+        return Anchor.from_json(json.loads(document)).plan
+    except ValueError as error:
+        logger.warning("nothing is learned from run %s, which cannot be read: %s", run, str(error).splitlines()[0])
+        return None
+
+
+def _discounts(connection: Connection) -> list[tuple[str, str, int, float]]:
+    """By Region and instance type, in their order."""
+    import pandas as pd
+
+    clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
+    ratio = results.c.billable_s / results.c.seconds
+    query = select(results.c.region, results.c.instance_type, ratio).join(runs)
+    found = connection.execute(query.where(_sample(connection, _DONE) & clean)).all()
+    frame = pd.DataFrame([tuple(row) for row in found], columns=["region", "instance_type", "ratio"])
+    lanes = frame.groupby(["region", "instance_type"])["ratio"].agg(["size", "median"])
+    return [(*lane, int(tasks), float(median)) for lane, tasks, median in lanes.itertuples(name=None)]
+
+
+def _sample(connection: Connection, wanted: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Finished tasks of the newest runs; of the last one, if it has more than are wanted, some from all over it."""
+    counts = (
+        select(runs.c.name, func.count())
+        .join(results)
+        .where(wanted & _DONE)
+        .group_by(runs.c.name, runs.c.created_at)
+        .order_by(runs.c.created_at.desc(), runs.c.name)
+        .limit(RUNS)
+    )
+    left = TASKS
+    whole: list[str] = []
+    for run, done in connection.execute(counts):
+        if done > left:
+            mixed = results.c.task * _FACTOR % _PRIME  # points repeat in a sweep: every tenth task may be of one kind
+            part = (results.c.run == run) & (mixed < _PRIME * left // done)
+            return and_(_DONE, or_(results.c.run.in_(whole), part))
+        whole.append(run)
+        left -= done
+        if not left:
+            break
+    return and_(_DONE, results.c.run.in_(whole))

@@ -1,0 +1,98 @@
+"""Hears that this machine is about to go: SIGTERM, or EC2's two minutes' notice to a spot instance.
+
+Part of what travels into the training: the standard library only. StopTrainingJob sends SIGTERM, and kills 120 seconds
+later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+from orchestrator.training.process import write_line
+
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+METADATA = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+"""AWS's own variable: where the instance's metadata is asked for."""
+_USUALLY_AT = "http://169.254.169.254"
+_LOOK_EVERY_S = 5.0
+_TIMEOUT_S = 2.0
+
+
+class Notice:
+    """`why` is empty until it is time to go."""
+
+    def __init__(self, *, on_ec2: bool = False) -> None:
+        self.why = ""
+        self._on_ec2 = on_ec2
+        self._before: Any = None
+        self._process = 0
+        self._closed = threading.Event()
+
+    def listen(self) -> None:
+        """From now on. Signals reach a program's main thread only: elsewhere there is nothing to listen to."""
+        if self._process or threading.current_thread() is not threading.main_thread():
+            return
+        self._process = os.getpid()
+        self._before = signal.signal(signal.SIGTERM, self._on_signal)
+        if self._on_ec2:
+            threading.Thread(target=self._look_for_spot_notice, name="spot notice", daemon=True).start()
+
+    def close(self) -> None:
+        """SIGTERM means again what it meant before."""
+        self._closed.set()
+        if self._process == os.getpid():
+            signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
+        self._process = 0
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self._process:  # a forked helper of the training: it ends as it would have without us
+            signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        self.why = "SIGTERM"
+        if callable(self._before):
+            self._before(number, frame)
+
+    def _look_for_spot_notice(self) -> None:
+        said = False
+        while not self.why and not self._closed.is_set():
+            try:
+                action = spot_action()
+            except (OSError, ValueError) as error:
+                if not said:
+                    write_line(f"checkpoint: no word from the instance's metadata: {error}")
+                said = True
+            else:
+                if action:
+                    self.why = f"spot notice: {action.get('action')} at {action.get('time')}"
+            self._closed.wait(_LOOK_EVERY_S)
+
+
+def spot_action() -> dict[str, Any] | None:
+    """What EC2 is going to do to this instance, and when; None while it is going to do nothing."""
+    token = _ask("/latest/api/token", "PUT", {"X-aws-ec2-metadata-token-ttl-seconds": "60"})
+    try:
+        answer = _ask("/latest/meta-data/spot/instance-action", "GET", {"X-aws-ec2-metadata-token": token})
+    except urllib.error.HTTPError as error:
+        if error.code == 404:
+            return None
+        raise
+    action: dict[str, Any] = json.loads(answer)
+    return action
+
+
+def _ask(path: str, method: str, headers: dict[str, str]) -> str:
+    url = os.environ.get(METADATA, _USUALLY_AT).rstrip("/") + path
+    request = urllib.request.Request(url, method=method, headers=headers)
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy knows this machine
+    with direct.open(request, timeout=_TIMEOUT_S) as answer:
+        return str(answer.read().decode())

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.fake import FAILED, RUNNING, FakeOrchestrator, row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.runs.views import TaskRow
+    from tests.cli.calls import Sweep
+
+pytestmark = pytest.mark.usefixtures("team")
+
+
+def test_results_are_ranked_with_their_point_and_metrics(sweep: Sweep) -> None:
+    header, best, *_ = sweep("results").out.splitlines()
+    assert header.split()[:6] == ["TASK", "DATASET", "LR", "BATCH", "LOSS", "STATE"]
+    assert best.split()[:6] == ["1", "oslo@1", "0.1", "32", "0.25", "done"]
+
+
+def test_a_reason_is_shown_only_if_there_is_one(sweep: Sweep, team: FakeOrchestrator) -> None:
+    assert "REASON" not in sweep("results").out
+    team.opened.rows.append(row(2, state=FAILED, reason="loss is nan"))
+    out = sweep("results").out
+    assert "REASON" in out
+    assert "loss is nan" in out
+
+
+def test_limit_keeps_the_best(sweep: Sweep) -> None:
+    assert [row["task"] for row in json.loads(sweep("results", "--limit", "1", "--json").out)] == [1]
+
+
+def test_json_keeps_point_and_metrics_apart(sweep: Sweep) -> None:
+    best = json.loads(sweep("results", "--json").out)[0]
+    assert best["point"] == {"lr": 0.1, "batch": 32}
+    assert best["metrics"] == {"loss": 0.25}
+    assert best["state"] == "done"
+
+
+def test_csv_has_every_column_with_plain_values(sweep: Sweep) -> None:
+    best = next(csv.DictReader(io.StringIO(sweep("results", "--csv").out)))
+    assert best["point.lr"] == "0.1"
+    assert best["metric.loss"] == "0.25"
+    assert best["usd"] == "0.0042"
+    assert best["training"] == "nightly-1-1"
+
+
+def test_tasks_that_lack_a_parameter_or_a_metric_still_line_up(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(0, 0.5), row(1, point={"depth": 3}, metrics={})]
+    rows = list(csv.DictReader(io.StringIO(sweep("results", "--csv").out)))
+    assert [(r["point.lr"], r["point.depth"], r["metric.loss"]) for r in rows] == [("0.1", "", "0.5"), ("", "3", "")]
+
+
+def test_time_and_cost_of_what_runs_are_marked_as_estimates(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(0, 0.5), row(1, state=RUNNING, seconds=720.0, usd=0.3, estimated=True)]
+    done, running = sweep("results").out.splitlines()[1:]
+    assert {"1m15s", "$0.0042"} <= set(done.split())
+    assert {"~12m", "~$0.30"} <= set(running.split())
+    _, plain = csv.DictReader(io.StringIO(sweep("results", "--csv").out))
+    assert (plain["seconds"], plain["usd"], plain["estimated"]) == ("720.0", "0.3", "True")
+
+
+# Curves
+
+
+@pytest.fixture
+def drawn(team: FakeOrchestrator) -> list[tuple[list[int], str]]:
+    """What was asked to be drawn: which tasks, and how."""
+    asked: list[tuple[list[int], str]] = []
+
+    def draw(rows: list[TaskRow], form: str) -> bytes:
+        asked.append(([row.task for row in rows], form))
+        return b"a picture"
+
+    team.opened.draw = draw  # type: ignore[attr-defined]
+    return asked
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_learning_curves_are_drawn_into_a_file(sweep: Sweep, drawn: list[Any], tmp_path: Path, form: str) -> None:
+    file = tmp_path / f"curves.{form}"
+    ran = sweep("results", "--limit", "1", "--plot", str(file))
+    assert (drawn, file.read_bytes()) == ([([1], form)], b"a picture")
+    assert ran.out.startswith("TASK")
+    assert f"wrote {file}" in ran.err
+
+
+def test_a_picture_of_another_kind_is_refused_before_anything_is_asked(sweep: Sweep, team: FakeOrchestrator) -> None:
+    ran = sweep("results", "--plot", "curves.pdf")
+    assert (ran.code, ran.out) == (2, "")
+    assert "neither a .svg nor a .png" in ran.err
+    assert team.opened.calls == []
+
+
+def test_json_has_the_curves(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(0, 0.5, curves={"loss": [(1, 0.75), (2, 0.5)]})]
+    assert json.loads(sweep("results", "--json").out)[0]["curves"] == {"loss": [[1, 0.75], [2, 0.5]]}
+
+
+def test_a_table_is_shown_without_asking_for_curves(sweep: Sweep, team: FakeOrchestrator) -> None:
+    sweep("results")
+    sweep("results", "--csv")
+    assert "curves" not in team.opened.calls

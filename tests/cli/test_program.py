@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.cli.program import app, global_options, hoist
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    group = group or typer.main.get_command(app)
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+EVERY = dict(commands())
+OPTIONS = global_options(typer.main.get_command(app))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_speaks_json(name: str) -> None:
+    assert any("--json" in option.opts for option in EVERY[name].params)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_says_what_it_does_and_gives_an_example_of_itself(name: str) -> None:
+    text = EVERY[name].help
+    assert text.split("\n")[0].endswith(".")
+    assert any(line.startswith("Example: ") and f"{name}" in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_option_is_explained(name: str) -> None:
+    assert all(option.help for option in EVERY[name].params)
+
+
+@pytest.mark.parametrize(
+    ("typed", "parsed"),
+    [
+        ("runs --json --debug", "--debug runs --json"),
+        ("runs --profile research -v", "--profile research -v runs"),
+        ("runs --region=eu-west-1", "--region=eu-west-1 runs"),
+        ("--database sqlite:///a.db runs", "--database sqlite:///a.db runs"),
+        ("plan -- --debug", "plan -- --debug"),
+        ("runs --profile", "--profile runs"),
+    ],
+)
+def test_global_options_are_moved_in_front(typed: str, parsed: str) -> None:
+    assert hoist(typed.split(), OPTIONS) == parsed.split()
+
+
+@given(st.lists(st.sampled_from([*OPTIONS, "--", "runs", "--json", "x"])))
+def test_moving_options_loses_and_adds_nothing(words: list[str]) -> None:
+    assert sorted(hoist(words, OPTIONS)) == sorted(words)
+
+
+@given(st.lists(st.sampled_from(["runs", "--json", "x", "--task", "3"])))
+def test_everything_else_stays_in_order(words: list[str]) -> None:
+    assert hoist(words, OPTIONS) == words

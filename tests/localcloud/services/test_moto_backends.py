@@ -1,0 +1,94 @@
+"""All that we rest on in moto. When a new version moves any of it, this fails first, and says what."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import time
+from pathlib import Path
+
+from moto.ecr.models import ecr_backends
+from moto.events.models import events_backends
+from moto.logs.models import logs_backends
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler
+from moto.s3.models import S3Backend
+from moto.scheduler.models import scheduler_backends
+
+from orchestrator.localcloud import names as shared
+from orchestrator.localcloud.services import moto_backends
+
+PACKAGE = Path(moto_backends.__file__).parent
+
+
+def test_moto_is_the_version_that_this_was_written_for() -> None:
+    assert importlib.metadata.version("moto") == "5.2.5"
+
+
+def test_moto_is_touched_in_one_file() -> None:
+    touching = {
+        file.name
+        for file in PACKAGE.rglob("*.py")
+        if "from moto" in file.read_text() or "import moto" in file.read_text()
+    }
+    assert touching == {"moto_backends.py"}
+
+
+def test_the_account_is_the_one_that_our_arns_name() -> None:
+    assert f":{moto_backends.ACCOUNT}:" in shared.environment("", ["us-east-1"])["SWEEP_ROLE"]
+
+
+def test_objects_are_written_listed_and_read() -> None:
+    objects = moto_backends.Objects()
+    objects.create_bucket("contract-bucket", "eu-west-1")
+    objects.write("contract-bucket", "a/b", b"one")
+    objects.write("contract-bucket", "a/b", b"two")
+    assert objects.region("contract-bucket") == "eu-west-1"
+    assert objects.region("no-such-bucket") is None
+    assert objects.keys("contract-bucket", "a/") == ["a/b"]
+    assert objects.read("contract-bucket", "a/b") == b"two"
+    assert isinstance(objects._backend, S3Backend)
+
+
+def test_lines_are_put_into_a_stream() -> None:
+    streams = moto_backends.Streams()
+    streams.create("eu-west-1", "/group", "stream")
+    streams.create("eu-west-1", "/group", "stream")
+    tomorrow = int((time.time() + 86_400) * 1000)
+    streams.put("eu-west-1", "/group", "stream", tomorrow, ["one", "two"])
+    kept = logs_backends[moto_backends.ACCOUNT]["eu-west-1"].groups["/group"].streams["stream"].events
+    assert [(event.timestamp, event.message) for event in kept] == [(tomorrow, "one"), (tomorrow, "two")]
+
+
+def test_a_role_has_an_arn() -> None:
+    assert moto_backends.create_role("contract-role", "batch.amazonaws.com").endswith(":role/contract-role")
+
+
+def test_the_server_is_motos_own() -> None:
+    assert isinstance(moto_backends.application(), DomainDispatcherApplication)
+    assert hasattr(MotoRequestHandler, "make_environ")
+
+
+def test_rules_and_schedules_are_where_we_look_for_them() -> None:
+    bus = events_backends[moto_backends.ACCOUNT]["eu-west-1"]
+    assert not moto_backends.Rules().exist("eu-west-1")
+    bus.put_rule("contract", event_pattern='{"source": ["aws.batch"]}', state="ENABLED")
+    assert moto_backends.Rules().exist("eu-west-1")
+    moto_backends.Rules().send("eu-west-1", {"source": "aws.batch", "time": 0.0, "detail": {}})
+    assert moto_backends.ScheduleStore().all("eu-west-1") == []
+    group = scheduler_backends[moto_backends.ACCOUNT]["eu-west-1"]
+    group.create_schedule(
+        "", None, {}, "default", None, "nightly", "rate(1 day)", None, None, None, {"Arn": "a"}, "DELETE"
+    )
+    (found,) = moto_backends.ScheduleStore().all("eu-west-1")
+    assert (found.name, found.expression, found.zone, found.enabled) == ("nightly", "rate(1 day)", "UTC", True)
+    assert (found.target["Arn"], found.delete_after) == ("a", True)
+    moto_backends.ScheduleStore().delete(found)
+    assert moto_backends.ScheduleStore().all("eu-west-1") == []
+
+
+def test_repositories_are_where_we_look_for_them() -> None:
+    repositories = moto_backends.Repositories()
+    assert not repositories.exist("contract")
+    ecr_backends[moto_backends.ACCOUNT]["eu-west-1"].create_repository(
+        "contract", "123456789012", None, None, None, None
+    )
+    assert repositories.exist("contract")

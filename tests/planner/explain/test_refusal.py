@@ -1,0 +1,148 @@
+"""What has no plan is refused with the limit that binds; and whatever is suggested, does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from orchestrator.catalog.market import LEASES, TOTALS, table
+from orchestrator.errors import InfeasibleError, Refused
+from orchestrator.planner.explain.remedies import enough_money, enough_slots, enough_time, fits
+from orchestrator.planner.model.problem import Problem, Total
+from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.solve import solve
+from orchestrator.planner.solver.optimise import optimise
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+from tests.planner.solver.test_optimise import problem, problems
+
+SIXTEEN = {"space": {"lr": list(range(16))}, "runtime": 6}
+
+
+def refused(rows: list[dict[str, Any]], **changes: Any) -> str:
+    with pytest.raises(InfeasibleError) as caught:
+        solve(make_sweep(**changes), make_market(*rows))
+    return str(caught.value)
+
+
+def test_sixteen_tasks_of_six_hours_do_not_fit_ten_slots_in_ten_hours() -> None:
+    assert refused([candidate(slots=10.0)], **SIXTEEN, plan={"deadline": "10h"}) == (
+        "16 tasks do not fit into the deadline of 10h: us-east-1 ml.g5.xlarge on_demand: 10 of 16 slots "
+        "(raise the quota to 16, or relax the deadline to 12h)"
+    )
+    solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), make_market(candidate(slots=16.0)))
+    solve(make_sweep(**SIXTEEN, plan={"deadline": "12h"}), make_market(candidate(slots=10.0)))
+
+
+HELD = candidate(slots=40.0, held=28)
+BESIDE = {**SIXTEEN, "runtime": 12, "train__instances": 2, "train__efficiency": 1, "plan": {"deadline": "12h"}}
+
+
+def test_a_quota_is_raised_by_instances_and_beside_what_others_hold() -> None:
+    assert refused([HELD], **BESIDE) == (
+        "16 tasks do not fit into the deadline of 12h: us-east-1 ml.g5.xlarge on_demand: 12 of 16 slots, as 28 of its "
+        "40 are held by other runs (raise the quota to 44, or relax the deadline to 18h)"
+    )
+    solve(make_sweep(**BESIDE), make_market({**HELD, "slots": 44.0}))
+
+
+def test_who_holds_the_slots_is_named() -> None:
+    lane = ("sagemaker", "us-east-1", "ml.g5.xlarge", "on_demand")
+    elsewhere = ("sagemaker", "us-west-2", "ml.g5.xlarge", "on_demand")
+    for rows, said in (
+        ([("nightly", *lane, 28), ("far", *elsewhere, 9)], "held by run nightly ("),
+        ([("a", *lane, 20), ("b", *lane, 8)], "held by runs a and b ("),
+    ):
+        market = replace(make_market(HELD), leases=table(rows, LEASES))
+        with pytest.raises(InfeasibleError) as caught:
+            solve(make_sweep(**BESIDE), market)
+        assert said in str(caught.value)
+
+
+def test_a_total_over_all_instance_types_binds_as_well() -> None:
+    total = table([("sagemaker", "us-east-1", "*", 12, 4)], TOTALS)
+    market = replace(make_market(candidate(slots=16.0)), totals=total)
+    with pytest.raises(InfeasibleError) as caught:
+        solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), market)
+    assert str(caught.value) == (
+        "16 tasks do not fit into the deadline of 10h: us-east-1, all instance types together: 8 of 16 slots, as 4 of "
+        "its 12 are held by other runs (raise the quota to 20, or relax the deadline to 12h)"
+    )
+
+
+def test_two_limits_that_bind_are_raised_together() -> None:
+    rows = [candidate(slots=1.0), candidate(dataset="bay@2", region="eu-west-1", slots=1.0)]
+    changes = {"space": {"lr": [1, 2]}, "runtime": 6, "plan": {"deadline": "8h"}}
+    assert "slots (raise these quotas to 2 and 2, or relax the deadline to 12h)" in refused(rows, **changes)
+    solve(make_sweep(**changes), make_market(*[{**row, "slots": 2.0} for row in rows]))
+
+
+def test_the_horizon_is_not_called_a_deadline() -> None:
+    said = refused([candidate(slots=1.0)], **SIXTEEN, plan={"horizon": "1d"})
+    assert said.endswith("(raise the quota to 4, or relax the horizon to 4d)")
+
+
+def test_a_task_longer_than_the_horizon_is_refused_with_the_numbers() -> None:
+    said = refused([candidate()], space={}, runtime=6, plan={"deadline": "5h"})
+    assert said == (
+        "a task of alps@1 takes 6h where it is fastest, longer than the deadline of 5h (relax the deadline to 6h)"
+    )
+
+
+def near_and_dear() -> Any:
+    dear = candidate(region="us-west-2", usd_per_hour=5.0, on_demand_usd_per_hour=5.0, slots=2.0)
+    return make_market(candidate(slots=2.0), dear)
+
+
+def test_a_budget_that_cannot_be_promised_is_refused_with_what_would_do() -> None:
+    asked = {"space": {"lr": [1, 2, 3, 4]}, "runtime": 1}
+    with pytest.raises(Refused, match=r"\$8\.00 cannot be promised within 1h: honest runs may cost \$15\.65") as caught:
+        solve(make_sweep(**asked, plan={"budget": 8, "deadline": "1h"}), near_and_dear())
+    assert caught.value.exit_code == 6
+    assert caught.value.hint == "a budget of 15.65 would do, or a deadline of 2h"
+    for better in ({"budget": 15.65, "deadline": "1h"}, {"budget": 8, "deadline": "2h"}):
+        solve(make_sweep(**asked, plan=better), near_and_dear())
+
+
+def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadline() -> None:
+    with pytest.raises(Refused) as caught:
+        solve(make_sweep(space={"lr": [1, 2]}, runtime=1, plan={"budget": 2}), near_and_dear())
+    assert caught.value.hint == "a budget of 2.63 would do; no deadline is long enough for less"
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.integers(1, 3))
+def test_what_is_suggested_does(given: Problem, total: int) -> None:
+    crowded = replace(given, slots=np.minimum(given.slots, 1.0), totals=(Total(np.arange(2), float(total)),))
+    within = crowded.within(given.horizon)
+    assume(not within.stranded.size)
+    assume(not fits(within, given.horizon))
+    fixed = np.zeros(3, dtype=bool)
+    unlimited = replace(within, budget=np.inf)
+    if (raised := enough_slots(unlimited, fixed)) is not None:
+        slots = within.slots + [raised.lanes.get(lane, 0) for lane in range(3)]
+        more = (replace(within.totals[0], slots=float(total + raised.totals.get(0, 0))),)
+        optimise(replace(unlimited, slots=slots, totals=more))
+    if (usd := enough_money(unlimited)) is not None:
+        optimise(replace(within, budget=usd))
+    if (hours := enough_time(crowded, given.horizon)) is not None:
+        optimise(crowded.within(hours))
+
+
+def test_where_raising_quotas_is_enough_one_is_found() -> None:
+    rows = [(0, 0, -1, 6.0, 0.0, 1.0), (0, 1, -1, 4.0, 0.0, 9.0)]
+    given = problem([16], [1.0, 1.0], rows)
+    raised = enough_slots(given, np.zeros(2, dtype=bool))
+    assert raised is not None
+    assert raised.lanes == {1: 7}  # eight slots take two tasks each; fewer than anywhere else
+    assert enough_slots(given, np.ones(2, dtype=bool)) is None
+
+
+def test_no_money_is_enough_where_there_is_no_room() -> None:
+    with pytest.raises(DoesNotFit):
+        optimise(problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)]))
+    assert enough_money(problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)])) is None

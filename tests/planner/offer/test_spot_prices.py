@@ -1,0 +1,69 @@
+"""Managed spot costs what it was billed before, the more so the oftener."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.catalog.market import CANDIDATES, DISCOUNTS, table
+from orchestrator.planner.offer.spot_prices import PRIOR_TASKS, priced
+from orchestrator.planner.solve import solve
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SPOT = candidate(purchase="spot", usd_per_hour=0.5, on_demand_usd_per_hour=1.0)
+
+
+def prices(candidates: Sequence[dict[str, Any]], *discounts: tuple[Any, ...]) -> list[float]:
+    rows = pd.DataFrame(list(candidates), columns=list(CANDIDATES))
+    found: list[float] = priced(rows, table(discounts, DISCOUNTS))["usd_per_hour"].tolist()
+    return found
+
+
+def own(tasks: int, ratio: float, region: str = "us-east-1") -> tuple[Any, ...]:
+    """A row of DISCOUNTS."""
+    return (region, "ml.g5.xlarge", tasks, ratio)
+
+
+def test_without_a_past_the_catalog_is_believed() -> None:
+    assert prices([SPOT]) == [0.5]
+    assert prices([SPOT], own(50, 0.1, region="eu-west-1")) == [0.5]
+
+
+def test_own_bills_weigh_as_many_tasks_as_there_were() -> None:
+    assert prices([SPOT], own(int(PRIOR_TASKS), 0.3)) == pytest.approx([0.4])
+    assert prices([SPOT], own(10**6, 0.3)) == pytest.approx([0.3], rel=1e-4)
+
+
+@given(st.floats(0.01, 10), st.floats(0.01, 10), st.integers(1, 10**6), st.floats(0, 1))
+def test_what_was_billed_is_never_dearer_than_on_demand(spot: float, rate: float, tasks: int, ratio: float) -> None:
+    found = prices([SPOT | {"usd_per_hour": spot, "on_demand_usd_per_hour": rate}], own(tasks, ratio))[0]
+    assert min(spot, rate, ratio * rate) * (1 - 1e-9) <= found <= rate
+
+
+def test_only_managed_spot_is_billed_so() -> None:
+    others = [candidate(), SPOT | {"platform": "ec2"}, candidate(purchase="committed", usd_per_hour=0.0)]
+    assert prices(others, own(10**6, 0.3)) == [1.0, 0.5, 0.0]
+
+
+def test_a_spot_price_above_on_demand_stays_where_nothing_else_is_known() -> None:
+    assert prices([SPOT | {"usd_per_hour": 1.5}]) == [1.5]
+
+
+def test_missing_prices_stay_missing() -> None:
+    assert pd.isna(prices([SPOT | {"usd_per_hour": None}], own(9, 0.3))[0])
+    assert prices([SPOT | {"on_demand_usd_per_hour": None}], own(9, 0.3)) == [0.5]
+
+
+def test_a_plan_s_lots_say_the_price_it_was_made_with() -> None:
+    market = make_market(SPOT, candidate(usd_per_hour=0.45, purchase="on_demand"))
+    market = replace(market, discounts=table([own(10, 0.3)], DISCOUNTS))
+    lots = {str(lot.lane).split("/")[-1]: lot.usd_per_hour for lot in solve(make_sweep(), market).lots}
+    assert sorted(lots.values()) == pytest.approx([0.4, 0.45])
