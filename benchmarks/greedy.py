@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY
+from orchestrator.planner.model.choices import NO_COPY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ def _as_they_come(problem: Problem) -> Iterable[int]:
 
 def _by_regret(problem: Problem) -> Iterable[int]:
     """First the cohorts whose second best is so much dearer than their best."""
-    usd, first = problem.choices.usd, problem.first
+    usd, first = problem.choices.usd, problem.first_choice
     regret = [usd[min(start + 1, stop - 1)] / usd[start] for start, stop in pairwise(first)]
     for cohort in np.argsort(-np.array(regret), kind="stable").tolist():
         yield from range(first[cohort], first[cohort + 1])
@@ -40,7 +40,7 @@ def _by_regret(problem: Problem) -> Iterable[int]:
 
 def _cheapest_first(problem: Problem) -> Iterable[int]:
     """Whatever choice is cheapest beside its cohort's cheapest hour."""
-    usd = problem.choices.usd / problem.choices.usd[problem.first[problem.choices.cohort]]
+    usd = problem.choices.usd / problem.choices.usd[problem.first_choice[problem.choices.cohort]]
     yield from np.argsort(usd, kind="stable").tolist()
 
 

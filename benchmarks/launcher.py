@@ -46,7 +46,7 @@ def theirs_once(aws: Stub) -> Taken:
 
 def staged(aws: Stub, run: str) -> str:
     """Put into S3 what `submit` would have, and return the manifest's key."""
-    from orchestrator.platforms.sagemaker.stage import Site, template
+    from orchestrator.platforms.sagemaker.stage import Site, make_template
     from orchestrator.spec.reader import read
     from orchestrator.wire import manifest
     from orchestrator.wire.names import RunKeys, index_key
@@ -56,7 +56,7 @@ def staged(aws: Stub, run: str) -> str:
     point: dict[str, Scalar] = {"learning_rate": 0.01, "batch_size": 32}
     tasks = [Task(n, f"key-{n}", "berlin@v1", point, (place,), Limits(3600, 7200)) for n in range(2)]
     keys, site = RunKeys(run), Site(BUCKET, "arn:aws:iam::123456789012:role/training", "bench")
-    shared = template(read(SWEEP), "digest", "us-east-1", run, site)
+    shared = make_template(read(SWEEP), "digest", "us-east-1", run, site)
     lines, records = zip(*manifest.write(tasks), strict=True)
     key = keys.manifest(1, 0)
     objects = {

@@ -1,4 +1,4 @@
-"""The AWS that runs use, as the settings name it."""
+"""Reads from the settings which AWS runs use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def account(settings: Settings) -> Account:
-    """SettingsError when one is missing that nothing can run without."""
+    """Return the account that the settings name. Raise SettingsError if one is missing that no run can do without."""
     settings.require("bucket", "region_bucket", "role", "launcher_image")
     definition = render(
         resources.text("job_definitions/launcher.json"),

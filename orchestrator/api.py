@@ -1,4 +1,4 @@
-"""A team's catalog, ledger and cloud, each opened on first use. The CLI is a thin client of this."""
+"""The Python API: plan, submit, open a run. The CLI is a thin client of it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.account import account
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
-from orchestrator.catalog.check import Problem
-from orchestrator.chart.png import png
-from orchestrator.chart.svg import svg
+from orchestrator.catalog.check_catalog import Problem
 from orchestrator.errors import InfeasibleError, Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.plan.file import read_plan, write_plan
-from orchestrator.plan.frontier_chart import picture
+from orchestrator.plan.frontier_chart import draw_frontier
 from orchestrator.plan.plan import Plan, Share
 from orchestrator.platforms.source import pack
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Cloud
 from orchestrator.runs.dry_run import requests
-from orchestrator.runs.lease import book
+from orchestrator.runs.lease import booking
 from orchestrator.runs.ledger import Ledger
 from orchestrator.runs.run import Run
 from orchestrator.runs.submit import check, submit
@@ -37,7 +35,6 @@ from orchestrator.spec.duration import seconds as read_duration
 from orchestrator.spec.reader import read as read_sweep
 from orchestrator.spec.schema import schema
 from orchestrator.spec.sweep import Sweep
-from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane
@@ -48,6 +45,7 @@ if TYPE_CHECKING:
 
     from orchestrator.catalog.market import Market
     from orchestrator.platforms.source import Package
+    from orchestrator.wire.manifest import ClassicLine
 
 __all__ = [
     "CostRow",
@@ -80,6 +78,8 @@ logger = logging.getLogger(__name__)
 
 
 class Orchestrator:
+    """A team's catalog, ledger and cloud, each opened on first use."""
+
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or read_settings()
 
@@ -96,7 +96,7 @@ class Orchestrator:
         return Cloud(Clients(self.settings.profile), account(self.settings))
 
     def plan(self, sweep: Sweep, classic: Path | None = None, *, time_limit_s: float | None = None) -> Plan:
-        """Where each task should run. Asks the catalog only: no network, no credentials.
+        """Return where each task should run. This asks the catalog only: no network, no credentials.
 
         A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
         With a time limit, it is the best plan found until then: the same input may give another one.
@@ -104,8 +104,8 @@ class Orchestrator:
         return self._solve(sweep, _lines(classic), time_limit_s)
 
     def replan(self, plan: Plan) -> Plan:
-        """The same sweep, with what the catalog says today."""
-        return self._solve(plan.sweep, _classic_lines(plan) or None)
+        """Plan the same sweep again, with what the catalog says today."""
+        return self._solve(plan.sweep, plan.classic_lines or None)
 
     def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None, time_limit_s: float | None = None) -> Plan:
         from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
@@ -116,18 +116,18 @@ class Orchestrator:
         except InfeasibleError as refusal:
             if time_limit_s is not None:  # what else would do is found by planning again, several times
                 raise
-            from orchestrator.planner.explain.elsewhere import advised
+            from orchestrator.planner.explain.elsewhere import suggest_elsewhere
 
-            raise advised(refusal, sweep, lambda wider: self._survey(wider, lines)) from None
+            raise suggest_elsewhere(refusal, sweep, lambda wider: self._survey(wider, lines)) from None
 
     def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
-        """With what earlier runs have taught."""
-        from orchestrator.runs.history import past
+        """Return what the catalog says, with what was learned from earlier runs."""
+        from orchestrator.runs.history import history
 
-        return self.catalog.survey(sweep, lines, past(self.catalog.engine, sweep.name))
+        return self.catalog.survey(sweep, lines, history(self.catalog.engine, sweep.name))
 
     def explain(self, plan: Plan, what: str, classic: Path | None = None) -> list[str]:
-        """Why a task, by its number, or a dataset, by its name, goes where it goes."""
+        """Return in words why a task, by its number, or a dataset, by its name, goes where it goes."""
         from orchestrator.planner.explain.why import explain
 
         market = self._survey(plan.sweep, _lines(classic))
@@ -136,38 +136,65 @@ class Orchestrator:
         return explain(plan, what, market)
 
     def difference(self, old: Plan, new: Plan, classic: Path | None = None) -> list[str]:
-        """What changed from one plan to another, and why."""
+        """Return in words what changed from one plan to another, and why."""
         from orchestrator.planner.difference import difference
 
         return difference(old, new, self._survey(new.sweep, _lines(classic)))
 
     def frontier(self, sweep: Sweep, classic: Path | None = None) -> list[Plan]:
-        """From the cheapest plan within the horizon to the fastest: what time costs."""
+        """Return plans from the cheapest within the horizon to the fastest: what time costs."""
         from orchestrator.planner.frontier import frontier
 
         return frontier(sweep, self._survey(sweep, _lines(classic)))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
-        """Make exactly this plan so, once: submitting it again finds, or completes, the same run.
+        """Start exactly this plan, once: submitting it again finds, or completes, the same run.
 
-        Refused if it is stale: then nothing is written.
+        Refused if the plan is stale: then nothing is written.
         """
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
         if package:
             check(wanted, package, self.cloud)
-        control = self.cloud.s3
-        if package:
-            anchor: Anchor | None = anchors.claim(control, wanted, self._reserve, again=again)
+            anchor = self._claim(wanted, again=again)
         else:
-            anchor = anchors.resume(control, wanted)
-        if anchor is None:
-            raise _no_source(plan)
+            anchor = self._resume(wanted)
         submit(anchor, package, self.ledger, self.cloud)
         return self._run(anchor)
 
-    def _reserve(self, anchor: Anchor) -> Anchor:
-        return book(anchor, self.cloud.account, self.ledger, lambda: self._check_fresh(anchor.plan))
+    def _claim(self, wanted: Anchor, *, again: bool) -> Anchor:
+        """Make this run, or return the one that is there; with `again`, make it under the first name that is free."""
+        control, candidates = self.cloud.s3, anchors.candidates(wanted)
+        while True:
+            candidate = next(candidates)
+            there = anchors.find(control, candidate.name)
+            if there is None:
+                noted = self._reserve(candidate)
+                if noted.is_same(candidate) and anchors.create(control, noted):
+                    return noted
+                there = anchors.find(control, candidate.name) or noted
+            if not again:
+                return anchors.same(there, wanted)
+
+    def _resume(self, wanted: Anchor) -> Anchor:
+        """Return the run that is there already. UsageError if there is none: without its sources nobody can make it."""
+        there = anchors.find(self.cloud.s3, wanted.name)
+        if there is None:
+            raise _no_source(wanted.plan)
+        return anchors.same(there, wanted)
+
+    def _reserve(self, wanted: Anchor) -> Anchor:
+        """Note the run with its slots, before it is made, so that what is refused leaves nothing behind.
+
+        Refused if the plan no longer holds. A run of this name that is noted already is returned as it is: a submit
+        that was killed on its way.
+        """
+        with booking(self.ledger) as slots:
+            noted = self.ledger.anchor(wanted.name)
+            if noted is None:
+                self._check_fresh(wanted.plan)
+                slots.take(wanted, self.cloud.account)
+        return noted or wanted
 
     def _check_fresh(self, plan: Plan) -> None:
         reason = self.stale(plan)
@@ -175,20 +202,20 @@ class Orchestrator:
             raise Refused(f"plan {plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
 
     def stale(self, plan: Plan) -> str:
-        """Why the plan no longer holds, in one line; empty if it does, or if nobody here can tell: then it warns."""
-        from orchestrator.planner.stale import stale
+        """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
+        from orchestrator.planner.stale import why_stale
         from orchestrator.runs.history import discounts
 
         names = [dataset.name for dataset in plan.datasets]
-        today = self.catalog.resurvey(plan.sweep, names, _classic_lines(plan))
+        today = self.catalog.resurvey(plan.sweep, names, plan.classic_lines)
         today = replace(today, discounts=discounts(self.catalog.engine))
         if today.candidates.empty:
             logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
             return ""
-        return stale(plan, today)
+        return why_stale(plan, today)
 
     def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
-        """The newest run of this very sweep that has not ended: of this name, or of those named by their plan."""
+        """Return the newest run of this very sweep that has not ended: of this name, or named by its plan."""
         for anchor in self.ledger.of_workload(sweep.name):
             if anchor.name == (name or anchor.plan.id) and _same(anchor.plan.sweep, sweep):
                 run = self._run(anchor)
@@ -198,21 +225,21 @@ class Orchestrator:
         return None
 
     def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
-        """The dry run: what `submit` would send to AWS."""
+        """Return what `submit` would send to AWS: the dry run."""
         package = _packed(plan)
         if package is None:
             raise _no_source(plan)
         return requests(self._anchor(plan, package, name), package, self.cloud)
 
     def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
-        """A local container image to these Regions; or to the control Region and all that hold data."""
+        """Push a local container image to these Regions, or to the control Region and all that hold data."""
         if regions is None:
             holding = {str(row["region"]) for row in self.catalog.show("replicas")}
             regions = sorted(holding | {self.settings.region})
         return push(name, regions, Clients(self.settings.profile))
 
     def runs(self) -> list[RunRow]:
-        """All that this database knows, newest first."""
+        """Return all runs that this database knows, newest first."""
         rows = []
         for name in self._names():
             status = self.run(name).status()
@@ -220,7 +247,7 @@ class Orchestrator:
         return rows
 
     def run(self, name: str | None = None) -> Run:
-        """A run by its name, from the database or else from the control bucket; the newest if none is named."""
+        """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""
         if name is None:
             names = self._names()
             if not names:
@@ -233,7 +260,7 @@ class Orchestrator:
         return self._run(anchor)
 
     def _names(self) -> list[str]:
-        """Newest first. An empty database, as on a new machine, first learns what the control bucket holds."""
+        """Return the names of runs, newest first. An empty database first learns what the control bucket holds."""
         names = self.ledger.names()
         if names or not self.settings.bucket:
             return names
@@ -253,33 +280,19 @@ class Orchestrator:
 
 
 def _packed(plan: Plan) -> Package | None:
-    """The sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
-    folder = plan.sweep.folder / plan.sweep.train.source
+    """Return the sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
+    folder = plan.source_folder
     return pack(folder, plan.sweep.train.entry_point) if folder.is_dir() else None
-
-
-def draw_frontier(plans: list[Plan], form: str) -> bytes:
-    """As `svg` or `png`."""
-    drawing = picture(plans)
-    return png(drawing) if form == "png" else svg(drawing)
 
 
 def _lines(classic: Path | None) -> list[ClassicLine] | None:
     return read_classic(classic) if classic else None
 
 
-def _classic_lines(plan: Plan) -> list[ClassicLine]:
-    """Those of the JOBARRAY that the plan was made from: its datasets are URIs. None of any other plan."""
-    names = [dataset.name for dataset in plan.datasets]
-    regions = {(share.dataset, place.lane.region): None for share in plan.shares for place in share.places}
-    return [ClassicLine(region, names[dataset]) for dataset, region in regions if names[dataset].startswith("s3://")]
-
-
 def _same(one: Sweep, other: Sweep) -> bool:
-    """As files: wherever their folders are."""
+    """Return whether two sweeps are the same as files, wherever their folders are."""
     return one.model_dump(mode="json") == other.model_dump(mode="json")
 
 
 def _no_source(plan: Plan) -> UsageError:
-    folder = plan.sweep.folder / plan.sweep.train.source
-    return UsageError("there is no such source folder", where=str(folder), hint="`train.source` names it")
+    return UsageError("there is no such source folder", where=str(plan.source_folder), hint="`train.source` names it")

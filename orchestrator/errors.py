@@ -1,4 +1,4 @@
-"""Every error a user can meet, one line each: what is wrong, where, and what to do.
+"""Every error that a user can meet. Each is one line: what is wrong, where, and what to do.
 
 SweepError                     exit 1
 ├── UsageError                 exit 2   a bad file, option or name
@@ -20,6 +20,8 @@ SweepError                     exit 1
 ├── RunFailed                  exit 1   every task of the run failed
 ├── PartlyFailed               exit 5   some did
 └── Refused                    exit 6   by budget, quota or a stale plan
+
+Errors of AWS become these in `aws/mapping.py`, and the command line shows them in `cli/errors.py`.
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ from typing import ClassVar
 
 
 class SweepError(Exception):
-    """What is wrong, where it is, and what to do about it."""
+    """Says what is wrong (`message`), where it is (`where`), and what to do about it (`hint`)."""
 
     exit_code: ClassVar[int] = 1
+    """The code that `sweep` ends with."""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
         super().__init__(message)
@@ -119,15 +122,17 @@ class Refused(SweepError):
     exit_code = 6
 
 
-_SHOWN = 30
+_MOST_CHOICES = 30
 
 
 def did_you_mean(word: str, choices: list[str]) -> str:
-    """A hint naming the nearest choice, or the first of them when none is near: a catalog may know thousands."""
+    """Return a hint that names the nearest choice, or, if none is near, the first of them: there may be thousands."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, choices, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    more = f" and {len(choices) - _SHOWN:,} more" if len(choices) > _SHOWN else ""
-    return f"choose from: {', '.join(choices[:_SHOWN])}{more}" if choices else ""
+    if not choices:
+        return ""
+    hint = f"choose from: {', '.join(choices[:_MOST_CHOICES])}"
+    return hint if len(choices) <= _MOST_CHOICES else f"{hint} and {len(choices) - _MOST_CHOICES:,} more"

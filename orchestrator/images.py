@@ -1,4 +1,4 @@
-"""Images to every Region's ECR, under one name: SageMaker and Batch pull from their own Region.
+"""Pushes images to every Region's ECR, under one name: SageMaker and Batch pull from their own Region.
 
 Docker does the pushing. It gets a login of its own for each push, and keeps none.
 """
@@ -23,47 +23,56 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pushed:
+    """An image that is in a Region now."""
+
     region: str
     uri: str
     digest: str
 
 
 def address(name: str) -> str:
-    """As a sweep file writes it, for whichever Region it runs in."""
+    """Return an image's address as a sweep file writes it, for whichever Region it runs in."""
     return f"{{account}}.dkr.ecr.{{region}}.amazonaws.com/{name}"
 
 
 def push(name: str, regions: Sequence[str], clients: Clients) -> Iterator[Pushed]:
-    """A local image to this repository and tag in each Region, one after the other."""
+    """Push a local image to each Region, one after the other, and yield what was pushed.
+
+    The repository and the tag are called as the image is here. Raise UsageError if docker or the image is missing,
+    CloudError if docker fails.
+    """
     repository, _, tag = name.partition(":")
-    _local(name)
+    _require_local_image(name)
     for region in regions:
         ecr = Ecr(clients, region)
-        ecr.make(repository)
+        ecr.make_repository(repository)
         login = ecr.login()
         uri = f"{login.host}/{repository}:{tag or 'latest'}"
         with tempfile.TemporaryDirectory(prefix="sweep-docker-") as config:
-            environment = _apart(config)
+            environment = _environment_with_config(config)
             _docker(["login", "--username", login.user, "--password-stdin", login.host], environment, login.password)
             _docker(["tag", name, uri], environment)
             _docker(["push", "--quiet", uri], environment)
         image = Image.parse(uri)
         if image is None:
             raise CloudError(f"ECR's registry is called {login.host!r}", where=region, hint="is this AWS's endpoint?")
-        yield Pushed(region, uri, ecr.pinned(image).digest)
+        yield Pushed(region, uri, ecr.pin(image).digest)
 
 
-def _local(name: str) -> None:
-    """UsageError, if there is no docker, or no such image."""
+def _require_local_image(name: str) -> None:
+    """Raise UsageError if there is no docker, or no such image."""
     if shutil.which("docker") is None:
         raise UsageError("docker is not installed", hint="images are built and pushed where docker is")
-    asked = subprocess.run(["docker", "image", "inspect", name], capture_output=True, text=True, check=False)
-    if asked.returncode:
-        raise UsageError(f"docker has no image {name!r}: {_last(asked.stderr)}", hint="`make images` builds ours")
+    done = subprocess.run(["docker", "image", "inspect", name], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UsageError(f"docker has no image {name!r}: {_last_line(done.stderr)}", hint="`make images` builds ours")
 
 
-def _apart(config: str) -> dict[str, str]:
-    """Docker's environment, with a place of its own for logins; which engine to talk to would be kept there too."""
+def _environment_with_config(config: str) -> dict[str, str]:
+    """Return docker's environment with a folder of its own for logins.
+
+    The engine to talk to would be read from the usual folder, so it is named here.
+    """
     engine = os.environ.get("DOCKER_HOST") or _docker(
         ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"], dict(os.environ)
     )
@@ -75,10 +84,12 @@ def _docker(arguments: Sequence[str], environment: dict[str, str], stdin: str = 
         ["docker", *arguments], env=environment, input=stdin, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise CloudError(f"docker {arguments[0]} failed: {_last(done.stderr)}", hint="pushing again goes on from there")
+        raise CloudError(
+            f"docker {arguments[0]} failed: {_last_line(done.stderr)}", hint="pushing again goes on from there"
+        )
     return done.stdout
 
 
-def _last(text: str) -> str:
+def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "without a word"

@@ -1,4 +1,4 @@
-"""Where `sql/` and `job_definitions/` are: beside the package in a checkout, inside it in a wheel."""
+"""Finds `sql/` and `job_definitions/`: beside the package in a checkout, inside it in a wheel."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 _HOMES = (_PACKAGE / "_resources", _PACKAGE.parent)
-"""A wheel's home first: in site-packages, a `sql` beside us would be somebody else's."""
+"""The folders that are searched. A wheel's is first: in site-packages, a `sql` beside us would be somebody else's."""
 
 
 def path(name: str) -> Path:
-    """The file or folder of this name, such as `sql/candidates.sql`."""
+    """Return the file or folder of a name such as `sql/candidates.sql`. Raise FileNotFoundError if it is missing."""
     for home in _HOMES:
         if (home / name).exists():
             return home / name
@@ -18,4 +18,5 @@ def path(name: str) -> Path:
 
 
 def text(name: str) -> str:
+    """Return what the file of this name holds."""
     return path(name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Ours, not AWS's: where the database, the buckets and the roles are.
+"""The settings: where the database, the buckets and the roles are. (A profile is AWS's.)
 
 A flag wins over SWEEP_<NAME> in the environment, that over ./sweep.toml (searched upward), and that over
 ~/.config/sweep/settings.toml.
@@ -43,6 +43,8 @@ def _login_name() -> str:
 
 
 class Settings(BaseModel):
+    """The settings that are in force. Unknown ones are errors."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     database: str = Field(default="sqlite:///sweep.db", description="sqlite:///FILE or postgresql://…")
@@ -87,13 +89,15 @@ class Settings(BaseModel):
         return pattern
 
     def require(self, *names: str) -> None:
-        """All of these must be set."""
+        """Raise SettingsError, with what to write where, unless all of these are set."""
         missing = [name for name in names if getattr(self, name) in (None, "")]
         if missing:
+            verb = "is" if len(missing) == 1 else "are"
+            variables = " and ".join(map(_variable, missing))
             lines = " and ".join(f'`{name} = "…"`' for name in missing)
             raise SettingsError(
-                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
-                hint=f"export {' and '.join(map(_variable, missing))}, or write {lines} in {_PROJECT_FILE}",
+                f"{' and '.join(missing)} {verb} not set",
+                hint=f"export {variables}, or write {lines} in {_PROJECT_FILE}",
             )
 
 
@@ -103,7 +107,11 @@ def read(
     folder: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """The settings in force in a folder. Overrides that are None were not given."""
+    """Return the settings that are in force in a folder, by default the current one.
+
+    Overrides are what options say; those that are None were not given. Raise SettingsError for an unknown or wrong
+    setting, with the source that says it.
+    """
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     for layer in _layers(overrides or {}, folder or Path.cwd(), environ):
@@ -116,13 +124,15 @@ def read(
 
 
 class _Layer(NamedTuple):
+    """What one source says."""
+
     values: dict[str, object]
     origin: Callable[[str], str]
-    """What an error should call the source of a setting."""
+    """Names the source of a setting, as an error should call it."""
 
 
 def _layers(overrides: Mapping[str, object], folder: Path, environ: Mapping[str, str]) -> Iterator[_Layer]:
-    """What each source says, the weakest first."""
+    """Yield what each source says, the weakest first."""
     yield _Layer(_aws_region(environ), lambda _: "AWS_REGION")
     for file in (_user_file(environ), _project_file(folder)):
         if file is not None and file.is_file():
@@ -144,7 +154,8 @@ def _user_file(environ: Mapping[str, str]) -> Path | None:
 
 def _project_file(folder: Path) -> Path | None:
     start = folder.resolve()
-    return next((home / _PROJECT_FILE for home in (start, *start.parents) if (home / _PROJECT_FILE).is_file()), None)
+    files = (parent / _PROJECT_FILE for parent in (start, *start.parents))
+    return next((file for file in files if file.is_file()), None)
 
 
 def _file_layer(file: Path) -> _Layer:
@@ -169,29 +180,30 @@ def _from_file(file: Path) -> dict[str, object]:
 
 
 def _beside(file: Path, url: str) -> str:
-    """A relative SQLite file lies beside the settings that name it, wherever sweep is called."""
+    """Return the URL, for a relative SQLite file beside the settings that name it, wherever sweep is called."""
     name = url.removeprefix(_SQLITE)
-    relative = url.startswith(_SQLITE) and name not in ("", ":memory:") and not Path(name).is_absolute()
-    return f"{_SQLITE}{file.parent.resolve() / name}" if relative else url
+    is_relative = url.startswith(_SQLITE) and name not in ("", ":memory:") and not Path(name).is_absolute()
+    return f"{_SQLITE}{file.parent.resolve() / name}" if is_relative else url
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     known = {_variable(name): name for name in Settings.model_fields}
     for variable in environ:
+        if not variable.startswith(_PREFIX) or variable in known:
+            continue
         # Others may use the prefix too, so only a near miss is worth a word.
-        near = variable.startswith(_PREFIX) and variable not in known and get_close_matches(variable, known, 1, 0.85)
-        if near:
+        if near := get_close_matches(variable, known, 1, 0.85):
             logger.warning("%s is not a setting; did you mean %s?", variable, near[0])
     return {name: environ[variable] for variable, name in known.items() if environ.get(variable)}
 
 
 def _explained(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
-    first = error.errors()[0]
-    name = str(first["loc"][0])
-    if first["type"] == "extra_forbidden":
+    problem = error.errors()[0]
+    name = str(problem["loc"][0])
+    if problem["type"] == "extra_forbidden":
         return SettingsError(f"unknown setting {name!r}", hint=did_you_mean(name, list(Settings.model_fields)))
-    problem = first["msg"].removeprefix("Value error, ")
-    return SettingsError(f"{name}: {problem[:1].lower()}{problem[1:]}", where=origins.get(name, ""))
+    message = problem["msg"].removeprefix("Value error, ")
+    return SettingsError(f"{name}: {message[:1].lower()}{message[1:]}", where=origins.get(name, ""))
 
 
 def _variable(name: str) -> str:

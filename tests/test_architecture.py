@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import grimp
 import pytest
 
 from tests.rooms import parse, trespasses
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 ROOT = Path(__file__).parents[1]
-MODULES = sorted((ROOT / "orchestrator").rglob("*.py"))
+HOUSE = ROOT / "orchestrator"
+MODULES = sorted(HOUSE.rglob("*.py"))
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 300
+FRAGMENT = re.compile(
+    r"(Of|As|That|The same|None of|For|By|With|In|At|To|Where|Whether|How|And|But|Or|If|So|Until|Unless|Beyond|From|On"
+    r"|Those)\b"
+)
+"""How a docstring begins that is no whole sentence."""
 
 CHILD_SIDE = ("errors", "wire", "aws", "platforms", "launcher")
 CHILD_NEEDS = {"boto3", "botocore", "s3transfer", "jmespath", "urllib3", "dateutil", "six"}
@@ -22,6 +36,72 @@ CHILD_NEEDS = {"boto3", "botocore", "s3transfer", "jmespath", "urllib3", "dateut
 @pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_a_module_is_short_enough_to_be_read_at_once(file: Path) -> None:
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_docstring_begins_as_a_sentence(file: Path) -> None:
+    assert [text for text in docstrings(file) if FRAGMENT.match(text)] == []
+
+
+def docstrings(file: Path) -> Iterator[str]:
+    """Every docstring of a module, and every text below an attribute."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield text.strip()
+
+
+def test_no_two_modules_import_each_other_even_by_a_detour() -> None:
+    """Imports for type checkers count: two files that need each other's types are one idea, or three."""
+    graph = grimp.build_graph("orchestrator", exclude_type_checking_imports=False, cache_dir=None)
+    needed = {module: graph.find_upstream_modules(module) for module in graph.modules}
+    circles = {(a, b) for a in needed for b in needed[a] if a < b and a in needed[b]}
+    assert circles == set()
+
+
+def test_the_picture_of_the_house_shows_the_rooms_that_there_are() -> None:
+    assert sorted(drawn_rooms()) == sorted(rooms())
+
+
+def drawn_rooms() -> Iterator[str]:
+    """Paths below `orchestrator/` as the picture draws them: a room's own rooms are indented below it."""
+    picture = PAGE.partition("    orchestrator/\n")[2].partition("\n\n")[0]
+    outer = ""
+    for indent, name in re.findall(r"^( {6}| {8})([a-z_]+(?:\.py|/))", picture, re.MULTILINE):
+        if len(indent) == 6:
+            outer = name
+            yield name
+        else:
+            yield outer + name
+
+
+def rooms() -> Iterator[str]:
+    """Modules and packages of `orchestrator/`, and the packages in these."""
+    for file in MODULES:
+        path = file.relative_to(HOUSE)
+        if file.name == "__init__.py" and len(path.parts) in (2, 3):
+            yield f"{path.parent.as_posix()}/"
+        if file.name != "__init__.py" and len(path.parts) == 1:
+            yield file.name
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w./-]+(?:\.py|\.sql|/))`", PAGE))))
+def test_a_file_that_the_page_names_is_there(path: str) -> None:
+    assert (HOUSE / path).exists() or (ROOT / path).exists()
+
+
+@pytest.mark.parametrize(("path", "name"), re.findall(r"\| `([\w./]+\.py)` \| `([\w.]+)` \|", PAGE))
+def test_what_the_page_says_to_be_in_a_file_is_in_it(path: str, name: str) -> None:
+    text = (HOUSE / path).read_text(encoding="utf-8")
+    for part in name.split("."):
+        assert re.search(rf"^ *(?:def|class) {part}\b|^{part}\b", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_file_that_any_page_names_in_full_is_there(page: Path) -> None:
+    tops = "orchestrator|tests|sql|docs|examples|containers|benchmarks"
+    named = re.findall(rf"`((?:{tops})/[\w./+-]*)`", page.read_text(encoding="utf-8"))
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_importing_a_room_does_not_pull_in_the_rest() -> None:

@@ -137,13 +137,13 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 def test_an_image_trains_by_its_own_command(image: tuple[Path, dict[str, str]], imports: str, tmp_path: Path) -> None:
     root, environment = image
     steps = dict(Dockerfile.read("pytorch").steps)
-    python, first, command = (*json.loads(steps["ENTRYPOINT"]), *json.loads(steps["CMD"]))
+    python, pid1, command = (*json.loads(steps["ENTRYPOINT"]), *json.loads(steps["CMD"]))
     programs = Path(environment["VIRTUAL_ENV"]) / "bin"
     variables = dict(part.split("=", 1) for part in steps["ENV"].split())
     base = tmp_path / "ml"
     training(base, TRAINING.format(imports=imports))
     done = subprocess.run(
-        [programs / python, f"{root}{first}", programs / command],
+        [programs / python, f"{root}{pid1}", programs / command],
         env={**environment, **variables, "SAGEMAKER_BASE_DIR": str(base), "SM_STUDIO_LOCAL_MODE": "true"},
         capture_output=True,
         text=True,

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ (.+)$", README, re.MULTILINE)
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 MAKE = {"make demo": "sweep demo", "make test": "-m pytest"}
 """What each target comes to; `sweep demo` has a test of its own, and you are looking at the other."""
@@ -89,6 +90,13 @@ def test_the_sweep_it_shows_is_the_demos() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_imports_is_there(page: Path) -> None:
+    imports = re.findall(r"^ *from (orchestrator[\w.]*) import (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    names = [(module, name) for module, listed in imports for name in listed.split(", ")]
+    assert [f"{module}.{name}" for module, name in names if not hasattr(import_module(module), name)] == []
 
 
 def mentioned() -> set[str]:

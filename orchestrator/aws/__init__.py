@@ -1,1 +1,11 @@
-"""AWS's verbs, a module per service. They do as they are told: every decision is made elsewhere."""
+"""AWS's verbs, a file per service. They do what they are called for: what to do is chosen elsewhere.
+
+session.py      who makes the clients?
+errors.py       which of our errors is an error of AWS?
+s3.py           how are objects read, and written on a condition?
+control.py      what does a run keep in the control bucket, and who may overwrite it?
+batch.py        how are arrays submitted, found again, and asked what became of their children?
+definitions.py  how does a job definition get its values?
+ecr.py          which image does a tag stand for?
+logs.py         which lines has a log stream got since the last look?
+"""

@@ -1,11 +1,11 @@
-"""AWS Batch in one Region: definitions, arrays, and what became of their children."""
+"""AWS Batch in one Region: job definitions, arrays, consumable resources, and what became of an array's children."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.mapping import aws_errors
+from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import InvalidRequest
 from orchestrator.wire.names import digest
 
@@ -18,28 +18,29 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
 
 DESCRIBED_AT_ONCE = 100
+"""Jobs that AWS describes in one call, at the most."""
 REASON_LENGTH = 1024
-"""AWS's limits."""
+"""Characters that a reason for a termination may have."""
 
 
 @dataclass(frozen=True)
 class ArrayJob:
-    """What to submit. `size` 1 makes an ordinary job: AWS's arrays begin at two."""
+    """An array job to be submitted. A `size` of 1 makes an ordinary job: AWS's arrays begin at two."""
 
     name: str
     queue: str
     definition: str
     size: int
     environment: Mapping[str, str]
-    """Little: AWS fails a job after submission when its overrides are longer than 8,192 characters."""
+    """Variables that every child gets. They must be few: AWS fails a job of over 8,192 characters of overrides."""
     tags: Mapping[str, str]
     needs: Mapping[str, int] = field(default_factory=dict)
-    """Of which consumable resource each child holds how much while it runs: until there is so much, it waits."""
+    """The amount of each consumable resource a child holds while it runs. Until there is so much, it waits."""
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A consumable resource: what there is so much of, and jobs hold while they run."""
+    """A consumable resource: jobs hold some of its total while they run."""
 
     name: str
     total: int
@@ -56,27 +57,30 @@ class Job:
     index: int = 0
     size: int = 1
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Of an array: how many children have which status."""
+    """The number of an array's children in each status; empty for an ordinary job."""
     exit_code: int | None = None
     reason: str = ""
     log_stream: str = ""
 
     @property
     def ended(self) -> bool:
+        """The job has succeeded or failed."""
         return self.status in {"SUCCEEDED", "FAILED"}
 
 
 class Batch:
+    """AWS Batch in one Region."""
+
     def __init__(self, clients: Clients, region: str) -> None:
         self.clients = clients
         self.region = region
 
-    def definition(self, rendered: Mapping[str, Any]) -> str:
-        """The ARN of an active definition with just this content, registered only if there is none.
+    def ensure_definition(self, rendered: Mapping[str, Any]) -> str:
+        """Return the ARN of an active definition with just this content, registered only if there is none.
 
         Its name carries the hash of its content, so a definition never changes under a run that uses it.
         """
-        body = named(rendered)
+        body = register_definition_request(rendered)
         name = body["jobDefinitionName"]
         with aws_errors(f"look up the job definition {name}", where=self.region):
             pages = self._client.get_paginator("describe_job_definitions").paginate(
@@ -89,7 +93,10 @@ class Batch:
             return self._client.register_job_definition(**body)["jobDefinitionArn"]
 
     def find(self, name: str, queue: str) -> str | None:
-        """The job of this name in this queue, the oldest if there are several. Batch forgets jobs after a week."""
+        """Return the id of the job of this name in this queue, the oldest if there are several; None if there is none.
+
+        Batch forgets jobs a week after they have ended.
+        """
         found: list[JobSummaryTypeDef] = []
         with aws_errors(f"look for the job {name}", where=f"{self.region} {queue}"):
             pages = self._client.get_paginator("list_jobs").paginate(
@@ -101,18 +108,18 @@ class Batch:
         return min(found, key=lambda job: job.get("createdAt", 0))["jobId"] if found else None
 
     def submit(self, array: ArrayJob) -> str:
-        """The id of the job. SubmitJob has no client token: `find` the name first."""
+        """Submit the array, and return the id of its job. SubmitJob has no client token: `find` the name first."""
         with aws_errors(f"submit the job {array.name}", where=f"{self.region} {array.queue}"):
-            return self._client.submit_job(**submission(array))["jobId"]
+            return self._client.submit_job(**submit_job_request(array))["jobId"]
 
-    def provide(self, resource: Resource, *, change: bool) -> None:
-        """Make the consumable resource; one that is there is given this total, if it is to be changed."""
+    def ensure_resource(self, resource: Resource, *, change: bool) -> None:
+        """Create the consumable resource, unless it is there; with `change`, one that is there gets this total."""
         try:
             total = self._total(resource.name)
         except InvalidRequest:  # all that Batch says of what is not there
             try:
                 with aws_errors(f"create the consumable resource {resource.name}", where=self.region):
-                    self._client.create_consumable_resource(**creation(resource))
+                    self._client.create_consumable_resource(**create_resource_request(resource))
                 return
             except InvalidRequest:
                 total = self._total(resource.name)  # somebody else has just made it, or this tells what is wrong
@@ -127,26 +134,26 @@ class Batch:
             return self._client.describe_consumable_resource(consumableResource=name)["totalQuantity"]
 
     def describe(self, ids: Sequence[str]) -> list[Job]:
-        """Those that Batch still knows."""
+        """Return those of these jobs that Batch still knows, as they stand now."""
         jobs: list[Job] = []
         for first in range(0, len(ids), DESCRIBED_AT_ONCE):
             with aws_errors("describe jobs", where=self.region):
                 answer = self._client.describe_jobs(jobs=list(ids[first : first + DESCRIBED_AT_ONCE]))
-            jobs += [_described(job) for job in answer["jobs"]]
+            jobs += [_job_of_detail(job) for job in answer["jobs"]]
         return jobs
 
     def failed_children(self, job_id: str) -> Iterator[Job]:
-        """Children of the array that have failed; the job itself, if it failed and is no array."""
+        """Yield the children of the array that have failed; the job itself, if it failed and is no array."""
         parents = self.describe([job_id])
         if parents and parents[0].size == 1:
             yield from (job for job in parents if job.status == "FAILED")
             return
         with aws_errors(f"list the failed children of {job_id}", where=self.region):
             for page in self._client.get_paginator("list_jobs").paginate(arrayJobId=job_id, jobStatus="FAILED"):
-                yield from (_summarized(job) for job in page["jobSummaryList"])
+                yield from (_job_of_summary(job) for job in page["jobSummaryList"])
 
     def terminate(self, job_id: str, reason: str) -> None:
-        """Stop the job, or the array with all its children. Those that have ended stay as they are."""
+        """Stop the job, or the array with all its children. What has ended stays as it is."""
         with aws_errors(f"terminate the job {job_id}", where=self.region):
             self._client.terminate_job(jobId=job_id, reason=reason[:REASON_LENGTH])
 
@@ -155,13 +162,13 @@ class Batch:
         return self.clients.client("batch", self.region)
 
 
-def named(rendered: Mapping[str, Any]) -> dict[str, Any]:
-    """The request that registers a definition, under a name that carries its content's hash."""
+def register_definition_request(rendered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the RegisterJobDefinition request, under a name that carries the hash of the definition's content."""
     return {**rendered, "jobDefinitionName": f"{rendered['jobDefinitionName']}-{digest(dict(rendered))}"}
 
 
-def creation(resource: Resource) -> dict[str, Any]:
-    """The CreateConsumableResource request."""
+def create_resource_request(resource: Resource) -> dict[str, Any]:
+    """Return the CreateConsumableResource request."""
     return {
         "consumableResourceName": resource.name,
         "totalQuantity": resource.total,
@@ -169,27 +176,29 @@ def creation(resource: Resource) -> dict[str, Any]:
     }
 
 
-def submission(array: ArrayJob) -> dict[str, Any]:
-    """The SubmitJob request. Pure: a dry run shows it."""
+def submit_job_request(array: ArrayJob) -> dict[str, Any]:
+    """Return the SubmitJob request. Nothing is sent: a dry run shows the request."""
     body: dict[str, Any] = {
         "jobName": array.name,
         "jobQueue": array.queue,
         "jobDefinition": array.definition,
-        "containerOverrides": {"environment": _pairs(array.environment.items())},
+        "containerOverrides": {"environment": _names_and_values(array.environment.items())},
         "tags": dict(array.tags),
         "propagateTags": True,
     }
     if array.needs:
         needs = [{"consumableResource": name, "quantity": count} for name, count in sorted(array.needs.items())]
         body["consumableResourcePropertiesOverride"] = {"consumableResourceList": needs}
-    return body | {"arrayProperties": {"size": array.size}} if array.size > 1 else body
+    if array.size > 1:
+        body["arrayProperties"] = {"size": array.size}
+    return body
 
 
-def _pairs(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+def _names_and_values(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in sorted(items)]
 
 
-def _described(job: JobDetailTypeDef) -> Job:
+def _job_of_detail(job: JobDetailTypeDef) -> Job:
     array = job.get("arrayProperties", {})
     container = job.get("container", {})
     return Job(
@@ -205,7 +214,7 @@ def _described(job: JobDetailTypeDef) -> Job:
     )
 
 
-def _summarized(job: JobSummaryTypeDef) -> Job:
+def _job_of_summary(job: JobSummaryTypeDef) -> Job:
     array = job.get("arrayProperties", {})
     container = job.get("container", {})
     return Job(
@@ -219,7 +228,7 @@ def _summarized(job: JobSummaryTypeDef) -> Job:
 
 
 def _index(job_id: str) -> int:
-    """A child's id is its array's, a colon and its index."""
+    """Return the index that a child's id ends with, after a colon; 0 for the id of any other job."""
     index = job_id.rpartition(":")[2]
     return int(index) if ":" in job_id and index.isdigit() else 0
 

@@ -1,4 +1,4 @@
-"""One run's objects in the control bucket, typed. What may be written twice, and by whom, is decided here.
+"""One run's objects in the control bucket, typed, and the rule for each of what may be written over it.
 
 The rules in full, and why they make two arrays of one run harmless: docs/protocol.md.
 """
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 READERS = 16
-WRITERS = 20
-"""How many other writers of one object we are ready to lose to in a row: there are never more than a few."""
+"""Objects read at once."""
+WRITE_TRIES = 20
+"""Times that a write is tried which other writers of the object get ahead of: there are never more than a few."""
 
 
 class Control:
-    """The run's objects. Safe to use from several threads and machines at once."""
+    """The objects of one run in the control bucket. Several threads and machines may use them at once."""
 
     def __init__(self, s3: S3, run: str) -> None:
         self.s3 = s3
@@ -35,17 +36,20 @@ class Control:
         self.keys = RunKeys(run)
 
     def attempts(self, task: int) -> list[Attempt]:
-        """All that were ever recorded for the task, oldest first."""
+        """Return all attempts that were ever recorded for the task, oldest first."""
         keys = [item.key for item in self.s3.list(self.keys.attempts_of(task))]
         return sorted(map(self._attempt, keys), key=lambda attempt: attempt.number)
 
     def record(self, attempt: Attempt) -> bool:
-        """Claim the number. False: it is claimed already; what was recorded then is what counts."""
+        """Record the attempt, and return True; return False when its number is taken.
+
+        Then what was recorded before is what counts. An answer lost on the way also makes it False: see `S3.put_once`.
+        """
         key = self.keys.attempt(attempt.task, attempt.number)
         return self.s3.put_once(key, _encode(attempt.to_json()))
 
     def result(self, task: int) -> tuple[Result, str] | None:
-        """How the task stands, and the etag of that; None when it has left nothing yet."""
+        """Return how the task stands, and the etag of that object; None when the task has left nothing yet."""
         key = self.keys.result(task)
         try:
             stored = self.s3.get(key)
@@ -54,9 +58,9 @@ class Control:
         return self._decode(key, stored, Result.from_json), stored.etag
 
     def write_result(self, result: Result) -> None:
-        """Leave this result, unless what lies there is newer. A writer that loses a race looks again."""
+        """Write this result, unless what lies there is newer. A writer that loses a race looks again."""
         key, body = self.keys.result(result.task), _encode(result.to_json())
-        for _ in range(WRITERS):
+        for _ in range(WRITE_TRIES):
             found = self.result(result.task)
             if found and not replaces(result, found[0]):
                 return
@@ -68,7 +72,7 @@ class Control:
         raise Throttled("too many writers of one result", where=self.s3.uri(key))
 
     def newest_attempts(self) -> list[Attempt]:
-        """The last one recorded of every task, found by one listing."""
+        """Return the last attempt recorded of every task that has one, found by one listing."""
         last: dict[str, str] = {}
         for item in self.s3.list(self.keys.attempts):
             last[item.key.rpartition("/")[0]] = item.key  # listed in the order of their numbers
@@ -76,14 +80,14 @@ class Control:
             return list(pool.map(self._attempt, last.values()))
 
     def cancelled(self, submission: int) -> bool:
-        """Whether this submission is to stop. A retry after a cancel is a later one, and may run."""
+        """Return whether this submission is to stop. A retry after a cancel is a later submission, and may run."""
         marker = self._marker()
         return marker is not None and submission <= marker[0]
 
     def cancel(self, through: int) -> None:
-        """Put the marker down, or forward: from now on nothing of submissions 1..through is started."""
+        """Write the marker, or move it forward: from now on nothing of submissions 1..through is started."""
         body = _encode({"through": through})
-        for _ in range(WRITERS):
+        for _ in range(WRITE_TRIES):
             marker = self._marker()
             if marker and marker[0] >= through:
                 return
@@ -94,30 +98,31 @@ class Control:
             return
         raise Throttled("too many writers of one marker", where=self.s3.uri(self.keys.cancel))
 
+    def template(self, platform: str, region: str) -> Template:
+        """Return what the run's tasks share in a Region, as `submit` left it."""
+        key = self.keys.template(platform, region)
+        return self._decode(key, self.s3.get(key), Template.from_json)
+
     def _attempt(self, key: str) -> Attempt:
         return self._decode(key, self.s3.get(key), Attempt.from_json)
 
     def _marker(self) -> tuple[int, str] | None:
-        """The last submission that is cancelled, and the marker's etag."""
+        """Return the last submission that is cancelled, and the marker's etag; None when nothing is cancelled."""
         try:
             stored = self.s3.get(self.keys.cancel)
         except NotFound:
             return None
         return self._decode(self.keys.cancel, stored, lambda body: int(body["through"])), stored.etag
 
-    def template(self, platform: str, region: str) -> Template:
-        key = self.keys.template(platform, region)
-        return self._decode(key, self.s3.get(key), Template.from_json)
-
     def _decode(self, key: str, stored: Stored, read: Callable[[dict[str, Any]], _T]) -> _T:
         try:
-            return read(json.loads(stored.body))
+            return read(stored.json())
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidRequest(f"cannot be understood: {error!r}", where=self.s3.uri(key)) from error
 
 
 def replaces(new: Result, old: Result) -> bool:
-    """Newer attempts replace older ones, and later states earlier ones.
+    """Return whether a result may replace another: newer attempts replace older ones, later states earlier ones.
 
     Among two endings of the same attempt the first one stays, except that `done` replaces any: it is only ever
     written on the platform's own word, while the others may rest on a cancel or on a launcher that is gone.

@@ -1,4 +1,4 @@
-"""Job definitions: JSON with ${placeholders}, rendered into the request that registers them."""
+"""Job definitions: JSON with ${placeholders}, which values are filled into."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def render(text: str, values: Mapping[str, str], *, where: str = "job_definitions/launcher.json") -> dict[str, Any]:
-    """The definition with every placeholder filled in. Values go into strings only, so they cannot break the JSON."""
+    """Return the definition with every placeholder filled in.
+
+    Values go into strings only, so they cannot break the JSON. Raise SettingsError, naming the file as `where`, when
+    the text is no JSON, when a placeholder has no value, or when one is badly written.
+    """
     try:
         rendered: dict[str, Any] = _fill(json.loads(text), values)
     except json.JSONDecodeError as error:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.mapping import aws_errors
+from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import NotFound
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _KINDS = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.oci.image.index.v1+json",
 )
-"""Of one platform or of several: whichever was pushed."""
+"""Media types of an image: one for a single platform or a list for several, whichever was pushed."""
 
 
 @dataclass(frozen=True)
@@ -41,32 +41,35 @@ class Image:
 
     @classmethod
     def parse(cls, uri: str) -> Image | None:
-        """None for an image that lies in no ECR."""
+        """Return the image at this address, with the tag `latest` if it says none; None for one that lies in no ECR."""
         found = _IMAGE.fullmatch(uri)
         if found is None:
             return None
-        parts = found.groupdict()
-        return cls(
-            **parts | {"tag": parts["tag"] or ("" if parts["digest"] else "latest"), "digest": parts["digest"] or ""}
-        )
+        tag, digest = found["tag"] or "", found["digest"] or ""
+        if not tag and not digest:
+            tag = "latest"
+        return cls(found["account"], found["region"], found["domain"], found["repository"], tag, digest)
 
     def __str__(self) -> str:
-        """By its digest, once that is known: a tag may come to mean another image."""
+        """Return the image's address, by its digest once that is known: a tag may come to mean another image."""
         name = f"{self.account}.dkr.ecr.{self.region}.{self.domain}/{self.repository}"
         return f"{name}@{self.digest}" if self.digest else f"{name}:{self.tag}"
 
 
-def pinned(uri: str, account: str, clients: Clients) -> str:
-    """By its digest, if the image lies in this account's ECR; any other as it is."""
+def pin_image(uri: str, account: str, clients: Clients) -> str:
+    """Return the address of the image by its digest, if it lies in this account's ECR; any other address as it is.
+
+    Raise NotFound when there is no such image in this account's ECR.
+    """
     image = Image.parse(uri)
     if image is None or image.account != account or image.digest:
         return uri
-    return str(Ecr(clients, image.region).pinned(image))
+    return str(Ecr(clients, image.region).pin(image))
 
 
 @dataclass(frozen=True)
 class Login:
-    """What lets docker in, for twelve hours."""
+    """The credentials that let docker into a registry, for twelve hours."""
 
     host: str
     user: str
@@ -74,27 +77,29 @@ class Login:
 
 
 class Ecr:
+    """This account's registry in one Region."""
+
     def __init__(self, clients: Clients, region: str) -> None:
         self.clients = clients
         self.region = region
 
     def login(self) -> Login:
-        """To this account's registry."""
+        """Return a login to this account's registry."""
         with aws_errors("get a login for ECR", where=self.region):
             given = self._client.get_authorization_token()["authorizationData"][0]
         user, _, password = base64.b64decode(given["authorizationToken"]).decode().partition(":")
         return Login(given["proxyEndpoint"].removeprefix("https://"), user, password)
 
-    def make(self, repository: str) -> None:
-        """The repository, unless it is there."""
+    def make_repository(self, repository: str) -> None:
+        """Make the repository, unless it is there."""
         with aws_errors(f"make the repository {repository}", where=self.region):
             try:
                 self._client.create_repository(repositoryName=repository)
             except self._client.exceptions.RepositoryAlreadyExistsException:
                 return
 
-    def pinned(self, image: Image) -> Image:
-        """By the digest that its tag stands for now. NotFound, if there is no such image."""
+    def pin(self, image: Image) -> Image:
+        """Return the image with the digest that its tag stands for now. Raise NotFound when there is no such image."""
         which = {"imageDigest": image.digest} if image.digest else {"imageTag": image.tag}
         with aws_errors(f"look up the image {image}", where=self.region):
             try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.mapping import aws_errors
+from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import NotFound
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def events(clients: Clients, region: str, group: str, prefix: str, after: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """(stream, line) of every stream that begins with `prefix`, from where `after` left off to the present end.
+    """Yield (stream, line) of every stream that begins with `prefix`, from where `after` left off to the present end.
 
     `after` holds a token per stream and is brought up to date as the lines are taken: the next call with it goes on
     from there. A group or stream that is not there yet has no lines.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.mapping import aws_errors, code
+from orchestrator.aws.errors import aws_code, aws_errors
 from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound
 
 if TYPE_CHECKING:
@@ -18,24 +19,37 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
 
 CONFLICTS = 5
-"""How often a write that met another one at the very same moment is sent again."""
+"""Times that a write is sent, when another one is under way at the very same moment each time."""
 
 
 @dataclass(frozen=True)
 class Stored:
+    """An object as it was read."""
+
     body: bytes
     etag: str
+    """S3's name for this very content: a write may be made conditional on it."""
+
+    def json(self) -> Any:
+        """Return the JSON value that the object holds. Raise ValueError when it holds none."""
+        return json.loads(self.body)
 
 
 @dataclass(frozen=True)
 class Listed:
+    """An object as a listing shows it."""
+
     key: str
     etag: str
     size: int
 
 
 class S3:
-    """Raises NotFound for a key or bucket that is not there, AlreadyExists for a condition that does not hold."""
+    """One bucket in its Region.
+
+    Every method raises NotFound for a key or a bucket that is not there, AlreadyExists for a condition that does not
+    hold, and otherwise what `aws_errors` makes of AWS's answer.
+    """
 
     def __init__(self, clients: Clients, region: str, bucket: str) -> None:
         self.clients = clients
@@ -43,7 +57,7 @@ class S3:
         self.bucket = bucket
 
     def put_once(self, key: str, body: bytes) -> bool:
-        """Create the object. False: it was there, whoever wrote it.
+        """Create the object, and return True; return False when it was there already, whoever wrote it.
 
         An answer lost on the way makes botocore send the write again; the second one then finds the first one's
         object. So False may also mean "you, a second ago": who must know compares the contents.
@@ -55,7 +69,7 @@ class S3:
         return True
 
     def put_if(self, key: str, body: bytes, etag: str | None) -> str:
-        """Replace the object if it still has this etag, or create it if None; the new etag."""
+        """Replace the object if it still has this etag, or create it if the etag is None. Return the new etag."""
         condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}
         conflicts = 0
         while True:
@@ -65,32 +79,34 @@ class S3:
             except AlreadyExists as error:
                 # 409: another write was under way just then, and S3 decided nothing. 412: the condition does not hold.
                 conflicts += 1
-                if code(error) != "ConditionalRequestConflict" or conflicts == CONFLICTS:
+                if aws_code(error) != "ConditionalRequestConflict" or conflicts == CONFLICTS:
                     raise
                 time.sleep(random.uniform(0, 0.1 * 2**conflicts))
 
     def get(self, key: str) -> Stored:
+        """Return the object as it is now."""
         with aws_errors(f"read {self.uri(key)}", where=self.region):
             answer = self._client.get_object(Bucket=self.bucket, Key=key)
             return Stored(answer["Body"].read(), answer["ETag"])
 
     def get_range(self, key: str, first: int, stop: int) -> bytes:
-        """Bytes first..stop-1; fewer, or none, when the object ends before."""
+        """Return the bytes first..stop-1; fewer, or none, when the object ends before."""
         try:
             with aws_errors(f"read {self.uri(key)}", where=self.region):
                 answer = self._client.get_object(Bucket=self.bucket, Key=key, Range=f"bytes={first}-{stop - 1}")
                 return answer["Body"].read()
         except InvalidRequest as error:
-            if code(error) != "InvalidRange":
+            if aws_code(error) != "InvalidRange":
                 raise
             return b""
 
     def check(self) -> None:
-        """NotFound when there is no such bucket, AccessDenied when it is not for us."""
+        """Raise NotFound when there is no such bucket, AccessDenied when we may not use it."""
         with aws_errors(f"look for the bucket {self.bucket}", where=self.region):
             self._client.head_bucket(Bucket=self.bucket)
 
     def exists(self, key: str) -> bool:
+        """Return whether there is an object of this key."""
         try:
             with aws_errors(f"look for {self.uri(key)}", where=self.region):
                 self._client.head_object(Bucket=self.bucket, Key=key)
@@ -99,25 +115,29 @@ class S3:
         return True
 
     def list(self, prefix: str) -> Iterator[Listed]:
+        """Yield every object whose key begins with this prefix, in the order of their keys."""
         with aws_errors(f"list {self.uri(prefix)}", where=self.region):
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
                 for item in page.get("Contents", []):
                     yield Listed(item["Key"], item["ETag"], item["Size"])
 
     def folders(self, prefix: str) -> Iterator[str]:
-        """What lies directly below, as far as the next slash."""
+        """Yield the prefixes of the folders that lie directly below this one, each with its slash."""
         with aws_errors(f"list {self.uri(prefix)}", where=self.region):
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self.bucket, Prefix=prefix, Delimiter="/"):
                 yield from (item["Prefix"] for item in page.get("CommonPrefixes", []))
 
     def copy_from(self, source: S3, key: str, to: str) -> None:
-        """From bucket to bucket inside AWS, in parts where it is large: no byte of it passes through here."""
+        """Copy another bucket's object to the key `to` of this one.
+
+        AWS copies inside, in parts where the object is large: no byte of it passes through here.
+        """
         with aws_errors(f"copy {source.uri(key)} to {self.uri(to)}", where=self.region):
             self._client.copy({"Bucket": source.bucket, "Key": key}, self.bucket, to, SourceClient=source._client)
 
     def changed(self, prefix: str, known: Mapping[str, str]) -> Iterator[Listed]:
-        """Those that are new or have another etag than the one known for their key."""
+        """Yield the objects under this prefix that are new, or have another etag than the one known for their key."""
         return (item for item in self.list(prefix) if known.get(item.key) != item.etag)
 
     def uri(self, key: str) -> str:

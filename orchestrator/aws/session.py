@@ -1,11 +1,11 @@
-"""The one place where clients are made. AWS's own conventions (profiles, SSO, roles, AWS_*) work by themselves."""
+"""Makes all clients of AWS. AWS's own conventions (profiles, SSO, roles, AWS_*) work by themselves."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from orchestrator.aws.mapping import aws_errors
+from orchestrator.aws.errors import aws_errors
 
 if TYPE_CHECKING:
     from boto3.session import Session
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Clients:
-    """One client per service and Region, made on first use and shared by all threads."""
+    """Holds one client per service and Region, made on first use and shared by all threads."""
 
     def __init__(self, profile: str | None = None) -> None:
         self.profile = profile

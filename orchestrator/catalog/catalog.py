@@ -1,4 +1,4 @@
-"""The catalog, as the rest of the house uses it."""
+"""The catalog, as the rest of the program uses it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from orchestrator.catalog.check import Problem, check
-from orchestrator.catalog.kinds import KINDS
+from orchestrator.catalog.check_catalog import Problem, check_catalog
+from orchestrator.catalog.file_kinds import KINDS
 from orchestrator.catalog.load import LoadReport, load
 from orchestrator.catalog.survey import resurvey, survey
 from orchestrator.db import migrate
@@ -29,13 +29,17 @@ if TYPE_CHECKING:
 
 
 class Catalog:
-    """What exists: campaigns, their datasets and replicas, prices, quotas. Opened on first use."""
+    """Holds what exists: campaigns, their datasets and replicas, prices, quotas.
+
+    The database is opened on first use.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
 
     @cached_property
     def engine(self) -> Engine:
+        """The database. Raises CatalogError if its schema is not this code's, and cannot be made so by itself."""
         return migrate.ready(engine(self.url))
 
     def upgrade(self) -> None:
@@ -43,11 +47,14 @@ class Catalog:
         migrate.upgrade(engine(self.url))
 
     def load(self, paths: Iterable[str | Path], kind: str | None = None) -> LoadReport:
-        """Files, or folders of them: all or nothing."""
+        """Load files, or folders of them: all or nothing. Return what became of their rows.
+
+        Raise CatalogError for the first thing that is wrong with them, at file:line:column.
+        """
         return load(self.engine, [Path(path) for path in paths], kind)
 
     def show(self, kind: str) -> list[dict[str, Any]]:
-        """All rows of a kind in the columns of its files, by key."""
+        """Return all rows of a kind in the columns of its files, in the order of their keys."""
         if kind not in KINDS:
             raise CatalogError(f"unknown kind {kind!r}", hint=did_you_mean(kind, list(KINDS)))
         table, columns = KINDS[kind].table, [field.name for field in KINDS[kind].fields]
@@ -63,14 +70,14 @@ class Catalog:
         return [{name: row[name] for name in columns} for row in rows]
 
     def totals(self) -> dict[str, int]:
-        """How many rows there are of each kind."""
+        """Return how many rows there are of each kind."""
         with reading(self.engine) as connection:
             counts = {name: select(func.count()).select_from(kind.table) for name, kind in KINDS.items()}
             return {name: connection.scalars(count).one() for name, count in counts.items()}
 
     def check(self, now: datetime | None = None) -> list[Problem]:
-        """What is missing or looks wrong, in words."""
-        return check(self.engine, now or datetime.now(timezone.utc))
+        """Return what is missing or looks wrong, in words."""
+        return check_catalog(self.engine, now or datetime.now(timezone.utc))
 
     def survey(
         self,
@@ -79,11 +86,18 @@ class Catalog:
         past: Past | None = None,
         now: datetime | None = None,
     ) -> Market:
-        """All that the planner may know for this sweep: `past` is what runs have taught."""
+        """Return all that the planner may know for this sweep. `past` is what was learned from earlier runs.
+
+        The data is that of a classic JOBARRAY's lines, if these are given, and otherwise what the sweep selects.
+        Raise CatalogError if the sweep selects nothing, InfeasibleError if a dataset can be trained nowhere.
+        """
         return survey(self.engine, sweep, classic, past, now)
 
     def resurvey(self, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine] = ()) -> Market:
-        """The same of these very datasets, or of a classic JOBARRAY's lines: empty when the catalog knows none."""
+        """Return the same for exactly these datasets, or a classic JOBARRAY's lines, whatever the sweep selects today.
+
+        What the catalog does not know is left out: the Market may be empty.
+        """
         return resurvey(self.engine, sweep, names, classic)
 
 
@@ -91,4 +105,4 @@ def _tags(connection: Connection) -> dict[str, list[str]]:
     tags: dict[str, list[str]] = {}
     for row in connection.execute(select(campaign_tags)):
         tags.setdefault(row.campaign, []).append(row.tag)
-    return {campaign: sorted(its) for campaign, its in tags.items()}
+    return {campaign: sorted(names) for campaign, names in tags.items()}

@@ -1,4 +1,4 @@
-"""Why a dataset can be trained nowhere: the first reason that holds, with names and numbers."""
+"""Says why a dataset can be trained nowhere: the first reason that holds, with names and numbers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import literal, select, union
 
-from orchestrator.catalog.committed import COMMITTED
+from orchestrator.catalog.commitments import COMMITTED
 from orchestrator.catalog.market import REFERENCE
-from orchestrator.catalog.select import few
+from orchestrator.catalog.wording import counted, few
 from orchestrator.db.tables import prices
 from orchestrator.errors import CatalogError, InfeasibleError, did_you_mean
 from orchestrator.wire.task import Purchase
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_instance_types(connection: Connection, where: Where) -> None:
-    """A misspelt instance type is found even when the others would do."""
+    """Raise if the sweep allows an instance type that has no price anywhere, even when the others would do."""
     types = [select(sold.c.instance_type).where(sold.c.platform != REFERENCE) for sold in (prices, COMMITTED)]
     known = set(connection.scalars(union(*types)))
     if not known:
@@ -32,8 +32,11 @@ def check_instance_types(connection: Connection, where: Where) -> None:
             )
 
 
-def no_place(connection: Connection, nowhere: list[str], where: Where, wanted: Table) -> InfeasibleError:
-    """Why the first of these datasets has no candidate, and how many more there are."""
+def no_place_error(connection: Connection, nowhere: list[str], where: Where, wanted: Table) -> InfeasibleError:
+    """Return an error that says why the first of these datasets has no candidate, and how many more have none.
+
+    `wanted` is the table of the replicas of all datasets that were asked for.
+    """
     dataset = nowhere[0]
     regions = sorted(connection.scalars(select(wanted.c.region).where(wanted.c.dataset == dataset)))
     allowed = [region for region in regions if not where.regions or region in where.regions]
@@ -44,9 +47,10 @@ def no_place(connection: Connection, nowhere: list[str], where: Where, wanted: T
         hint = f"it lies in {few(regions)}: allow one of these, or put a replica there"
     else:
         problem, hint = _no_price(connection, allowed, where)
-    more = len(nowhere) - 1
-    others = f"; nor can {more:,} more dataset{'s' if more > 1 else ''} be trained" if more else ""
-    return InfeasibleError(f"dataset {dataset} {problem}{others}", hint=hint)
+    others = nowhere[1:]
+    if others:
+        problem += f"; nor can {counted(others, 'more dataset')} be trained"
+    return InfeasibleError(f"dataset {dataset} {problem}", hint=hint)
 
 
 def _no_price(connection: Connection, allowed: list[str], where: Where) -> tuple[str, str]:
@@ -57,7 +61,7 @@ def _no_price(connection: Connection, allowed: list[str], where: Where) -> tuple
         prices.c.instance_type.in_(where.instance_types) & (prices.c.usd_per_hour > 0)
     )
     paid = select(COMMITTED.c.region, literal(Purchase.COMMITTED.value))
-    known = {(region, purchase) for sold in (priced.distinct(), paid) for region, purchase in connection.execute(sold)}
+    known = {(row[0], row[1]) for sold in (priced.distinct(), paid) for row in connection.execute(sold)}
     here = sorted({purchase for region, purchase in known if region in allowed and purchase not in purchases})
     elsewhere = sorted({region for region, purchase in known if purchase in purchases})
     if here:

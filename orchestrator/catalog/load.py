@@ -1,4 +1,4 @@
-"""CSV and Parquet files into the catalog: all of a call or nothing, and the same files twice change nothing."""
+"""Loads CSV and Parquet files into the catalog: all of a call or nothing. Loading them twice changes nothing."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, delete, exists, insert, select
 
-from orchestrator.catalog.files import SUFFIXES
-from orchestrator.catalog.kinds import KINDS, Kind
-from orchestrator.catalog.rows import RowFile
-from orchestrator.catalog.staging import Counts, Stage
+from orchestrator.catalog.file_formats import SUFFIXES
+from orchestrator.catalog.file_kinds import KINDS, Kind
+from orchestrator.catalog.file_rows import CatalogFile
+from orchestrator.catalog.incoming_rows import Counts, IncomingRows
 from orchestrator.db import tables
 from orchestrator.db.engine import writing
 from orchestrator.errors import CatalogError, did_you_mean
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-_NAMES = f"they are called {', '.join(KINDS)}, with {' or '.join(SUFFIXES)}"
+_NAMES_HINT = f"they are called {', '.join(KINDS)}, with {' or '.join(SUFFIXES)}"
 _MANY = 10_000
-"""More names than this are not searched for the nearest."""
+"""An error suggests the nearest name only if there are fewer names than this."""
 
 
 @dataclass(frozen=True)
@@ -36,38 +36,47 @@ class LoadReport:
 
     @property
     def changed(self) -> bool:
-        return any(its.inserted or its.updated or its.removed for its in self.counts.values())
+        """True if the catalog is not what it was."""
+        return any(counts.inserted or counts.updated or counts.removed for counts in self.counts.values())
 
 
 def load(engine: Engine, paths: Iterable[Path], kind: str | None = None) -> LoadReport:
+    """Load these files, and all catalog files in these folders, in one transaction.
+
+    A file is of the kind that its name says, unless `kind` is given. Raise CatalogError for the first thing that is
+    wrong, at file:line:column; then nothing is loaded.
+    """
     files = _files(paths, kind)
     counts: dict[str, Counts] = {}
-    with writing(engine) as connection, ExitStack() as stages:
-        staged: list[tuple[RowFile, Stage]] = []
+    with writing(engine) as connection, ExitStack() as open_tables:
+        loaded: list[tuple[CatalogFile, IncomingRows]] = []
         for file in files:
-            stage = stages.enter_context(Stage(connection, file.kind.table, len(staged)))
-            staged.append((file, stage))
-            for table, its in _load(file, stage, connection).items():
-                counts[table] = counts.get(table, Counts()) + its
-        for file, stage in staged:
+            incoming = open_tables.enter_context(IncomingRows(connection, file.kind.table, len(loaded)))
+            loaded.append((file, incoming))
+            for table, its_counts in _load(file, incoming, connection).items():
+                counts[table] = counts.get(table, Counts()) + its_counts
+        for file, incoming in loaded:
             if file.kind.table is tables.prices:
-                _refuse_spot_alone(file, stage)
+                _refuse_spot_alone(file, incoming)
     return LoadReport(counts)
 
 
-def _files(paths: Iterable[Path], kind: str | None) -> list[RowFile]:
-    """Every file to load, those first that others refer to. Of a folder, all that are called like a kind."""
+def _files(paths: Iterable[Path], kind: str | None) -> list[CatalogFile]:
+    """Return every file to load, those first that others refer to.
+
+    A folder stands for all files in it that are called like a kind.
+    """
     if kind is not None and kind not in KINDS:
         raise CatalogError(f"unknown kind {kind!r}", hint=did_you_mean(kind, list(KINDS)))
-    found: list[RowFile] = []
+    found: list[CatalogFile] = []
     for path in paths:
         if path.is_dir():
             inside = [file for file in sorted(path.iterdir()) if file.suffix in SUFFIXES and file.stem in KINDS]
             if not inside:
-                raise CatalogError("no catalog files in this folder", where=str(path), hint=_NAMES)
-            found += [RowFile(file, KINDS[file.stem]) for file in inside]
+                raise CatalogError("no catalog files in this folder", where=str(path), hint=_NAMES_HINT)
+            found += [CatalogFile(file, KINDS[file.stem]) for file in inside]
         else:
-            found.append(RowFile(path, _kind(path, kind)))
+            found.append(CatalogFile(path, _kind(path, kind)))
     order = list(KINDS.values())
     return sorted(found, key=lambda file: order.index(file.kind))
 
@@ -84,46 +93,47 @@ def _kind(file: Path, kind: str | None) -> Kind:
     return KINDS[name]
 
 
-def _load(file: RowFile, stage: Stage, connection: Connection) -> dict[str, Counts]:
+def _load(file: CatalogFile, incoming: IncomingRows, connection: Connection) -> dict[str, Counts]:
     tags: dict[str, Sequence[str]] = {}
     for rows in file.rows():
         if file.kind.table is tables.campaigns:
             tags |= {row["campaign"]: row.pop("tags") for row in rows}
-        stage.add(rows)
-    _refuse_twins(file, stage)
-    _refuse_orphans(file, stage, connection)
+        incoming.add(rows)
+    _refuse_duplicates(file, incoming)
+    _refuse_orphans(file, incoming, connection)
     columns = file.kind.table.columns
     given = [name for name in file.given if name in columns]
     along = ["source"] if "source" in columns and "source" not in given else []
-    counts = {file.kind.table.name: stage.merge(given, along)}
+    counts = {file.kind.table.name: incoming.merge(given, along)}
     if "tags" in file.given:
         counts[tables.campaign_tags.name] = _replace_tags(connection, tags)
     return counts
 
 
-def _refuse_twins(file: RowFile, stage: Stage) -> None:
-    if twins := stage.twins():
+def _refuse_duplicates(file: CatalogFile, incoming: IncomingRows) -> None:
+    if found := incoming.first_duplicate():
+        earlier, later = found
         keys = ", ".join(column.name for column in file.kind.table.primary_key)
-        raise file.error(f"the same {keys} as in line {twins[0]}", line=twins[1])
+        raise file.error(f"the same {keys} as in line {earlier}", line=later)
 
 
-def _refuse_orphans(file: RowFile, stage: Stage, connection: Connection) -> None:
+def _refuse_orphans(file: CatalogFile, incoming: IncomingRows, connection: Connection) -> None:
     reference = file.kind.reference
     if reference is None:
         return
     parents = reference.parent.c[reference.column]
-    if orphan := stage.orphan(reference.column, parents):
+    if orphan := incoming.first_orphan(reference.column, parents):
         line, name = orphan
         known = sorted(connection.scalars(select(parents)))
         hint = did_you_mean(name, known) if len(known) < _MANY else ""
         raise file.error(f"unknown {reference.column} {name!r}", line=line, column=reference.column, hint=hint)
 
 
-def _refuse_spot_alone(file: RowFile, stage: Stage) -> None:
-    """What SageMaker bills for spot is a part of the on-demand price, so this must be known, from any file."""
-    same = [tables.prices.c[name] == stage.c[name] for name in ("platform", "region", "instance_type")]
+def _refuse_spot_alone(file: CatalogFile, incoming: IncomingRows) -> None:
+    """Raise if a spot price has no on-demand price, from any file: what is billed for spot is a part of that."""
+    same = [tables.prices.c[name] == incoming.c[name] for name in ("platform", "region", "instance_type")]
     beside = exists().where(and_(*same, tables.prices.c.purchase == Purchase.ON_DEMAND.value))
-    if row := stage.first(and_(stage.c.purchase == Purchase.SPOT.value, ~beside)):
+    if row := incoming.first_where(and_(incoming.c.purchase == Purchase.SPOT.value, ~beside)):
         raise file.error(
             f"{row.instance_type} in {row.region} has a spot price and no on_demand price",
             line=row.line,
@@ -133,13 +143,14 @@ def _refuse_spot_alone(file: RowFile, stage: Stage) -> None:
 
 
 def _replace_tags(connection: Connection, tags: Mapping[str, Sequence[str]]) -> Counts:
-    """These campaigns have these tags, and no others."""
+    """Give these campaigns these tags and no others, and return what changed."""
     table = tables.campaign_tags
     old = {(row.campaign, row.tag) for row in connection.execute(select(table)) if row.campaign in tags}
-    new = {(campaign, tag) for campaign, its in tags.items() for tag in its}
+    new = {(campaign, tag) for campaign, its_tags in tags.items() for tag in its_tags}
     if gone := old - new:
-        this = and_(table.c.campaign == bindparam("its_campaign"), table.c.tag == bindparam("its_tag"))
-        connection.execute(delete(table).where(this), [{"its_campaign": c, "its_tag": tag} for c, tag in gone])
+        this_tag = and_(table.c.campaign == bindparam("its_campaign"), table.c.tag == bindparam("its_tag"))
+        rows = [{"its_campaign": campaign, "its_tag": tag} for campaign, tag in gone]
+        connection.execute(delete(table).where(this_tag), rows)
     if added := new - old:
         connection.execute(insert(table), [{"campaign": campaign, "tag": tag} for campaign, tag in added])
     return Counts(inserted=len(new - old), unchanged=len(new & old), removed=len(old - new))

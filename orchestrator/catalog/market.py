@@ -1,4 +1,4 @@
-"""All that the planner may know, as plain tables. A value: its hash is in the plan."""
+"""The Market: all that the planner may know, as plain tables. Its hash is in the plan."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ HISTORY = ("region", "instance_type", "purchase", "instances", "bytes", "sizes",
 DISCOUNTS = ("region", "instance_type", "tasks", "ratio")
 
 ANY = "*"
-"""Every Region, instance type or purchase there is: of a total, or a savings plan."""
+"""Stands for every Region, instance type or purchase: in a quota over a whole Region, or a savings plan."""
 
 REFERENCE = "ec2"
-"""A platform whose facts are there to judge managed spot by. Nothing is trained on it."""
+"""The platform whose facts are there to judge managed spot by. Nothing is trained on it."""
 
 _WHOLE = ("bytes", "held", "instances", "tasks")
 _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "slots", "interruptions_per_hour", "opens_h", "closes_h",
@@ -36,31 +36,39 @@ _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "slots", "interru
 
 
 def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """Numbers are numbers, also in a table that happens to have none."""
+    """Return the rows as a table. Columns of numbers have a number's type even if there are no rows."""
     import numpy as np
     import pandas as pd
 
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)  # column by column: many rows are quick so
-    kinds = [("int64" if name in _WHOLE else "float64") if name in _NUMBERS else None for name in columns]
-    named = zip(columns, cells, kinds, strict=True)
-    return pd.DataFrame({name: np.array(its, dtype=kind) if kind else list(its) for name, its, kind in named})
+    made: dict[str, Any] = {}
+    for name, values in zip(columns, cells, strict=True):
+        if name in _WHOLE:
+            made[name] = np.array(values, dtype="int64")
+        elif name in _NUMBERS:
+            made[name] = np.array(values, dtype="float64")
+        else:
+            made[name] = list(values)
+    return pd.DataFrame(made)
 
 
 @dataclass(frozen=True)
 class Past:
-    """What runs have taught: of this sweep's workload, and of spot everywhere."""
+    """Holds what was learned from earlier runs: about this sweep's workload, and about spot everywhere."""
 
     history: pd.DataFrame
     """HISTORY: one row a finished task of the same workload. `sizes` is canonical JSON of its numeric parameters."""
     discounts: pd.DataFrame
-    """DISCOUNTS: of finished spot tasks, how many, and the median of the billed part of their time."""
+    """DISCOUNTS: how many spot tasks have finished, and the median of the billed part of their time."""
 
 
 @dataclass(frozen=True)
 class Market:
+    """Holds all that the planner may know for one sweep. Before each colon stands the tuple of the table's columns."""
+
     datasets: pd.DataFrame
     """DATASETS: one row a dataset the sweep selects, sorted by name; `dataset` is `campaign@version`.
-    Of a classic JOBARRAY: one row a URI, in the order of its lines."""
+    For a classic JOBARRAY there is one row a URI, in the order of its lines."""
     candidates: pd.DataFrame
     """CANDIDATES: datasets × lanes that the sweep allows, in the order of the datasets, then of the lanes.
     `s3_uri` is the replica in the lane's Region; or, where there is none and the sweep may copy data, the one to copy:
@@ -83,17 +91,18 @@ class Market:
 
     @cached_property
     def hash(self) -> str:
-        """Of the values alone: it does not depend on the database, or on how pandas stores or prints them."""
-        return digest([[_values(str(name), each[name]) for name in each] for each in self.tables])
+        """The hash of the values alone: it does not depend on the database, or on how pandas stores or prints them."""
+        return digest([[_column_summary(str(name), table[name]) for name in table] for table in self.tables])
 
     @property
     def tables(self) -> tuple[pd.DataFrame, ...]:
+        """All tables, in the order in which they are hashed."""
         made = (self.datasets, self.candidates, self.transfers)
         return (*made, self.totals, self.pools, self.leases, self.history, self.discounts)
 
 
-def _values(name: str, column: pd.Series[Any]) -> list[object]:
-    """What tells two columns apart, in few bytes: a Market may have a million cells."""
+def _column_summary(name: str, column: pd.Series[Any]) -> list[object]:
+    """Return what tells two columns apart, in few bytes: a Market may have a million cells."""
     import pandas as pd
 
     if name in _NUMBERS:

@@ -1,4 +1,4 @@
-"""The Market of one sweep: what its datasets could be trained on, and for how much."""
+"""Surveys the catalog for one sweep: what could its datasets be trained on, and for how much?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, Column, Integer, MetaData, Table, Text, bindparam, func, insert, text, update
-from sqlalchemy import select as sql
+from sqlalchemy import BigInteger, Column, Integer, MetaData, Table, Text, bindparam, func, insert, select, text, update
 
 from orchestrator import resources
-from orchestrator.catalog.committed import gather, pools
-from orchestrator.catalog.infeasible import check_instance_types, no_place
+from orchestrator.catalog.commitments import gather_training_plans, savings_pools
+from orchestrator.catalog.infeasible import check_instance_types, no_place_error
 from orchestrator.catalog.market import ANY, CANDIDATES, DATASETS, LEASES, POOLS, TOTALS, TRANSFERS, Market, Past, table
-from orchestrator.catalog.select import Chosen, named, select
+from orchestrator.catalog.select_datasets import Chosen, datasets_named, select_datasets
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import datasets, leases, replicas, transfer_prices
 from orchestrator.errors import CatalogError
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep, Where
     from orchestrator.wire.manifest import ClassicLine
 
-_NAMES = 10_000
-"""In one statement; databases take only so many."""
+_NAMES_PER_STATEMENT = 10_000
+"""Databases take only so many values in one statement."""
 
 WANTED = Table(
     "wanted",
@@ -41,7 +40,7 @@ WANTED = Table(
     Column("bytes", BigInteger, nullable=False),
     prefixes=["TEMPORARY"],
 )
-"""The replicas of the datasets asked for. Gone with the transaction: a survey leaves nothing behind."""
+"""A temporary table of the replicas of the datasets asked for. It is gone with the transaction."""
 
 
 def survey(
@@ -51,19 +50,25 @@ def survey(
     past: Past | None = None,
     now: datetime | None = None,
 ) -> Market:
-    """Of datasets in the catalog; or of a classic JOBARRAY's lines, each URI a dataset that no catalog knows."""
+    """Return the Market of the datasets that the sweep selects, or of a classic JOBARRAY's lines if there are some.
+
+    Each URI of a classic line is a dataset that the catalog does not know. Raise CatalogError if nothing is selected,
+    InfeasibleError if a dataset can be trained nowhere.
+    """
     with reading(engine) as connection:
         WANTED.create(connection)
-        chosen = _lines(connection, classic) if classic is not None else select(connection, sweep.data)
         if classic is None:
-            want(connection, [row.dataset for row in chosen])
+            chosen = select_datasets(connection, sweep.data)
+            gather_replicas(connection, [row.dataset for row in chosen])
+        else:
+            chosen = _gather_lines(connection, classic)
         # Nobody has said how large a classic line's data is, so nobody can say what moving it costs.
         market = _market(connection, sweep, chosen, now, may_move=classic is None)
         check_instance_types(connection, sweep.where)
         placed = set(market.candidates["dataset"].unique())
         nowhere = [row.dataset for row in chosen if row.dataset not in placed]
         if nowhere:
-            raise no_place(connection, nowhere, sweep.where, WANTED)
+            raise no_place_error(connection, nowhere, sweep.where, WANTED)
     return replace(market, history=past.history, discounts=past.discounts) if past else market
 
 
@@ -74,41 +79,46 @@ def resurvey(
     classic: Sequence[ClassicLine] = (),
     now: datetime | None = None,
 ) -> Market:
-    """Of these very datasets, or lines, whatever the sweep would choose today. What is not known is not there."""
+    """Return the Market of exactly these datasets or lines, whatever the sweep would select today.
+
+    What the catalog does not know is left out: nothing is raised for it.
+    """
     with reading(engine) as connection:
         WANTED.create(connection)
-        chosen = _lines(connection, classic) if classic else named(connection, names)
-        if not classic:
-            want(connection, [row.dataset for row in chosen])
+        if classic:
+            chosen = _gather_lines(connection, classic)
+        else:
+            chosen = datasets_named(connection, names)
+            gather_replicas(connection, [row.dataset for row in chosen])
         return _market(connection, sweep, chosen, now, may_move=not classic)
 
 
 def _market(
     connection: Connection, sweep: Sweep, chosen: Sequence[Chosen], now: datetime | None, *, may_move: bool
 ) -> Market:
-    """Of the wanted replicas."""
+    """Return the Market of the replicas in WANTED."""
     now = now or datetime.now(timezone.utc)
     where = sweep.where
-    gather(connection, where, now)
+    gather_training_plans(connection, where, now)
     lanes = candidates(connection, where, now, may_move=may_move and sweep.data.move_data != "never")
     return Market(
         datasets=table(chosen, DATASETS),
         candidates=in_order(lanes, [row.dataset for row in chosen]),
         transfers=transfers(connection, lanes),
         totals=totals(connection, lanes, now),
-        pools=table(pools(connection, where, now), POOLS),
-        leases=held(connection, now),
+        pools=table(savings_pools(connection, where, now), POOLS),
+        leases=live_leases(connection, now),
     )
 
 
-def held(connection: Connection, now: datetime) -> pd.DataFrame:
-    """Every lease that has not expired."""
-    live = sql(*(leases.c[name] for name in LEASES)).where(leases.c.expires_at > now.timestamp(), leases.c.slots > 0)
+def live_leases(connection: Connection, now: datetime) -> pd.DataFrame:
+    """Return LEASES: every lease that has not expired."""
+    live = select(*(leases.c[name] for name in LEASES)).where(leases.c.expires_at > now.timestamp(), leases.c.slots > 0)
     return table(sorted(tuple(row) for row in connection.execute(live)), LEASES)
 
 
 def candidates(connection: Connection, where: Where, now: datetime, *, may_move: bool = False) -> pd.DataFrame:
-    """What sql/candidates.sql finds for the wanted replicas."""
+    """Return CANDIDATES: what sql/candidates.sql finds for the replicas in WANTED."""
     _number_regions(connection)
     lists = {
         "instance_types": where.instance_types,
@@ -117,41 +127,47 @@ def candidates(connection: Connection, where: Where, now: datetime, *, may_move:
     }
     bound = [bindparam(name, values, Text, expanding=True) for name, values in lists.items()]
     statement = text(resources.text("sql/candidates.sql")).bindparams(*bound)
-    said = {"any_region": int(not where.regions), "may_move": int(may_move), "now": now.timestamp()}
-    found = table(connection.execute(statement, said).fetchall(), CANDIDATES)
+    facts = {"any_region": int(not where.regions), "may_move": int(may_move), "now": now.timestamp()}
+    found = table(connection.execute(statement, facts).fetchall(), CANDIDATES)
     return found.fillna({"closes_h": math.inf})
 
 
 def _number_regions(connection: Connection) -> None:
-    """Databases do not agree on what comes first by name."""
-    names = sorted(connection.scalars(sql(WANTED.c.region).distinct()))
+    """Number the Regions in WANTED by name, for databases do not agree on the order of names."""
+    names = sorted(connection.scalars(select(WANTED.c.region).distinct()))
     if names:
-        this = update(WANTED).where(WANTED.c.region == bindparam("its_region")).values(number=bindparam("its_number"))
-        connection.execute(this, [{"its_region": name, "its_number": number} for number, name in enumerate(names)])
+        change = update(WANTED).where(WANTED.c.region == bindparam("its_region"))
+        change = change.values(number=bindparam("its_number"))
+        connection.execute(change, [{"its_region": name, "its_number": number} for number, name in enumerate(names)])
 
 
 def totals(connection: Connection, lanes: pd.DataFrame, now: datetime) -> pd.DataFrame:
-    """Of the Regions with lanes, for their purchases."""
+    """Return TOTALS: what sql/totals.sql finds for the Regions with lanes, and for how these are bought."""
     statement = text(resources.text("sql/totals.sql"))
     rows = sorted(tuple(row) for row in connection.execute(statement, {"now": now.timestamp()}))
+    if not rows:
+        return table([], TOTALS)
     keys = ["platform", "region", "purchase"]
-    bought = set(lanes[keys].drop_duplicates().itertuples(index=False, name=None)) if rows else set()
+    bought = set(lanes[keys].drop_duplicates().itertuples(index=False, name=None))
     bought |= {(platform, region, ANY) for platform, region, _ in bought}
     return table([row for row in rows if row[:3] in bought], TOTALS)
 
 
-def want(connection: Connection, names: Sequence[str]) -> None:
-    """The replicas of these datasets."""
+def gather_replicas(connection: Connection, names: Sequence[str]) -> None:
+    """Write the replicas of these datasets into WANTED."""
     size = func.coalesce(replicas.c.bytes, datasets.c.bytes)
-    rows = sql(replicas.c.dataset, replicas.c.region, replicas.c.s3_uri, size).join_from(replicas, datasets)
-    names_of = ["dataset", "region", "s3_uri", "bytes"]
-    for start in range(0, len(names), _NAMES):
-        some = rows.where(datasets.c.dataset.in_(names[start : start + _NAMES]))
-        connection.execute(insert(WANTED).from_select(names_of, some))
+    rows = select(replicas.c.dataset, replicas.c.region, replicas.c.s3_uri, size).join_from(replicas, datasets)
+    columns = ["dataset", "region", "s3_uri", "bytes"]
+    for start in range(0, len(names), _NAMES_PER_STATEMENT):
+        some = rows.where(datasets.c.dataset.in_(names[start : start + _NAMES_PER_STATEMENT]))
+        connection.execute(insert(WANTED).from_select(columns, some))
 
 
-def _lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]:
-    """A URI in several Regions has as many replicas. Nobody has said how large it is."""
+def _gather_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]:
+    """Write a classic JOBARRAY's lines into WANTED, and return a dataset for each URI.
+
+    A URI in several Regions has as many replicas. Nobody has said how large it is.
+    """
     wanted = list(dict.fromkeys((line.s3_uri, line.region) for line in lines))
     if not wanted:
         raise CatalogError("the job array has no lines")
@@ -162,7 +178,7 @@ def _lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]
 
 
 def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Of the datasets, then of the lanes."""
+    """Return the candidates in the order of the dataset names, and then of the lanes."""
     order = {name: number for number, name in enumerate(names)}
     return lanes.sort_values(
         ["dataset", "platform", "region", "instance_type", "purchase", "arn"],
@@ -172,8 +188,8 @@ def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
-    """Every tier of the copies that the candidates would need."""
+    """Return TRANSFERS: every tier of the copies that the candidates would need."""
     copies = lanes[["from_region", "region"]].dropna().drop_duplicates()
     pairs = set(copies.itertuples(index=False, name=None))
-    rows = connection.execute(sql(*(transfer_prices.c[name] for name in TRANSFERS))) if pairs else ()
+    rows = connection.execute(select(*(transfer_prices.c[name] for name in TRANSFERS))) if pairs else ()
     return table(sorted(tuple(row) for row in rows if tuple(row[:2]) in pairs), TRANSFERS)

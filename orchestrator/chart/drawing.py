@@ -1,4 +1,4 @@
-"""A picture as a value: lines and words at their places, which `svg` and `png` write down."""
+"""A picture as a value: lines and words at their places. `svg` and `png` write it down."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ INK, PALE = "#333333", "#cccccc"
 
 @dataclass(frozen=True)
 class Line:
+    """A line through some points, in pixels from the upper left corner."""
+
     points: tuple[tuple[float, float], ...]
     colour: str = INK
     width: float = 1.0
@@ -16,19 +18,23 @@ class Line:
 
 @dataclass(frozen=True)
 class Text:
+    """Some words, in one line."""
+
     x: float
     y: float
-    """Of the line that letters stand on."""
+    """The height of the line that the letters stand on."""
     text: str
     anchor: str = "start"
-    """start, middle or end: which part of the words is at x."""
+    """The part of the words that is at x: start, middle or end."""
     colour: str = INK
     size: int = 12
 
 
 @dataclass(frozen=True)
 class Drawing:
+    """A picture of a size in pixels."""
+
     width: int
     height: int
     shapes: tuple[Line | Text, ...]
-    """The later ones lie on top."""
+    """What is drawn. Later shapes lie on top of earlier ones."""

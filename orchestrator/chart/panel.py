@@ -1,4 +1,4 @@
-"""One chart: series of points under a title, on axes with round numbers."""
+"""One chart: series of points under a title, with axes that have round numbers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LEFT, TOP, BOTTOM = 70, 36, 46
-"""Room for the numbers and the titles around the axes."""
+"""Pixels around the axes, for the numbers and the titles."""
 TICKS = 5
 STEEP = 100
-"""From this ratio of the largest to the smallest on, equal factors are equally far apart."""
+"""The upward axis is logarithmic from this ratio of its largest to its smallest value on."""
 
 
 @dataclass(frozen=True)
 class Series:
+    """Points that one line connects."""
+
     points: Sequence[tuple[float, float]]
     colour: str = PALE
     width: float = 1.0
@@ -27,13 +29,15 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
+    """One chart."""
+
     title: str
     below: str
-    """What the horizontal axis counts."""
+    """The title of the horizontal axis."""
     series: Sequence[Series]
 
     def shapes(self, x: float, y: float, width: float, height: float) -> Iterator[Line | Text]:
-        """Within this rectangle."""
+        """Yield the lines and words of this chart, drawn into this rectangle."""
         across, up = self.axes(x, y, width, height)
         yield Text(x + LEFT, y + TOP - 14, self.title, size=14)
         yield Text(x + width, y + height - BOTTOM + 34, self.below, "end")
@@ -51,48 +55,54 @@ class Panel:
             yield Line(tuple(points), each.colour, each.width)
 
     def axes(self, x: float, y: float, width: float, height: float) -> tuple[Axis, Axis]:
-        """The one across and the one up, within this rectangle."""
+        """Return the horizontal and the vertical axis, for this rectangle."""
         across = [px for each in self.series for px, _ in each.points]
         up = [py for each in self.series for _, py in each.points]
-        return Axis.over(across, x + LEFT, x + width), Axis.over(up, y + height - BOTTOM, y + TOP, steep=True)
+        return Axis.over(across, x + LEFT, x + width), Axis.over(up, y + height - BOTTOM, y + TOP, may_be_log=True)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """From numbers to places. `log`: equal factors are equally far apart."""
+    """A scale from numbers to pixels."""
 
     low: float
     high: float
     start: float
+    """The pixel of the lowest number."""
     stop: float
+    """The pixel of the highest number."""
     log: bool
+    """True if equal factors are equally far apart."""
 
     @classmethod
-    def over(cls, values: Sequence[float], start: float, stop: float, *, steep: bool = False) -> Axis:
+    def over(cls, values: Sequence[float], start: float, stop: float, *, may_be_log: bool = False) -> Axis:
+        """Return an axis from the lowest to the highest of the values. One value alone is in its middle."""
         low, high = min(values), max(values)
-        log = steep and low > 0 and high / low > STEEP
+        log = may_be_log and low > 0 and high / low > STEEP
         if low == high:
-            low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
+            margin = (abs(low) or 1) / 2
+            low, high = low - margin, high + margin
         return cls(low, high, start, stop, log)
 
     def at(self, value: float) -> float:
-        low, high, here = (math.log(v) for v in (self.low, self.high, value)) if self.log else self._plain(value)
-        return self.start + (here - low) / (high - low) * (self.stop - self.start)
-
-    def _plain(self, value: float) -> tuple[float, float, float]:
-        return self.low, self.high, value
+        """Return the pixel of a number."""
+        low, high = self.low, self.high
+        if self.log:
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        return self.start + (value - low) / (high - low) * (self.stop - self.start)
 
     @property
     def ticks(self) -> list[float]:
+        """The round numbers that are written beside the axis."""
         if self.log:
             powers = range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
             return [10.0**power for power in powers][:: math.ceil(len(powers) / TICKS)]
         step = _round((self.high - self.low) / TICKS)
-        first = math.ceil(self.low / step)
-        return [number * step for number in range(first, math.floor(self.high / step) + 1)]
+        lowest, highest = math.ceil(self.low / step), math.floor(self.high / step)
+        return [number * step for number in range(lowest, highest + 1)]
 
 
 def _round(value: float) -> float:
-    """The next larger of 1, 2, 5, 10, 20, ..."""
+    """Return the next larger number of 1, 2, 5, 10, 20, ..."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= value * (1 - 1e-9))

@@ -1,4 +1,4 @@
-"""A drawing as PNG. Pillow draws it: an extra, for most pictures are as good as SVG."""
+"""Writes a drawing as PNG. It needs Pillow, an extra, for most pictures are as good as SVG."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from orchestrator.chart.drawing import Drawing
 
 FINER = 3
-"""Drawn so many times larger, and then made smaller: Pillow's own lines have steps."""
+"""A picture is drawn so many times larger, and then made smaller: Pillow's own lines have steps."""
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 def png(drawing: Drawing) -> bytes:
+    """Return the drawing as a PNG file. Raise UsageError if Pillow is not installed."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""A drawing as SVG, which browsers, editors and reports show."""
+"""Writes a drawing as SVG, which browsers, editors and reports show."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def svg(drawing: Drawing) -> bytes:
+    """Return the drawing as an SVG file."""
     shapes = "\n".join(_line(shape) if isinstance(shape, Line) else _text(shape) for shape in drawing.shapes)
     text = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width} {drawing.height}" '

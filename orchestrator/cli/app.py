@@ -1,4 +1,4 @@
-"""`sweep`: run one command, and end it well.
+"""`sweep`: runs one command, and ends it well.
 
 Only the standard library is imported here, so that Ctrl-C is met from the first moment on.
 """
@@ -18,18 +18,22 @@ READER_GONE = 141  # as a shell counts SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code of `sweep`; whatever went wrong has been said in one line on stderr."""
+    """Run `sweep` with these arguments, or those of the process, and return its exit code.
+
+    Whatever went wrong has then been said in one line on stderr.
+    """
     try:
         if argv is None:
-            _unwind_when_ended()
-        return _run(list(sys.argv[1:] if argv is None else argv))
+            argv = sys.argv[1:]
+            _unwind_when_terminated()
+        return _run(list(argv))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
 
 
 def _run(arguments: list[str]) -> int:
-    from orchestrator.cli import problems
+    from orchestrator.cli.errors import show_error
     from orchestrator.cli.program import run
     from orchestrator.cli.render import ReaderGone
 
@@ -44,11 +48,11 @@ def _run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except Exception as error:  # noqa: BLE001 - the one place where every error becomes a line
-        return problems.show(error, debug="--debug" in arguments)
+        return show_error(error, debug="--debug" in arguments)
 
 
-def _unwind_when_ended() -> None:
-    """SIGTERM and a closed terminal unwind the stack as Ctrl-C does: what we started is stopped on the way out."""
+def _unwind_when_terminated() -> None:
+    """Make SIGTERM and a closed terminal unwind the stack as Ctrl-C does, so that what was started is stopped."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _unwind)

@@ -1,19 +1,19 @@
-"""Ask before money is spent or work is stopped."""
+"""Asks before money is spent or work is stopped."""
 
 from __future__ import annotations
 
 import sys
 
+from orchestrator.cli.errors import Declined
 from orchestrator.cli.render import is_terminal, say
-from orchestrator.errors import SweepError, UsageError
-
-
-class Declined(SweepError):
-    """The person said no."""
+from orchestrator.errors import UsageError
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Go on only if the person says so: on a terminal asked, elsewhere told by --yes."""
+    """Return if the person agrees: by an answer on a terminal, or by --yes.
+
+    Raise Declined if they do not, UsageError if there is neither.
+    """
     if yes:
         return
     if not (sys.stdin.isatty() and is_terminal(sys.stderr)):

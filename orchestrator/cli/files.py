@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Writes files whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from orchestrator.errors import UsageError
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """In one step, so that nobody ever finds half a file."""
+    """Write a file in one step, so that nobody ever finds half of it. Raise UsageError if that cannot be done."""
+    body = content.encode() if isinstance(content, str) else content
     try:
         descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
+                file.write(body)
             Path(draft).chmod(0o666 & ~_umask())
             Path(draft).replace(path)
         finally:
@@ -26,13 +27,14 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def _umask() -> int:
-    """It can only be read by setting it."""
+    """Return the process's umask, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if they are not there. Raise UsageError if that cannot be done."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

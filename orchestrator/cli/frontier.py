@@ -1,4 +1,4 @@
-"""`sweep plan --frontier`: what time costs, as a table and a picture."""
+"""`sweep plan --frontier`: plans from the cheapest to the fastest, as a table and a picture."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.cli import files, render, values
+from orchestrator.cli import files, formatting, render
 from orchestrator.cli.render import Column
 from orchestrator.errors import UsageError
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Point:
-    """One plan of several."""
+class PlanPoint:
+    """One of the plans, as it is shown."""
 
     finished_h: float
     usd: float
@@ -26,29 +26,30 @@ class Point:
     lanes: int
 
 
-COLUMNS: tuple[Column[Point], ...] = (
-    Column("finished_h", lambda point: point.finished_h, values.hours, title="done in", right=True),
-    Column("usd", lambda point: point.usd, values.money, title="$", right=True),
-    Column("hours", lambda point: point.hours, values.hours, title="machine time", right=True),
+COLUMNS: tuple[Column[PlanPoint], ...] = (
+    Column("finished_h", lambda point: point.finished_h, formatting.hours, title="done in", right=True),
+    Column("usd", lambda point: point.usd, formatting.money, title="$", right=True),
+    Column("hours", lambda point: point.hours, formatting.hours, title="machine time", right=True),
     Column("lanes", lambda point: point.lanes, str, right=True),
 )
 
 
-def form(picture: Path | None) -> str:
-    """svg or png, by its name."""
+def check_picture(picture: Path | None) -> None:
+    """Raise UsageError if this picture could not be drawn: only .svg and .png files are."""
     if picture is not None and picture.suffix not in (".svg", ".png"):
         raise UsageError(f"{picture} is neither a .svg nor a .png file", where="--output", hint="name it frontier.svg")
-    return picture.suffix[1:] if picture else ""
 
 
 def show_frontier(plans: list[Plan], picture: Path | None, *, as_json: bool) -> None:
+    """Print the plans, and draw them into a file if one is named."""
     from orchestrator.api import draw_frontier
 
-    points = [
-        Point(plan.finish, plan.usd, plan.hours, len({share.places[0].lane for share in plan.shares})) for plan in plans
-    ]
+    points = []
+    for plan in plans:
+        lanes = {share.places[0].lane for share in plan.shares}
+        points.append(PlanPoint(plan.finish, plan.usd, plan.hours, len(lanes)))
     if picture is not None:
-        files.write(picture, draw_frontier(plans, form(picture)))
+        files.write(picture, draw_frontier(plans, picture.suffix[1:]))
         render.say(f"wrote {picture}")
     if as_json:
         render.as_json(points)

@@ -19,6 +19,7 @@ NoSync = Annotated[bool, typer.Option("--no-sync", help="Show what is known here
 
 
 def task_numbers(text: str | None) -> Ranges | None:
+    """Return the tasks that --task names, or None if it is not given. Raise UsageError if it names none."""
     if text is None:
         return None
     from orchestrator.api import Ranges
@@ -29,8 +30,8 @@ def task_numbers(text: str | None) -> Ranges | None:
         raise UsageError(f"{text!r} names no tasks", where="--task", hint="write numbers and ranges: 3,7-9") from error
 
 
-def time_limit(text: str | None) -> float | None:
-    """In seconds."""
+def time_limit_seconds(text: str | None) -> float | None:
+    """Return the seconds that --time-limit says, or None if it is not given. Raise UsageError if it is no time."""
     if text is None:
         return None
     from orchestrator.api import read_duration

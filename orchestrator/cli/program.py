@@ -1,4 +1,4 @@
-"""The program: every command, and the options that may stand before any of them."""
+"""The program: its commands, and the options that may stand before any of them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator.cli.commands import (
+    cancel,
     catalog,
-    change,
     cost,
     demo,
-    fault,
     images,
     init,
     local,
-    look,
+    local_fault,
+    logs,
     plan,
     results,
+    retry,
+    runs,
     schema,
+    status,
     submit,
+    sync,
+    watch,
 )
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
@@ -36,15 +41,15 @@ COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
     "catalog": catalog.app,
     "plan": plan.plan,
     "submit": submit.submit,
-    "runs": look.runs,
-    "status": look.status,
-    "watch": look.watch,
-    "logs": look.logs,
+    "runs": runs.runs,
+    "status": status.status,
+    "watch": watch.watch,
+    "logs": logs.logs,
     "results": results.results,
     "cost": cost.cost,
-    "cancel": change.cancel,
-    "retry": change.retry,
-    "sync": change.sync,
+    "cancel": cancel.cancel,
+    "retry": retry.retry,
+    "sync": sync.sync,
     "schema": schema.schema,
     "images": images.app,
     "local": local.app,
@@ -68,8 +73,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-local.app.command()(fault.fault)
-local.app.command()(fault.faults)
+local.app.command()(local_fault.fault)
+local.app.command()(local_fault.faults)
 for name, command in COMMANDS.items():
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
@@ -110,16 +115,17 @@ def sweep(
 
     The options below go before or after the command. `sweep demo` shows it all on this machine.
     """
-    level = logging.DEBUG if debug else logging.INFO if verbose else logging.WARNING
+    level = logging.INFO if verbose else logging.WARNING
+    if debug:
+        level = logging.DEBUG
     context.obj = Session(profile, region, database, level)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command that these arguments ask for, and return its exit code. No arguments at all ask for help."""
     command = typer.main.get_command(app)
-    code = command.main(
-        args=hoist(arguments, global_options(command)) or ["--help"], prog_name="sweep", standalone_mode=False
-    )
+    words = move_to_front(arguments, global_options(command)) or ["--help"]
+    code = command.main(args=words, prog_name="sweep", standalone_mode=False)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
@@ -135,7 +141,7 @@ def global_options(command: Any) -> dict[str, bool]:
     }
 
 
-def hoist(arguments: Sequence[str], options: Mapping[str, bool]) -> list[str]:
+def move_to_front(arguments: Sequence[str], options: Mapping[str, bool]) -> list[str]:
     """Return the arguments with these options in front, where the parser wants them; a person may write them anywhere.
 
     `options` says of each spelling whether a value follows it.

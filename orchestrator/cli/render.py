@@ -1,4 +1,4 @@
-"""One renderer for every list: an aligned table for people, JSON and CSV for programs."""
+"""Prints every list: as an aligned table for people, as JSON or CSV for programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
 
-from orchestrator.cli.values import jsonable
+from orchestrator.cli.jsonable import jsonable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,46 +22,59 @@ _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cy
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has closed it, as `head` does: there is nobody left to write to."""
+    """The program that read our output has closed it, as `head` does: there is nobody left to write to."""
 
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
+    """One column of a list: which value of a row it shows, and how."""
+
     key: str
-    """Its name in CSV."""
+    """The column's name in CSV."""
     value: Callable[[Row], Any]
+    """Takes the value from a row."""
     text: Callable[[Any], str] = str
+    """Says how a value reads in a table."""
     title: str = ""
+    """The column's heading in a table, if it is not its key."""
     right: bool = False
-    spare: bool = False
-    """Left out where a terminal has no room for it."""
-    about: Callable[[Row], bool] = lambda _: False
-    """Whether a row's value is an estimate: people read `~12m`."""
+    """True if the column is aligned to the right."""
+    optional: bool = False
+    """True if the column is left out where a terminal has no room for it."""
+    is_estimate: Callable[[Row], bool] = lambda _: False
+    """Says if a row's value is an estimate: people then read `~12m`."""
 
     @property
     def heading(self) -> str:
+        """The heading in a table."""
         return self.title or self.key.replace("_", " ")
 
     def cell(self, row: Row) -> str:
+        """Return what a table shows for this row: one line, empty if there is no value."""
         value = self.value(row)
         if value is None:
             return ""
-        return ("~" if self.about(row) else "") + " ".join(self.text(value).split())
+        text = " ".join(self.text(value).split())
+        return f"~{text}" if self.is_estimate(row) else text
 
 
 def is_terminal(stream: IO[str]) -> bool:
+    """Return True if a person sees what is written there, on a terminal that can move its cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def paint(text: str, colour: str, stream: IO[str]) -> str:
-    """Coloured on a terminal, unless NO_COLOR asks for none."""
+    """Return the text in a colour if the stream is a terminal, unless NO_COLOR is set."""
     if not is_terminal(stream) or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
 
 
 def write(text: str, stream: IO[str] | None = None) -> None:
-    """All that the commands print goes through here, to stdout unless another is named."""
+    """Write to a stream, by default stdout. All that the commands print goes through here.
+
+    Raise ReaderGone if nobody reads it any more.
+    """
     stream = stream or sys.stdout
     try:
         stream.write(text)
@@ -71,30 +84,32 @@ def write(text: str, stream: IO[str] | None = None) -> None:
 
 
 def line(text: str = "") -> None:
-    """One line of data."""
+    """Print one line of data."""
     write(text + "\n")
 
 
 def say(text: str) -> None:
-    """One line for the person watching: never data."""
+    """Print one line for the person who watches, on stderr: it is never data."""
     write(text + "\n", sys.stderr)
 
 
 def as_json(value: object) -> None:
+    """Print a value of declared types as JSON."""
     import json
 
     line(json.dumps(jsonable(value), indent=2, ensure_ascii=False))
 
 
 def as_json_line(value: object) -> None:
-    """One value of a stream, complete on its line."""
+    """Print one value of a stream as JSON, complete on its line."""
     import json
 
     line(json.dumps(jsonable(value), ensure_ascii=False))
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[Column[Row]]) -> None:
-    lines = _Lines()
+    """Print rows as CSV, with a line of the columns' keys first."""
+    lines = _CsvLines()
     writer = csv.writer(lines)
     writer.writerow([column.key for column in columns])
     writer.writerows([_csv_cell(column.value(row)) for column in columns] for row in rows)
@@ -102,12 +117,12 @@ def as_csv(rows: Iterable[Row], columns: Sequence[Column[Row]]) -> None:
 
 
 def _csv_cell(value: object) -> Any:
-    """NUL, which a log may hold, is nothing that CSV can say."""
+    """Return a value as CSV can say it. NUL, which a log may hold, is nothing that it can."""
     plain = jsonable(value)
     return plain.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(plain, str) else plain
 
 
-class _Lines(list[str]):
+class _CsvLines(list[str]):
     """CSV rows, ended as Unix does. The writer ends them with \\r\\n, or else it would not quote a \\r in a value."""
 
     def write(self, row: str) -> None:
@@ -115,11 +130,14 @@ class _Lines(list[str]):
 
 
 def as_table(rows: Sequence[Row], columns: Sequence[Column[Row]], stream: IO[str] | None = None) -> None:
+    """Print rows as a table: on a terminal in colour and as wide as that, elsewhere made for grep and awk."""
     stream = stream or sys.stdout
-    write(_fitted(rows, columns, stream) if is_terminal(stream) else _plain(rows, columns), stream)
+    table = _fitted_table(rows, columns, stream) if is_terminal(stream) else _plain_table(rows, columns)
+    write(table, stream)
 
 
 def rich_table(rows: Sequence[Row], columns: Sequence[Column[Row]]) -> Table:
+    """Return rows as a table in colour, for rich to print."""
     from rich.table import Table
     from rich.text import Text
 
@@ -132,18 +150,18 @@ def rich_table(rows: Sequence[Row], columns: Sequence[Column[Row]]) -> Table:
     return table
 
 
-def _fitted(rows: Sequence[Row], columns: Sequence[Column[Row]], stream: IO[str]) -> str:
-    """Within the terminal's width: without spare columns, the last first, and then wrapped."""
+def _fitted_table(rows: Sequence[Row], columns: Sequence[Column[Row]], stream: IO[str]) -> str:
+    """Return a table that fits the terminal: optional columns are left out from the last on, then lines are wrapped."""
     from rich.console import Console
 
     console = Console(file=stream)
     table, left_out = rich_table(rows, columns), list[str]()
-    for spare in reversed([column for column in columns if column.spare]):
+    for dropped in reversed([column for column in columns if column.optional]):
         if console.measure(table).minimum < console.width:
             break
-        columns = [column for column in columns if column is not spare]
+        columns = [column for column in columns if column is not dropped]
         table = rich_table(rows, columns)
-        left_out.insert(0, spare.heading)
+        left_out.insert(0, dropped.heading)
     with console.capture() as capture:
         console.print(table)
         if left_out:
@@ -151,16 +169,17 @@ def _fitted(rows: Sequence[Row], columns: Sequence[Column[Row]], stream: IO[str]
     return capture.get()
 
 
-def _plain(rows: Sequence[Row], columns: Sequence[Column[Row]]) -> str:
-    """Aligned, with no frame and no colour: made for grep and awk."""
+def _plain_table(rows: Sequence[Row], columns: Sequence[Column[Row]]) -> str:
+    """Return an aligned table with no frame and no colour: made for grep and awk."""
     headings = [column.heading.upper().replace(" ", "_") for column in columns]
     lines = [headings, *([column.cell(row) or "-" for column in columns] for row in rows)]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    return "".join(
-        "  ".join(
-            cell.rjust(width) if column.right else cell.ljust(width)
-            for cell, width, column in zip(line, widths, columns, strict=True)
-        ).rstrip()
-        + "\n"
-        for line in lines
-    )
+    return "".join(f"{_aligned(cells, widths, columns)}\n" for cells in lines)
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column[Row]]) -> str:
+    padded = [
+        cell.rjust(width) if column.right else cell.ljust(width)
+        for cell, width, column in zip(cells, widths, columns, strict=True)
+    ]
+    return "  ".join(padded).rstrip()

@@ -1,4 +1,4 @@
-"""What the global options name, opened on first use."""
+"""What the options before a command name: settings, the Orchestrator, a run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Session:
+    """Holds the options before the command, and opens what they name on first use."""
+
     profile: str | None = None
     region: str | None = None
     database: str | None = None
@@ -23,10 +25,12 @@ class Session:
 
     @classmethod
     def of(cls, context: typer.Context) -> Session:
+        """Return the session of the command that is running."""
         return cast("Session", context.obj)
 
     @cached_property
     def settings(self) -> Settings:
+        """The settings in force. Raises SettingsError if one of them is wrong."""
         from orchestrator.api import read_settings
 
         given = {"profile": self.profile, "region": self.region, "database": self.database}
@@ -34,27 +38,28 @@ class Session:
 
     @cached_property
     def orchestrator(self) -> Orchestrator:
+        """The Orchestrator with these settings. From now on, its log goes to stderr."""
         from orchestrator.api import Orchestrator
 
-        self._log()
+        self._log_to_stderr()
         return Orchestrator(self.settings)
 
-    def _log(self) -> None:
+    def _log_to_stderr(self) -> None:
         handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(_Lines())
-        ours = logging.getLogger("orchestrator")
-        ours.handlers = [handler]
-        ours.setLevel(self.log_level)
+        handler.setFormatter(_LogLine())
+        logger = logging.getLogger("orchestrator")
+        logger.handlers = [handler]
+        logger.setLevel(self.log_level)
 
 
-def fresh(context: typer.Context, name: str | None, *, no_sync: bool = False) -> Run:
-    """The run of this name, or the newest, with AWS's news of it."""
+def open_run(context: typer.Context, name: str | None, *, no_sync: bool = False) -> Run:
+    """Return the run of this name, or the newest. Unless `no_sync`, AWS's news of it are fetched first."""
     run = Session.of(context).orchestrator.run(name)
     if not no_sync:
         run.sync()
     return run
 
 
-class _Lines(logging.Formatter):
+class _LogLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.levelname.lower()}: {record.getMessage()}"

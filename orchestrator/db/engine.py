@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
 _WAIT_S = 30
-"""How long to wait for another process's lock, or for a server to answer."""
+"""Seconds to wait for another process's lock, or for a server to answer."""
 _FORMS = "write sqlite:///FILE or postgresql://USER@HOST/NAME"
 
 
 def engine(url: str) -> Engine:
-    """An engine for this URL. Connects to nothing yet."""
+    """Return an engine for this URL, which connects to nothing yet. Raise CatalogError if the URL cannot be used."""
     address = _address(url)
     try:
         if address.get_backend_name() == "sqlite":
@@ -39,21 +39,28 @@ def engine(url: str) -> Engine:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """One consistent view. Nothing done to it stays."""
-    with _explained(engine), engine.connect() as connection:
+    """Give a connection that sees one consistent state of the database. Nothing that is done with it stays."""
+    with _errors_explained(engine), engine.connect() as connection:
         yield connection
         connection.rollback()
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """All or nothing. In SQLite the lock is taken at once: one that is asked for halfway cannot be waited for."""
-    with _explained(engine), engine.connect().execution_options(begin="IMMEDIATE") as connection, connection.begin():
+    """Give a connection in a transaction: all that is done with it stays, or, after an error, nothing.
+
+    In SQLite the lock is taken at once: one that is taken halfway cannot be waited for.
+    """
+    with (
+        _errors_explained(engine),
+        engine.connect().execution_options(begin="IMMEDIATE") as connection,
+        connection.begin(),
+    ):
         yield connection
 
 
-def named(engine: Engine) -> str:
-    """The database as errors call it, without its password."""
+def display_name(engine: Engine) -> str:
+    """Return the database's name as errors show it: its URL without the password."""
     return engine.url.set(drivername=engine.url.get_backend_name()).render_as_string(hide_password=True)
 
 
@@ -96,7 +103,7 @@ def _sqlite(address: URL) -> Engine:
 
 
 @contextmanager
-def _explained(engine: Engine) -> Iterator[None]:
+def _errors_explained(engine: Engine) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
@@ -104,12 +111,15 @@ def _explained(engine: Engine) -> Iterator[None]:
 
 
 def _error(engine: Engine, error: SQLAlchemyError) -> CatalogError:
-    reason = str(error.orig if isinstance(error, DBAPIError) else error).strip().split("\n")[0]
-    where = named(engine)
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    reason = str(cause).strip().split("\n")[0]
+    where = display_name(engine)
     if not isinstance(error, OperationalError):
         return CatalogError(f"the database refuses: {reason}", where=where)
     if "locked" in reason:
         return CatalogError(f"another process kept the database locked for {_WAIT_S} s", where=where, hint="try again")
-    sqlite = engine.dialect.name == "sqlite"
-    hint = "its folder and files must be writable" if sqlite else "check its URL, and that the server is up"
+    if engine.dialect.name == "sqlite":
+        hint = "its folder and files must be writable"
+    else:
+        hint = "check its URL, and that the server is up"
     return CatalogError(f"the database cannot be used: {reason}", where=where, hint=hint)

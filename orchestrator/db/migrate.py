@@ -1,4 +1,4 @@
-"""The schema's history. SQLite is brought up to date when opened; a team's PostgreSQL only when somebody says so."""
+"""Brings the schema up to date: SQLite's when it is opened, a team's PostgreSQL only when somebody says so."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING
 from sqlalchemy import inspect, text
 
 from orchestrator import resources
-from orchestrator.db.engine import named, reading, writing
+from orchestrator.db.engine import display_name, reading, writing
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 REVISIONS = ("0001", "0002")
-"""All that this code knows, oldest first: kept here because asking Alembic at every start is slow."""
+"""All revisions that this code knows, the oldest first. They are kept here because Alembic is slow to start."""
 
 
 class Schema(Enum):
+    """The answer to how a database's schema compares with this code."""
+
     BEHIND = "behind"
     CURRENT = "current"
     AHEAD = "ahead"
 
 
 def schema(connection: Connection) -> Schema:
-    """How the database's schema compares with this code."""
+    """Return how the database's schema compares with this code."""
     revision = _revision(connection)
     if revision == REVISIONS[-1]:
         return Schema.CURRENT
@@ -33,14 +35,19 @@ def schema(connection: Connection) -> Schema:
 
 
 def ready(engine: Engine) -> Engine:
-    """The engine, once its schema is this code's; or what to do."""
+    """Return the engine once its schema is this code's. SQLite is upgraded if it is behind.
+
+    Raise CatalogError, with what to do, if the schema is newer, or if it is a PostgreSQL's and older.
+    """
     with reading(engine) as connection:
         found = schema(connection)
     if found is Schema.AHEAD:
         raise _ahead(engine)
     if found is Schema.BEHIND and engine.dialect.name != "sqlite":
         raise CatalogError(
-            "the database's schema is older than this sweep", where=named(engine), hint="run sweep catalog upgrade"
+            "the database's schema is older than this sweep",
+            where=display_name(engine),
+            hint="run sweep catalog upgrade",
         )
     if found is Schema.BEHIND:
         upgrade(engine)
@@ -48,7 +55,7 @@ def ready(engine: Engine) -> Engine:
 
 
 def upgrade(engine: Engine) -> None:
-    """Bring the schema up to date: all steps or none. Safe to call again, and from several processes at once."""
+    """Bring the schema up to date: all steps or none. It may be called again, and by several processes at once."""
     with writing(engine) as connection:
         if engine.dialect.name != "sqlite":
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sweep schema'))"))
@@ -75,4 +82,6 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _ahead(engine: Engine) -> CatalogError:
-    return CatalogError("this sweep is older than the database", where=named(engine), hint="install a newer sweep")
+    return CatalogError(
+        "this sweep is older than the database", where=display_name(engine), hint="install a newer sweep"
+    )

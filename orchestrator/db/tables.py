@@ -1,4 +1,4 @@
-"""Every table. Plain SQLAlchemy Core: rows go straight to statements and DataFrames."""
+"""Every table, in plain SQLAlchemy Core: rows go straight to statements and DataFrames."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ metadata = MetaData(
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A moment. Goes in and comes out with its time zone, which SQLite would forget: always UTC."""
+    """A column of moments that come out in UTC, whatever zone they went in with. SQLite alone would forget the zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -51,7 +51,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 def _lane() -> list[Column[str]]:
-    """A lane is a key: the order suits `the prices of these instance types`."""
+    """Return the key columns of a lane, in the order that suits a search for some instance types."""
     names = ("instance_type", "region", "purchase", "platform")
     return [Column(name, Text, primary_key=True) for name in names]
 
@@ -218,4 +218,4 @@ leases = Table(
     Column("expires_at", Double, nullable=False),
     CheckConstraint("slots >= 0", name="slots"),
 )
-"""Unlike the rest of the ledger this is nowhere else: who may use which slots, among runs in this database."""
+"""Which run may use which slots, among the runs of this database. Unlike the rest of the ledger, it is nowhere else."""

@@ -1,4 +1,7 @@
-"""Rows into a table that may hold them already. SQLite and PostgreSQL spell it alike, SQLAlchemy per dialect."""
+"""Writes rows into a table that may hold them already.
+
+SQLite and PostgreSQL spell this alike, but SQLAlchemy has a statement for each of them.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Rows whose key is there stay as they are."""
+    """Insert the rows whose key is not there. The others stay as they are."""
     if rows:
         connection.execute(insert(connection, table).on_conflict_do_nothing(index_elements=_keys(table)), rows)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Rows whose key is there are replaced."""
+    """Insert the rows whose key is not there, and replace the others."""
     if not rows:
         return
     statement = insert(connection, table)
@@ -28,7 +31,7 @@ def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]])
 
 
 def insert(connection: Connection, table: Table) -> Any:
-    """An INSERT that knows ON CONFLICT."""
+    """Return an INSERT statement that knows ON CONFLICT."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     return dialect.insert(table)
 

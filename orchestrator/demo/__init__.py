@@ -1,1 +1,9 @@
-"""Seeded driving campaigns, and the main job: one sweep over them through a whole AWS on this machine."""
+"""Driving campaigns that are made up, and the main job: one sweep over them through a whole AWS on this machine.
+
+main.py          what does `sweep demo` do, step by step?
+sample_data.py   what has a team before its first sweep? (recordings in S3, and a catalog)
+driving.py       where do the recordings come from?
+sweep.yaml       what is trained?
+training/        how is it trained?
+market/          what do machines cost, and how many may be held?
+"""

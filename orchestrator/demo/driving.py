@@ -17,26 +17,28 @@ if TYPE_CHECKING:
 
 FEATURES = ("speed", "offset", "heading", "bend_now", "bend_1s", "bend_2s", "yaw_rate", "slip", "sight", "roughness")
 DRIVES = 6
-"""Recordings of one campaign; the last one is kept for validation."""
+"""The number of recordings of one campaign. The last one is kept for validation."""
 ROWS = 1200
 SEED = 20_261_120
 
 
 @dataclass(frozen=True)
 class Campaign:
+    """What a campaign's recordings are generated from."""
+
     name: str
     regions: tuple[str, ...]
-    """Where it lies: recorded in the first, replicated to the others."""
+    """The Region where it was recorded, and then those that it was replicated to."""
     tags: tuple[str, ...]
     recorded: str
     bend: float
-    """Typical curvature of the road, 1/m."""
+    """The typical curvature of the road, in 1/m."""
     speed: float
-    """m/s on a straight."""
+    """The speed on a straight, in m/s."""
     grip: float
-    """Of the tyres on this road; 1 is dry asphalt."""
+    """The grip of the tyres on this road; 1 is dry asphalt."""
     noise: float
-    """Of the sensors; more at night and in rain."""
+    """The noise of the sensors; there is more at night and in rain."""
 
 
 # fmt: off
@@ -58,15 +60,16 @@ CAMPAIGNS = (
 
 
 def drives(campaign: Campaign) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Each drive's features and steering angles; the same for everybody, always."""
+    """Yield each drive's features and steering angles. They are the same for everybody, always."""
     import numpy as np
 
     seed = [SEED, *campaign.name.encode()]
     for child in np.random.SeedSequence(seed).spawn(DRIVES):
-        yield drive(campaign, np.random.default_rng(child))
+        yield simulate_drive(campaign, np.random.default_rng(child))
 
 
-def drive(campaign: Campaign, random: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def simulate_drive(campaign: Campaign, random: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return one drive's features and steering angles, a row for each moment."""
     import numpy as np
 
     bend = campaign.bend * _smooth(random, ROWS + 20, 0.97)
@@ -88,7 +91,7 @@ def drive(campaign: Campaign, random: np.random.Generator) -> tuple[NDArray[np.f
 
 
 def _smooth(random: np.random.Generator, rows: int, memory: float) -> NDArray[np.float64]:
-    """A wandering signal of mean 0 and variance 1 that remembers its last value."""
+    """Return a wandering signal of mean 0 and variance 1, each value near its last one."""
     import numpy as np
 
     steps = random.standard_normal(rows) * np.sqrt(1 - memory**2)

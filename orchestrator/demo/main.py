@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.api import Orchestrator, read_settings, read_sweep
 from orchestrator.demo.driving import CAMPAIGNS
-from orchestrator.demo.world import furnish
+from orchestrator.demo.sample_data import create_sample_data
 from orchestrator.errors import PartlyFailed, RunFailed, UsageError
 from orchestrator.localcloud import LocalCloud
 
@@ -25,7 +25,7 @@ REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1")
 STARTS = {"mpi": "mpirun starts 2 processes", "torchrun": "torchrun starts 2 processes of PyTorch"}
 BEST = 10
 NEEDS = {"mpi": ("mpi4py", "local", "demo"), "torchrun": ("torch", "torch", "torch")}
-"""parallel → the module, the extra that brings it, and the target of make that installs that."""
+"""The module that each way to start processes needs, the extra that brings it, and the target of make for that."""
 NEXT = (
     "sweep init               writes a sweep.yaml of your own to start from",
     "sweep local up           keeps an AWS like this one running, to try the other commands on",
@@ -33,57 +33,69 @@ NEXT = (
 )
 
 
-class Show(Protocol):
-    """Whoever looks on."""
+class DemoOutput(Protocol):
+    """Receives the demo's steps as they come, to show them to a person or to collect them."""
 
-    def say(self, line: str) -> None: ...
-
-    def plan(self, plan: Plan) -> None: ...
-
-    def watch(self, statuses: Iterable[Status]) -> None:
-        """Take every status as it comes, to the end."""
+    def say(self, line: str) -> None:
+        """Show one line about what happens."""
         ...
 
-    def results(self, rows: list[TaskRow]) -> None: ...
+    def plan(self, plan: Plan) -> None:
+        """Show the plan, before it is submitted."""
+        ...
 
-    def cost(self, rows: list[CostRow]) -> None: ...
+    def watch(self, statuses: Iterable[Status]) -> None:
+        """Show every status as it comes, and return after the last one: the run has ended then."""
+        ...
+
+    def results(self, rows: list[TaskRow]) -> None:
+        """Show the best tasks, best first."""
+        ...
+
+    def cost(self, rows: list[CostRow]) -> None:
+        """Show what the run would have cost on AWS."""
+        ...
 
 
-def run_demo(show: Show, *, parallel: str = "mpi") -> None:
-    """Whatever was started is stopped on the way out, whichever way that is."""
-    sweep = wanted(parallel)
+def run_demo(output: DemoOutput, *, parallel: str = "mpi") -> None:
+    """Run the whole demo. Whatever it started is stopped when it returns or raises.
+
+    Raise UsageError if what it needs is not installed, RunFailed or PartlyFailed if trainings failed.
+    """
+    sweep = read_demo_sweep(parallel)
     with TemporaryDirectory(prefix="sweep-demo-") as folder:
-        # Said only here: whoever interrupts at a word of ours finds a folder that knows how to go.
-        show.say(f"Starting AWS on this machine: {', '.join(REGIONS)}")
+        # Only now is something shown: whoever interrupts when they see it leaves no folder behind.
+        output.say(f"Starting AWS on this machine: {', '.join(REGIONS)}")
         home = Path(folder)
-        with LocalCloud(home=home / "aws", regions=REGIONS) as cloud, only(cloud.environment):
+        with LocalCloud(home=home / "aws", regions=REGIONS) as cloud, only_environment(cloud.environment):
             settings = read_settings({"database": f"sqlite:///{home / 'sweep.db'}", "poll_s": 1.0}, folder=home)
             orchestrator = Orchestrator(settings)
-            world = furnish(home, settings.region_bucket or "")
-            orchestrator.catalog.load(world.catalog)
-            size = f"{world.bytes / 1e6:.1f} MB, {world.replicas} replicas"
-            show.say(f"{len(CAMPAIGNS)} driving campaigns ({size}) are in S3 and in the catalog\n")
-            perform(orchestrator, sweep, show)
+            data = create_sample_data(home, settings.region_bucket or "")
+            orchestrator.catalog.load(data.catalog)
+            size = f"{data.bytes / 1e6:.1f} MB, {data.replicas} replicas"
+            output.say(f"{len(CAMPAIGNS)} driving campaigns ({size}) are in S3 and in the catalog\n")
+            run_sweep(orchestrator, sweep, output)
     for line in ("\nNext:", *NEXT):
-        show.say(line)
+        output.say(line)
 
 
-def perform(orchestrator: Orchestrator, sweep: Sweep, show: Show) -> None:
-    """Plan, submit, watch, rank, and account for."""
+def run_sweep(orchestrator: Orchestrator, sweep: Sweep, output: DemoOutput) -> None:
+    """Plan and submit the sweep, watch it to its end, and show its results and its cost."""
     plan = orchestrator.plan(sweep)
-    show.plan(plan)
+    output.plan(plan)
     run = orchestrator.submit(plan, name="demo")
-    show.say(f"\nSubmitted one AWS Batch array of {plan.tasks}; in each training {STARTS[sweep.train.parallel]}")
-    show.watch(run.watch(every_s=1.0))
+    output.say(f"\nSubmitted one AWS Batch array of {plan.tasks}; in each training {STARTS[sweep.train.parallel]}")
+    output.watch(run.watch(every_s=1.0))
     rows = run.results()
-    show.say(f"\nThe best {BEST} of {len(rows)}:")
-    show.results(rows[:BEST])
-    show.say("\nWhat AWS would have billed:")
-    show.cost(run.cost())
-    judge(run.status(), rows)
+    output.say(f"\nThe best {BEST} of {len(rows)}:")
+    output.results(rows[:BEST])
+    output.say("\nWhat AWS would have billed:")
+    output.cost(run.cost())
+    raise_unless_done(run.status(), rows)
 
 
-def judge(status: Status, rows: list[TaskRow]) -> None:
+def raise_unless_done(status: Status, rows: list[TaskRow]) -> None:
+    """Raise RunFailed or PartlyFailed, with a task's reason, if the run is not done."""
     if status.state == "done":
         return
     error = PartlyFailed if status.state == "partly_failed" else RunFailed
@@ -91,8 +103,8 @@ def judge(status: Status, rows: list[TaskRow]) -> None:
     raise error(f"{len(unfinished)} of {status.tasks} trainings did not end well", hint=unfinished[0].reason)
 
 
-def wanted(parallel: str) -> Sweep:
-    """The demo's sweep, its processes started in this way."""
+def read_demo_sweep(parallel: str) -> Sweep:
+    """Return the demo's sweep, its processes started in this way. Raise UsageError if that needs what is not there."""
     sweep = read_sweep(HERE / "sweep.yaml")
     module, extra, target = NEEDS[parallel]
     if find_spec(module) is None:
@@ -105,8 +117,8 @@ def wanted(parallel: str) -> Sweep:
 
 
 @contextmanager
-def only(environment: Mapping[str, str]) -> Iterator[None]:
-    """Speak to this AWS and to no other, whatever profile or keys the user has."""
+def only_environment(environment: Mapping[str, str]) -> Iterator[None]:
+    """Let these variables alone say which AWS is spoken to, whatever profile or keys the user has."""
     before = dict(os.environ)
     for name in before:
         if name.startswith(("AWS_", "SWEEP_")):

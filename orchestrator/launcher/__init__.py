@@ -1,12 +1,12 @@
 """Inside a Batch child: one task, from its line in the manifest to an exit code.
 
-    __main__.py   environment → task → exit code
-    child.py      which line is mine
-    drive.py      record, start or adopt, watch, again or elsewhere: the exactly-once protocol
-    history.py    what is known of the task: attempts recorded, outcomes proven
-    learning.py   metrics and their curves, from the trainings' logs
-    decide.py     what comes next, as a pure function of what was tried
-    world.py      clock, sleep, chance and SIGTERM, handed in so that tests never wait
+    __main__.py         how does a child's environment become an exit code?
+    child.py            which child of which array am I, and what is my task?
+    drive.py            how is a task brought to its end, each training started exactly once?
+    decide.py           what comes next, after what was tried?
+    task_history.py     what is known of the task: which attempts are recorded, how did they end?
+    metrics_reader.py   which metrics do the trainings' logs report?
+    world.py            what time is it, and has a SIGTERM come? Tests hand in a world in which nobody waits
 
 The protocol and why it holds: docs/protocol.md.
 """

@@ -13,11 +13,11 @@ from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.errors import SweepError, Throttled, Unreachable, UsageError
-from orchestrator.launcher.child import child, read_task
+from orchestrator.launcher.child import read_task, this_child
 from orchestrator.launcher.drive import Driver
-from orchestrator.launcher.history import History
-from orchestrator.launcher.world import real
-from orchestrator.platforms.registry import platform
+from orchestrator.launcher.task_history import TaskHistory
+from orchestrator.launcher.world import real_world
+from orchestrator.platforms.registry import make_platform
 from orchestrator.wire.exits import Exit
 
 if TYPE_CHECKING:
@@ -27,29 +27,30 @@ log = logging.getLogger("orchestrator.launcher")
 
 
 def main(environ: Mapping[str, str] = os.environ) -> Exit:
+    """Bring this child's task to its end, and return what Batch is to make of it. Errors go into the log."""
     try:
         return _launch(environ)
     except SweepError as error:
         log.error("%s", error)
-        return _meaning(error)
+        return _exit_code(error)
     except Exception:
         log.exception("a fault in the launcher; its training, if any, runs on")
         return Exit.RESTART
 
 
 def _launch(environ: Mapping[str, str]) -> Exit:
-    me = child(environ)
-    world = real(me.siblings)
+    me = this_child(environ)
+    world = real_world(me.siblings)
     clients = Clients()
     s3 = S3(clients, me.region, me.manifest.bucket)
     task = read_task(me, s3)
     log.info("task %d of run %s", task.number, me.run)
-    history = History(task, me.submission, Control(s3, me.run))
-    return Driver(history, partial(platform, clients=clients), world).drive()
+    history = TaskHistory(task, me.submission, Control(s3, me.run))
+    return Driver(history, partial(make_platform, clients=clients), world).drive()
 
 
-def _meaning(error: SweepError) -> Exit:
-    """The exit code of an error that left no result behind."""
+def _exit_code(error: SweepError) -> Exit:
+    """Return the exit code for an error that left no result behind."""
     if isinstance(error, (Throttled, Unreachable)):
         return Exit.RESTART
     return Exit.TASK_WRONG if isinstance(error, UsageError) else Exit.UNAVAILABLE

@@ -1,4 +1,4 @@
-"""Which line of which manifest is mine: from the environment that Batch gives a child."""
+"""Reads from a Batch child's environment which child it is, and from the manifest what its task is."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ if TYPE_CHECKING:
     from orchestrator.aws.s3 import S3
     from orchestrator.wire.task import Task
 
-MANIFEST = ("SWEEP_MANIFEST", "S3_ARRAY_FILE")
-"""Ours, and the classic recipe's."""
+MANIFEST_VARIABLES = ("SWEEP_MANIFEST", "S3_ARRAY_FILE")
+"""The variables that may name the manifest: our own, and the classic recipe's."""
 
 
 @dataclass(frozen=True)
 class Child:
+    """One child of an AWS Batch array job. An ordinary job is an array of one."""
+
     manifest: S3Uri
     run: str
     submission: int
     index: int
-    """From 0. An ordinary job is an array of one."""
+    """The child's index in its array, from 0."""
     siblings: int
+    """The number of children in the array, this one included."""
     region: str
-    """Of the control bucket: where Batch runs us."""
+    """The Region of the control bucket, where Batch runs this child."""
 
 
-def child(environ: Mapping[str, str]) -> Child:
-    """Who we are; UsageError naming the variable when the environment does not say."""
-    name = next((name for name in MANIFEST if environ.get(name)), MANIFEST[0])
+def this_child(environ: Mapping[str, str]) -> Child:
+    """Return the child that runs here. Raise UsageError, naming the variable, when the environment does not say."""
+    name = next((name for name in MANIFEST_VARIABLES if environ.get(name)), MANIFEST_VARIABLES[0])
     try:
         manifest = S3Uri.parse(environ.get(name, ""))
     except ValueError as error:
@@ -59,7 +62,10 @@ def child(environ: Mapping[str, str]) -> Child:
 
 
 def read_task(child: Child, s3: S3) -> Task:
-    """Our line: by two ranged reads, or by reading all of a manifest that has no index."""
+    """Return the task on the child's line of the manifest. Raise UsageError when there is no task on it.
+
+    Two ranged reads are enough; a manifest without an index is read whole.
+    """
     where = f"{child.manifest} line {child.index + 1}"
     try:
         line = parse(_line(child, s3))

@@ -1,4 +1,4 @@
-"""What comes next for a task, from what was tried so far. Pure: no clock of its own, no chance, no AWS.
+"""Chooses what comes next for a task, from what was tried. Pure: it has no time of its own, no chance, no AWS.
 
 | how the last attempt ended     | what comes next                                                             |
 | ---                            | ---                                                                         |
@@ -10,6 +10,10 @@
 | stopped                        | the end                                                                     |
 
 A place is passed over when the dollars left do not pay for a minute of it.
+
+What does not depend on how attempts ended, drive.py decides itself: a call refused for a quota, throttling or a lost
+connection waits and is tried again (`Driver.drive`), and a SIGTERM without a cancel makes the launcher exit so that
+Batch restarts it (`Driver._on_sigterm`).
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
+from orchestrator.wire.task import KEPT_BACK_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +32,12 @@ if TYPE_CHECKING:
     from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Place, Task
 
-STARTUP_S = 180
-"""Kept back of what the envelope pays for: machines are billed from before the training's own clock starts."""
 SHORTEST_S = 60
-"""A training that may run for less is not worth starting."""
+"""Seconds of a training that is just worth starting."""
 
 INTERRUPTIONS = 20
-"""In a row, before a task is given up. Spot interruptions are restarted by the platform itself and never come here; so
-many failures of the service mean that it cannot run this training, and each may have been billed."""
+"""Interruptions in a row after which a task is given up. Spot interruptions are restarted by the platform itself and
+never come here. So many failures of the service mean that it cannot run this training; each may have been billed."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,24 @@ class Start:
     place: int
     max_runtime_s: int
     refusals: int = 0
-    """In a row, through no fault of the task: whoever starts it waits accordingly."""
+    """Refusals and interruptions in a row before it: the more there were, the longer the launcher waits."""
 
 
 @dataclass(frozen=True)
 class End:
+    """The end of the task: how it stands for good, and the launcher's exit code."""
+
     state: TaskState
     exit: Exit
     reason: str = ""
 
 
 def decide(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
-    """`spent` is in dollars and over the task's whole life, earlier submissions included."""
+    """Return the next attempt, or the end, after these attempts of this submission, all of which have ended.
+
+    `spent` is in dollars and over the task's whole life, earlier submissions included; `now` is in seconds since the
+    epoch.
+    """
     if not tried:
         return _start(task, 0, spent, 0)
     last = tried[-1].outcome
@@ -82,7 +91,7 @@ def decide(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Star
 
 
 def exit_of(result: Result) -> Exit:
-    """The exit code of a launcher that finds its task ended."""
+    """Return the exit code of a launcher that finds its task ended."""
     if result.state is TaskState.DONE:
         return Exit.DONE
     if result.state is TaskState.CANCELLED:
@@ -91,6 +100,7 @@ def exit_of(result: Result) -> Exit:
 
 
 def exit_of_failure(cause: Cause) -> Exit:
+    """Return the exit code for a failed task whose last attempt ended for this cause."""
     return Exit.TASK_WRONG if cause in {Cause.TASK, Cause.TIMEOUT} else Exit.UNAVAILABLE
 
 
@@ -116,7 +126,7 @@ def _after_capacity(task: Task, tried: Sequence[Tried], spent: float, now: float
 
 
 def _streak(tried: Sequence[Tried]) -> list[Tried]:
-    """The last attempts that ended the same way at the same place."""
+    """Return the last attempts that ended the same way at the same place, oldest first."""
     last = tried[-1]
     alike = takewhile(
         lambda one: (one.attempt.place, one.outcome.cause) == (last.attempt.place, last.outcome.cause), reversed(tried)
@@ -124,10 +134,10 @@ def _streak(tried: Sequence[Tried]) -> list[Tried]:
     return list(alike)[::-1]
 
 
-def _start(task: Task, first: int, spent: float, refusals: int) -> Start | End:
-    """At this place, or at the next that the dollars left can pay for."""
-    for place in range(first, len(task.places)):
-        seconds = _affordable(task, task.places[place], spent)
+def _start(task: Task, at: int, spent: float, refusals: int) -> Start | End:
+    """Return a start at this place, or at the next one that the dollars left can pay for; else the end."""
+    for place in range(at, len(task.places)):
+        seconds = _affordable_s(task, task.places[place], spent)
         if seconds is None:
             return Start(place, task.limits.max_runtime_s, refusals)
         if seconds >= SHORTEST_S:
@@ -136,9 +146,9 @@ def _start(task: Task, first: int, spent: float, refusals: int) -> Start | End:
     return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
 
 
-def _affordable(task: Task, place: Place, spent: float) -> int | None:
-    """How long the rest of the envelope pays for this place; None when nothing bounds it."""
+def _affordable_s(task: Task, place: Place, spent: float) -> int | None:
+    """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them."""
     rate = place.rate * task.instances
     if task.limits.envelope is None or rate <= 0:
         return None
-    return int((task.limits.envelope - spent) / rate * 3600) - STARTUP_S
+    return int((task.limits.envelope - spent) / rate * 3600) - KEPT_BACK_S

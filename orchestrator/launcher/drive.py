@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.aws.control import Control
-    from orchestrator.launcher.history import History
+    from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.world import World
     from orchestrator.platforms.base import Platform, Request
     from orchestrator.wire.task import Lane, Place, Task
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PASSING = (Throttled, QuotaExceeded, Unreachable)
-"""Errors that say nothing about the task: waiting helps, and nothing else."""
+"""Errors that say nothing about the task: waiting helps, and nothing else does."""
 FINAL = (NoCapacity, InvalidRequest, AccessError, AlreadyExists)
 """Errors after which a start is not tried again as it is."""
 CANCELLED = End(TaskState.CANCELLED, Exit.CANCELLED, "cancelled")
 USUAL_POLL_S = 30.0
-"""Between two tries of anything, before a template says otherwise."""
+"""Seconds between two tries of anything, until a template says otherwise."""
 
 
 class Driver:
-    """One launcher at its task. All that matters lies in S3 and in the platform: it may die at any line."""
+    """Brings one task to its end. All that matters lies in S3 and in the platform: it may die at any line."""
 
-    def __init__(self, history: History, platforms: Callable[[str], Platform], world: World) -> None:
+    def __init__(self, history: TaskHistory, platforms: Callable[[str], Platform], world: World) -> None:
         self.task: Task = history.task
         self.control: Control = history.control
         self.history = history
@@ -62,33 +62,33 @@ class Driver:
         self.world = world
         self._templates: dict[tuple[str, str], Template] = {}
         self._poll_s = USUAL_POLL_S
-        self._recorded = 0
-        """The attempt that we have just recorded: nobody can have started it before us."""
-        self._refused: set[int] = set()
-        """Attempts that we tried to start and could not, for now."""
-        self._rested = 0
-        """The attempt before which we have waited, as the refusals before it ask for."""
+        self._just_recorded = 0
+        """The number of the attempt that we have just recorded: nobody can have started it before us."""
+        self._unanswered: set[int] = set()
+        """Numbers of attempts that we tried to start, without an answer that they run."""
+        self._waited_before = 0
+        """The number of the attempt before which we have waited, because of the refusals before it."""
 
     def drive(self) -> Exit:
-        """Until the task has ended, or this launcher may not go on."""
-        done, loaded, refusals = None, False, 0
-        while done is None:
+        """Go on until the task has ended, or this launcher may not go on. Return what Batch is to make of it."""
+        exit_code, loaded, refusals = None, False, 0
+        while exit_code is None:
             try:
-                done = self._turn() if loaded else self._load()
+                exit_code = self._take_step() if loaded else self._load()
                 loaded, refusals = True, 0
             except PASSING as error:
                 refusals += 1
                 log.warning("task %d: %s", self.task.number, error)
                 if self.world.terminated():
-                    done = Exit.RESTART  # no time to try again: whoever comes next, or the cancel itself, will
+                    exit_code = Exit.RESTART  # no time to try again: whoever comes next, or the cancel itself, will
                 else:
                     self.world.sleep(self.world.back_off(self._poll_s, refusals))
             except SweepError as error:
-                done = self._stuck(error)
-        return done
+                exit_code = self._leave_unfinished(error)
+        return exit_code
 
     def _load(self) -> Exit | None:
-        """An exit code when the task has ended already: this is a restart, or a second array's launcher."""
+        """Return an exit code if the task has ended already: this is a restart, or a second array's launcher."""
         result = self.history.load()
         if result is None or result.submission < self.history.submission:
             return None
@@ -100,24 +100,24 @@ class Driver:
         log.info("task %d: %s already", self.task.number, result.state.value)
         return exit_of(result)
 
-    def _turn(self) -> Exit | None:
-        """One step. Each starts from what is known, so any of them may be the first after a restart."""
+    def _take_step(self) -> Exit | None:
+        """Take one step. Each starts from what is known, so any of them may be the first after a restart."""
         if self.world.terminated():
-            return self._terminated()
+            return self._on_sigterm()
         attempt = self.history.open()
         if attempt is not None:
             return self._follow(attempt)
-        step = decide(self.task, self.history.tried(), self.history.spent, self.world.clock())
+        step = decide(self.task, self.history.tried(), self.history.spent, self.world.now())
         if isinstance(step, End):
             return self._end(step)
         self._record(step)
         return None
 
     def _record(self, step: Start) -> None:
-        """Claim the next attempt. Whoever loses the race for its number follows what was recorded."""
+        """Record the next attempt. Whoever loses the race for its number follows what was recorded."""
         number = self.history.newest + 1
-        if step.refusals and self._rested != number:
-            self._rested = number
+        if step.refusals and self._waited_before != number:
+            self._waited_before = number
             self.world.sleep(self.world.back_off(self._poll_s, step.refusals))
             return
         request = self._request(self.task.places[step.place], number, step.max_runtime_s)
@@ -129,39 +129,40 @@ class Driver:
             training=request.training,
             request_hash=request.hash,
             max_runtime_s=step.max_runtime_s,
-            recorded_at=self.world.clock(),
+            recorded_at=self.world.now(),
         )
         if self.control.record(attempt):
             self.history.attempts.append(attempt)
-            self._recorded = number
+            self._just_recorded = number
         else:
             self.history.refresh()
 
     def _follow(self, attempt: Attempt) -> Exit | None:
         """Look at an attempt that has not ended, as far as we know; start it if it is not there."""
-        if attempt.number == self._recorded:
+        if attempt.number == self._just_recorded:
             return self._start(attempt)
-        if attempt.number in self._refused:
-            # Asking for it again says more than looking for it again; but not if somebody has gone on meanwhile.
+        if attempt.number in self._unanswered:
+            # Starting it again says more than looking for it again; but not if somebody has gone on meanwhile.
             self.history.refresh()
             if self.history.may_start(attempt):
                 return self._start(attempt)
         self._template(attempt.lane)
         outcome = self._poll(attempt)
         if outcome is not None:
-            self._seen(attempt, outcome)
+            self._take_note(attempt, outcome)
             return None
         if self.history.may_start(attempt):
             return self._start(attempt)
-        self.history.leave(attempt)
+        self.history.give_up(attempt)
         return None
 
-    def _seen(self, attempt: Attempt, outcome: Outcome) -> None:
+    def _take_note(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Write down what the platform says of an attempt; wait while it runs, and stop it if the run is cancelled."""
         if outcome.state is not TaskState.STARTING:
-            learning, metrics = self.history.learning, self._template(attempt.lane).metrics
-            for one in learning.due(self.history.attempts, attempt):
-                learning.look(self._platform(one.lane), self._handle(one), metrics)
-            outcome = replace(outcome, metrics=learning.metrics(outcome.metrics))
+            reader, metrics = self.history.metrics_reader, self._template(attempt.lane).metrics
+            for one in reader.to_read(self.history.attempts, attempt):
+                reader.read(self._platform(one.lane), self._handle(one), metrics)
+            outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())
@@ -171,58 +172,58 @@ class Driver:
             self._platform(attempt.lane).stop(self._handle(attempt))
             self.world.sleep(self._poll_s)
         else:
-            self.world.sleep(self.world.interval(self._poll_s))
+            self.world.sleep(self.world.poll_interval(self._poll_s))
 
     def _start(self, attempt: Attempt) -> Exit | None:
         """Start the recorded attempt, or adopt it. The cancel marker is looked at before, and again after."""
         if self._cancelled():
-            return self._not_started(attempt)
-        asked_before = attempt.number in self._refused
-        self._recorded = 0
-        self._refused.add(attempt.number)
-        self._outcome(attempt, TaskState.STARTING)
+            return self._cancel_before_start(attempt)
+        tried_before = attempt.number in self._unanswered
+        self._just_recorded = 0
+        self._unanswered.add(attempt.number)
+        self._set_outcome(attempt, TaskState.STARTING)
         try:
             self._platform(attempt.lane).start(self._recorded_request(attempt))
         except PASSING as error:
             self.history.publish(TaskState.STARTING, error.message)
             raise
         except FINAL as error:
-            return self._refusal(attempt, error, asked_before)
-        self._refused.discard(attempt.number)
+            return self._take_refusal(attempt, error, tried_before)
+        self._unanswered.discard(attempt.number)
         self._say(attempt, f"started as {attempt.lane}")
-        self._look_back(attempt)
+        self._stop_if_unwanted(attempt)
         self.history.publish(TaskState.STARTING)
-        self.world.sleep(self.world.interval(self._poll_s))
+        self.world.sleep(self.world.poll_interval(self._poll_s))
         return None
 
-    def _refusal(self, attempt: Attempt, error: SweepError, asked_before: bool) -> Exit | None:
-        """It will not be started: an ending like any other. Unless an earlier start went through, its answer lost."""
-        if asked_before and not isinstance(error, AlreadyExists) and self._poll(attempt) is not None:
-            self._refused.discard(attempt.number)
+    def _take_refusal(self, attempt: Attempt, error: SweepError, tried_before: bool) -> Exit | None:
+        """End an attempt that will not be started; unless an earlier start of it went through, its answer lost."""
+        if tried_before and not isinstance(error, AlreadyExists) and self._poll(attempt) is not None:
+            self._unanswered.discard(attempt.number)
             return None
         if isinstance(error, NoCapacity):
-            self._outcome(attempt, TaskState.FAILED, Cause.CAPACITY, str(error))
+            self._set_outcome(attempt, TaskState.FAILED, Cause.CAPACITY, str(error))
             return None
         cause = Cause.TASK if isinstance(error, InvalidRequest) else Cause.NONE
-        self._outcome(attempt, TaskState.FAILED, cause, str(error))
+        self._set_outcome(attempt, TaskState.FAILED, cause, str(error))
         return self._end(End(TaskState.FAILED, exit_of_failure(cause), str(error)))
 
-    def _not_started(self, attempt: Attempt) -> Exit | None:
-        """Cancelled: the end, unless a start whose answer was lost may have gone through after all."""
-        if attempt.number not in self._refused:
+    def _cancel_before_start(self, attempt: Attempt) -> Exit | None:
+        """End the task; unless an earlier start of the attempt may have gone through, its answer lost."""
+        if attempt.number not in self._unanswered:
             return self._end(CANCELLED)
-        self._refused.discard(attempt.number)
+        self._unanswered.discard(attempt.number)
         return None
 
-    def _look_back(self, attempt: Attempt) -> None:
-        """What may have come between our last look and the start: a cancel, or a launcher that gave this attempt up."""
+    def _stop_if_unwanted(self, attempt: Attempt) -> None:
+        """Stop a training just started, if a cancel came meanwhile, or another launcher gave its attempt up."""
         self.history.refresh()
         if self._cancelled() or not self.history.may_start(attempt):
             self._say(attempt, "is not wanted any more: stopped")
             self._platform(attempt.lane).stop(self._handle(attempt))
 
-    def _terminated(self) -> Exit:
-        """SIGTERM. With the cancel marker: stop. Without: leave the training to whoever comes next."""
+    def _on_sigterm(self) -> Exit:
+        """Stop the training if the run is cancelled; else leave it to the launcher that Batch starts next."""
         if not self._cancelled():
             log.info("task %d: asked to go; what runs goes on running", self.task.number)
             return Exit.RESTART
@@ -235,28 +236,31 @@ class Driver:
         return self._end(CANCELLED)
 
     def _end(self, end: End) -> Exit:
+        """Write the task's result for good, and return its exit code."""
         log.info("task %d: %s. %s", self.task.number, end.state.value, end.reason)
         self.history.publish(end.state, end.reason)
         return end.exit
 
-    def _stuck(self, error: SweepError) -> Exit:
-        """We may not look, or what we need is not there. A training that runs is left to run, and to be settled."""
+    def _leave_unfinished(self, error: SweepError) -> Exit:
+        """Exit, for we may not look or what we need is not there. A training that runs is left for `sync` to settle."""
         log.error("task %d: %s", self.task.number, error)
         attempt = self.history.open()
-        outcome = self.history.outcomes.get(attempt.number) if attempt else None
-        state = outcome.state if outcome else TaskState.STARTING if attempt else TaskState.FAILED
+        state = TaskState.FAILED
+        if attempt is not None:
+            outcome = self.history.outcomes.get(attempt.number)
+            state = outcome.state if outcome else TaskState.STARTING
         self.history.publish(state, str(error))
         return Exit.UNAVAILABLE
 
-    def _outcome(self, attempt: Attempt, state: TaskState, cause: Cause = Cause.NONE, reason: str = "") -> None:
-        """How an attempt stands by our own knowledge, the platform having none of it."""
-        ended = self.world.clock() if state.terminal else None
+    def _set_outcome(self, attempt: Attempt, state: TaskState, cause: Cause = Cause.NONE, reason: str = "") -> None:
+        """Write down how an attempt stands of which the platform knows nothing."""
+        ended = self.world.now() if state.terminal else None
         self.history.outcomes[attempt.number] = Outcome(
             attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended
         )
 
     def _recorded_request(self, attempt: Attempt) -> Request:
-        """The very request that was recorded, made again."""
+        """Return the very request that was recorded, made again. Raise AlreadyExists when it comes out another one."""
         places = [place for place in self.task.places if place.lane == attempt.lane]
         requests = [self._request(place, attempt.number, attempt.max_runtime_s) for place in places]
         for request in requests:
@@ -279,7 +283,7 @@ class Driver:
         return self._templates[key]
 
     def _handle(self, attempt: Attempt) -> Handle:
-        """Its rate is that of its lane; a lane that is none of our places (any more) costs what nobody tells us."""
+        """Return what finds the attempt's training. A lane that is none of our places (any more) has no known rate."""
         rate = next((place.rate for place in self.task.places if place.lane == attempt.lane), 0.0)
         return Handle(attempt.lane, attempt.training, rate, self.task.instances)
 

@@ -1,4 +1,4 @@
-"""Clock, sleep, chance and SIGTERM: what a launcher takes from outside. Tests hand in their own."""
+"""The time, sleep, chance and SIGTERM: what a launcher takes from outside. Tests hand in their own."""
 
 from __future__ import annotations
 
@@ -13,33 +13,40 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STEEPEST = 20
-"""Waits grow to this many poll intervals, and no further."""
+LONGEST_BACK_OFF = 20
+"""Poll intervals to which a wait after refusals grows, and no further."""
 
 
 @dataclass(frozen=True)
 class World:
-    clock: Callable[[], float]
-    sleep: Callable[[float], None]
-    """Returns early when a SIGTERM comes."""
-    terminated: Callable[[], bool]
-    """Whether a SIGTERM has come."""
-    uniform: Callable[[float, float], float]
-    siblings: int = 1
-    """Children of our array: all of them ask the same AWS."""
+    """All that a launcher takes from outside, but for AWS."""
 
-    def interval(self, poll_s: float) -> float:
-        """Between two looks at a training: the more siblings, the longer, so that together they stay polite."""
+    now: Callable[[], float]
+    """Returns the time, in seconds since the epoch."""
+    sleep: Callable[[float], None]
+    """Sleeps for so many seconds, or until a SIGTERM comes."""
+    terminated: Callable[[], bool]
+    """Returns whether a SIGTERM has come."""
+    uniform: Callable[[float, float], float]
+    """Returns a random number between two others."""
+    siblings: int = 1
+    """Children of our array: all of them call the same AWS."""
+
+    def poll_interval(self, poll_s: float) -> float:
+        """Return the seconds between two looks at a training.
+
+        The more siblings, the longer they are: all together look five times a second at most.
+        """
         return max(poll_s, self.siblings / 5) * self.uniform(0.75, 1.25)
 
     def back_off(self, poll_s: float, refusals: int) -> float:
-        """Full jitter: anything up to a bound that doubles with every refusal in a row."""
-        bound = max(poll_s * STEEPEST, self.siblings)
+        """Return the seconds to wait: at random, up to a bound that doubles with every refusal in a row."""
+        bound = max(poll_s * LONGEST_BACK_OFF, self.siblings)
         return self.uniform(0, min(bound, poll_s * 2.0 ** min(refusals, 30)))
 
 
-def real(siblings: int) -> World:
-    """The world as it is. To be called once, from the main thread: it takes SIGTERM over."""
+def real_world(siblings: int) -> World:
+    """Return the world as it is. Call it once, from the main thread: it takes SIGTERM over."""
     woken, waker = os.pipe()
     os.set_blocking(waker, False)
     came: list[int] = []

@@ -1,4 +1,4 @@
-"""`python -m orchestrator.localcloud --home DIR`: serve until a signal, or until the one who started us goes."""
+"""`python -m orchestrator.localcloud --home DIR`: serves until a signal, or until its parent process goes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from orchestrator.localcloud.errors import LocalCloudError
 from orchestrator.localcloud.machines import prerequisites
 from orchestrator.localcloud.names import REGIONS
-from orchestrator.localcloud.services.market import table
+from orchestrator.localcloud.services.market import price_table
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.home import Serving
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Serve, and return the exit code."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=options.log_level.upper(), stream=sys.stderr, format="%(name)s: %(message)s")
     stop = threading.Event()
@@ -63,23 +64,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _regions(text: str) -> list[str]:
-    """Those that the local cloud knows prices and zones of."""
+    """Return the Regions of a list. Raise LocalCloudError for one whose prices and zones are not known."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in table.REGIONS]
+    unknown = [name for name in names if name not in price_table.REGIONS]
     if not names or unknown:
         wrong = f"there is no Region {unknown[0]}" if unknown else "a cloud without Regions"
-        raise LocalCloudError(f"{wrong}: choose some of {', '.join(table.REGIONS)}")
+        raise LocalCloudError(f"{wrong}: choose some of {', '.join(price_table.REGIONS)}")
     return names
 
 
 def _say_ready(serving: Serving) -> None:
-    """One line on stdout; nobody may listen any more after it."""
+    """Write one line to stdout. It is the only one: nobody need read stdout after it."""
     sys.stdout.write(json.dumps(asdict(serving)) + "\n")
     sys.stdout.flush()
 
 
 def _say_failed(error: LocalCloudError, *, to_parent: bool) -> None:
-    """A parent that reads our stdout tells it in its own way."""
+    """Write the error to stdout for a parent, who words it in its own way, or else to stderr."""
     if to_parent:
         sys.stdout.write(json.dumps({"error": error.message}) + "\n")
     else:
@@ -87,6 +88,7 @@ def _say_failed(error: LocalCloudError, *, to_parent: bool) -> None:
 
 
 def _watch_parent(stop: threading.Event) -> None:
+    """Set `stop` when the parent has gone, which closes our standard input."""
     while os.read(0, 4096):
         continue
     stop.set()

@@ -1,4 +1,4 @@
-"""The cloud's time, and what is to happen at a time. Tests move it; nobody has to wait an hour for a time-out."""
+"""The cloud's time, and what is to happen at a time. Tests move it, so nobody waits an hour for a time-out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class Alarm:
-    """A call that is to be made later; `cancel` and it is not."""
+    """A call that is to be made later."""
 
     __slots__ = ("action",)
 
@@ -24,11 +24,12 @@ class Alarm:
         self.action: Callable[[], None] | None = action
 
     def cancel(self) -> None:
+        """Do not make the call. Cancelling twice, or too late, does nothing."""
         self.action = None
 
 
 class Clock:
-    """One thread makes all later calls. They must be short: whoever has work to do hands it on."""
+    """The cloud's time. One thread makes all later calls, so these must be short and hand their work on."""
 
     def __init__(self) -> None:
         self._offset = 0.0
@@ -38,13 +39,15 @@ class Clock:
         threading.Thread(target=self._run, name="clock", daemon=True).start()
 
     def now(self) -> float:
-        """Seconds since 1970."""
+        """Return the seconds since 1970."""
         return time.time() + self._offset
 
     def millis(self) -> int:
+        """Return the milliseconds since 1970, as Batch and the logs count."""
         return int(self.now() * 1000)
 
     def after(self, seconds: float, action: Callable[[], None]) -> Alarm:
+        """Make a call so many seconds from now. Return the alarm that cancels it."""
         alarm = Alarm(action)
         with self._changed:
             heapq.heappush(self._heap, (self.now() + seconds, next(self._order), alarm))
@@ -52,7 +55,7 @@ class Clock:
         return alarm
 
     def advance(self, seconds: float) -> None:
-        """Move on: what would have happened meanwhile happens now."""
+        """Move the time on. What would have happened meanwhile happens now."""
         with self._changed:
             self._offset += seconds
             self._changed.notify()

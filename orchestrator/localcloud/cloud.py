@@ -1,4 +1,4 @@
-"""Start a local cloud, find one, end one. Standard library only: nothing of moto is imported here."""
+"""Starts a local cloud, finds one, ends one. Standard library only: nothing of moto is imported here."""
 
 from __future__ import annotations
 
@@ -42,13 +42,20 @@ class LocalCloud:
         trainings: int | None = None,
         toolkit: bool = False,
     ) -> None:
-        """`toolkit`: trainings are started by AWS's own, as `make toolkit` installs it."""
+        """Take the cloud's options; `with` starts it.
+
+        `vcpus` of a Region's queues are shared by its launchers. `trainings` is how many run at once. With `toolkit`,
+        trainings are started by AWS's own training toolkit, which `make toolkit` installs.
+        """
         self.home = Path(home)
         self.regions = list(regions)
         self._arguments = ["--port", str(port), "--with-parent"]
-        self._arguments += ["--vcpus", str(vcpus)] if vcpus is not None else []
-        self._arguments += ["--trainings", str(trainings)] if trainings is not None else []
-        self._arguments += ["--toolkit"] if toolkit else []
+        if vcpus is not None:
+            self._arguments += ["--vcpus", str(vcpus)]
+        if trainings is not None:
+            self._arguments += ["--trainings", str(trainings)]
+        if toolkit:
+            self._arguments += ["--toolkit"]
         self._server: subprocess.Popen[str] | None = None
         self._serving: Serving | None = None
 
@@ -65,7 +72,7 @@ class LocalCloud:
             self._server = self._serving = None
 
     def wait(self) -> None:
-        """Until the cloud ends by itself, or an interrupt ends the wait."""
+        """Wait until the cloud ends by itself, or an interrupt ends the wait."""
         if self._server:
             self._server.wait()
 
@@ -74,7 +81,7 @@ class LocalCloud:
         self.steering.advance(seconds)
 
     def fault(self, kind: str, what: str = "*", **parts: Any) -> AbstractContextManager[None]:
-        """Let something go wrong while a block runs; `faults.Fault` says what can.
+        """Let something go wrong while a block runs; `faults/faults.py` says what can.
 
         with cloud.fault("throttle", "sagemaker:CreateTrainingJob", percent=30, seed=7):
             ...
@@ -83,23 +90,27 @@ class LocalCloud:
 
     @property
     def steering(self) -> Steering:
+        """What moves this cloud's clock, and lets things go wrong in it."""
         return Steering(self.endpoint)
 
     @property
     def endpoint(self) -> str:
+        """The address of the server; LocalCloudError when it does not run."""
         if self._serving is None:
             raise LocalCloudError("this local cloud does not run: use it in a `with` block")
         return self._serving.endpoint
 
     @property
     def environment(self) -> dict[str, str]:
-        """Lead a process here with these variables."""
+        """The variables that lead a process to this cloud."""
         return names.environment(self.endpoint, self.regions)
 
 
 def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, toolkit: bool = False) -> Serving:
-    """A local cloud in the background, until `down`."""
-    arguments = ["--port", str(port), *(["--toolkit"] if toolkit else [])]
+    """Start a local cloud in the background, where it stays until `down`. Return who serves, and where."""
+    arguments = ["--port", str(port)]
+    if toolkit:
+        arguments += ["--toolkit"]
     server, serving = _start(home, list(regions), arguments, detached=True)
     for pipe in (server.stdout, server.stderr):
         if pipe:
@@ -108,23 +119,24 @@ def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, too
 
 
 def down(home: Path) -> bool:
-    """End the cloud of this home, and all it started, even after a crash; False when none ran."""
+    """End the cloud of this home, and all it started, even after a crash. Return False when none ran."""
     return Home(home).end()
 
 
 def status(home: Path) -> Serving | None:
-    """The cloud that serves this home; None when none does."""
+    """Return the cloud that serves this home; None when none does."""
     return Home(home).serving()
 
 
 def environment(serving: Serving) -> dict[str, str]:
-    """Lead a process to a running cloud with these variables."""
+    """Return the variables that lead a process to a running cloud."""
     return names.environment(serving.endpoint, serving.regions)
 
 
 def _start(
     home: Path, regions: list[str], arguments: list[str], *, detached: bool
 ) -> tuple[subprocess.Popen[str], Serving]:
+    """Start a server, and wait until it serves. Raise LocalCloudError, with the server's reason, when it does not."""
     errors: int | IO[str] = subprocess.PIPE if detached else sys.stderr.fileno()
     where = ["--home", str(home), "--regions", ",".join(regions)]
     server: subprocess.Popen[str] | None = None
@@ -145,17 +157,17 @@ def _start(
             server.terminate()
             server.communicate()
         raise
-    told = json.loads(line) if line else {}
-    if "endpoint" not in told:
+    said = json.loads(line) if line else {}
+    if "endpoint" not in said:
         _, message = server.communicate()
         last = (message or "").strip().rpartition("\n")[2]
-        raise LocalCloudError(told.get("error") or last or "the local cloud did not start")
-    return server, Serving(**told)
+        raise LocalCloudError(said.get("error") or last or "the local cloud did not start")
+    return server, Serving(**said)
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until what is being started has a name that it can be stopped by."""
+    """Hold Ctrl-C back while a block runs: what the block starts must have a name before it can be stopped."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is ever interrupted
         return

@@ -1,4 +1,4 @@
-"""What can go wrong with the local cloud itself, in one line that a person can act on."""
+"""The error of a local cloud that cannot start or be found, in one line that a person can act on."""
 
 from __future__ import annotations
 

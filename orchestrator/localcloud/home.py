@@ -1,9 +1,11 @@
-"""The folder of one local cloud: who serves it, where, and what a crash left behind.
+"""The folder of one local cloud: it shows who serves it, where, and what a crash left behind.
 
 server.lock   held, as a file lock, by the server while it lives
 server.json   its process and its endpoint; stale when the lock is free
 work/         the folders of running processes
 scratch       a link to their /tmp, whose own name must be short
+
+A server that ends leaves only the lock.
 """
 
 from __future__ import annotations
@@ -27,21 +29,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GLANCE_S = 0.2
-"""Longer than anyone who only looks holds the lock."""
+"""Seconds that are longer than anyone who only looks holds the lock."""
 
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that runs."""
+    """A server that runs, as it announces itself."""
 
     pid: int
     endpoint: str
     regions: list[str]
     trainings: str = ""
-    """How they are started, if not as usual."""
+    """A sentence on how trainings are started, if not as usual."""
 
 
 class Home:
+    """The folder of one local cloud."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.work = self.folder / "work"
@@ -53,13 +57,13 @@ class Home:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Be the server of this home, or say who is."""
+        """Be the server of this home while a block runs. Raise LocalCloudError, which says who is, when another is."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise LocalCloudError(f"cannot write to {self.folder}: {error.strerror}") from error
-        if not _taken(lock, patience_s=_GLANCE_S):
+        if not _acquire(lock, patience_s=_GLANCE_S):
             serving = self.serving()
             where = f" at {serving.endpoint} (process {serving.pid})" if serving else ""
             raise LocalCloudError(
@@ -74,12 +78,13 @@ class Home:
             os.close(lock)
 
     def scratch(self) -> Path:
-        """Made new; the link leads the next server to it should this one crash."""
+        """Make a new folder with a short name. A link leads the next server to it, should this one crash."""
         folder = Path(tempfile.mkdtemp(prefix="lc-"))
         self._scratch.symlink_to(folder)
         return folder
 
     def announce(self, serving: Serving) -> None:
+        """Write down who serves this home, and where."""
         draft = self._record.with_suffix(".new")
         draft.write_text(json.dumps(asdict(serving)))
         draft.replace(self._record)
@@ -87,7 +92,7 @@ class Home:
     # Everyone's side
 
     def serving(self) -> Serving | None:
-        """Who serves this home; None when nobody does, whatever the record says."""
+        """Return who serves this home; None when nobody does, whatever the record says."""
         if not self._held():
             return None
         try:
@@ -96,7 +101,7 @@ class Home:
             return None
 
     def end(self, patience_s: float = 15.0) -> bool:
-        """Stop the server and all it started; False when nobody served."""
+        """Stop the server and all it started. Return False when nobody served."""
         serving = self.serving()
         if serving:
             os.kill(serving.pid, signal.SIGTERM)
@@ -114,19 +119,20 @@ class Home:
             time.sleep(0.02)
 
     def _held(self) -> bool:
+        """Return True while a server holds the lock."""
         try:
             lock = os.open(self._lock, os.O_RDWR)
         except OSError:
             return False
         try:
-            return not _taken(lock, patience_s=0)
+            return not _acquire(lock, patience_s=0)
         finally:
             os.close(lock)
 
     # What is left
 
     def _clean(self) -> None:
-        """All that a server of this home made; after a crash, all that it left."""
+        """Remove all that a server of this home made; after a crash, all that it left."""
         self._kill_leftovers()
         self._record.unlink(missing_ok=True)
         if self._scratch.is_symlink():
@@ -135,7 +141,7 @@ class Home:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _kill_leftovers(self) -> None:
-        """Processes that a crashed server started, found by the mark in their environment."""
+        """Kill the processes that a crashed server started. The mark in their environment gives them away."""
         mark = f"{HOME_VARIABLE}={self.folder}".encode()
         for entry in Path("/proc").glob("[0-9]*/environ"):
             try:
@@ -145,8 +151,8 @@ class Home:
                 continue
 
 
-def _taken(lock: int, patience_s: float) -> bool:
-    """Whether the file lock could be had."""
+def _acquire(lock: int, patience_s: float) -> bool:
+    """Take a file lock. Return False when another holds it for longer than our patience."""
     deadline = time.monotonic() + patience_s
     while True:
         try:

@@ -1,10 +1,12 @@
-"""What AWS has not: a way to steer this cloud, under /_local/ of its own address. JSON in, JSON out.
+"""A way to steer this cloud, which AWS has not: requests under /_local/ of its own address. JSON in, JSON out.
 
 POST   clock          {"advance": SECONDS}
 GET    overview       what the page shows
 GET    faults
-POST   faults         a fault's parts (faults.py)
+POST   faults         the fields of a `faults.Fault`
 DELETE faults/NUMBER  take one back; without a number, all
+
+`steering.py` is its client.
 """
 
 from __future__ import annotations
@@ -27,17 +29,21 @@ PREFIX = "/_local/"
 
 
 @dataclass(frozen=True)
-class Control:
+class LocalApi:
+    """Answers requests under /_local/, and shows the page."""
+
     clock: Clock
     faults: Faults
     cloud_faults: CloudFaults
     overview: Overview
 
     def page(self) -> Answer:
+        """Return the page that a person sees."""
         headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}
         return Answer(200, page.render(self.overview.facts()).encode(), headers)
 
     def answer(self, environ: dict[str, Any]) -> Answer:
+        """Do what a request under /_local/ asks, and return its answer; an error for what makes no sense."""
         action, _, rest = environ["PATH_INFO"].removeprefix(PREFIX).partition("/")
         try:
             body = json.loads(environ["wsgi.input"].getvalue() or b"{}")
@@ -56,7 +62,7 @@ class Control:
         if action == "GET faults":
             return {"faults": [each.describe() for each in self.faults.active()]}
         if action == "POST faults":
-            return self.cloud_faults.ask(Fault.read(body)).describe()
+            return self.cloud_faults.add(Fault.read(body)).describe()
         if action == "DELETE faults":
             numbers = [int(rest)] if rest else [each.number for each in self.faults.active()]
             for number in numbers:

@@ -16,17 +16,17 @@ _ACCOUNT = "123456789012"
 
 
 def lane_queue(region: str) -> str:
-    """For tasks that wait for slots in this Region; whatever the control Region is, it has one for each."""
+    """Return the queue for tasks that wait for slots in this Region. Every Region has a queue for each Region."""
     return f"{QUEUE}-{region}"
 
 
 def bucket(region: str = "") -> str:
-    """The control bucket, or a Region's."""
+    """Return the name of the control bucket, or of a Region's."""
     return f"sweep-local-{region}" if region else "sweep-local"
 
 
 def access(endpoint: str, region: str) -> dict[str, str]:
-    """What an AWS SDK needs."""
+    """Return the variables that lead an AWS SDK to a local cloud."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "local",
@@ -38,7 +38,7 @@ def access(endpoint: str, region: str) -> dict[str, str]:
 
 
 def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
-    """The same, and the settings of `sweep`. Trainings of seconds are looked at every second."""
+    """Return the variables of `access`, and the settings of `sweep`, which looks at trainings every second here."""
     roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
     return {
         **access(endpoint, regions[0]),

@@ -1,4 +1,4 @@
-"""What a fresh local cloud has: buckets, roles, queues in every Region, and a little data to try things on."""
+"""Gives a fresh local cloud buckets, roles, queues in every Region, and a little data to try things on."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from orchestrator.localcloud.services.batch.api import Batch
-    from orchestrator.localcloud.services.moto_backends import Objects, Streams
+    from orchestrator.localcloud.services.moto_backends import LogStreams, Objects
 
 LOG_GROUPS = ("/aws/batch/job", "/aws/sagemaker/TrainingJobs")
 EXAMPLES = {"eu-central-1": ("berlin-winter", "oslo-night"), "eu-west-1": ("oslo-night",)}
-"""Campaigns that lie in a Region's bucket: those of the catalog that `sweep init` writes."""
+"""The campaigns in a Region's bucket: those of the catalog that `sweep init` writes."""
 DRIVE = b"seconds,speed,steering\n" + b"".join(b"%d,%d,%d\n" % (s, 40 + s % 7, s % 5 - 2) for s in range(60))
-"""A minute of one, as text."""
+"""A minute of a campaign, as text."""
 
 
-def provision(batch: Mapping[str, Batch], objects: Objects, streams: Streams, vcpus: float) -> None:
+def provision(batch: Mapping[str, Batch], objects: Objects, streams: LogStreams, vcpus: float) -> None:
+    """Make all that a fresh cloud has. `vcpus` is what the queues of a Region share."""
     regions = list(batch)
     objects.create_bucket(bucket(), regions[0])
     create_role(TRAINING_ROLE, "sagemaker.amazonaws.com")
@@ -36,7 +37,7 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: Streams, vc
 
 
 def _queues(batch: Batch, vcpus: float, queues: Sequence[str]) -> None:
-    """All on one compute environment."""
+    """Make a Region's queues, all on one compute environment."""
     resources = {"type": "FARGATE", "maxvCpus": vcpus, "subnets": [], "securityGroupIds": []}
     batch.create_compute_environment(
         {"computeEnvironmentName": QUEUE, "type": "MANAGED", "computeResources": resources, "tags": {}}

@@ -1,4 +1,4 @@
-"""The server process: everything made once, in order, and put away in the opposite order."""
+"""The server process: it makes everything once, in order, and puts it away in the opposite order."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.http.gateway import Gateway
 from orchestrator.localcloud.http.overview import Overview
 from orchestrator.localcloud.http.web import Server
-from orchestrator.localcloud.local_api import Control
+from orchestrator.localcloud.local_api import LocalApi
 from orchestrator.localcloud.machines import prerequisites
 from orchestrator.localcloud.machines.processes import Processes
-from orchestrator.localcloud.machines.toolkit import Toolkit
+from orchestrator.localcloud.machines.real_toolkit import RealToolkit
 from orchestrator.localcloud.machines.tunnel import Tunnel
 from orchestrator.localcloud.provision import provision
 from orchestrator.localcloud.services import moto_backends
@@ -33,13 +33,13 @@ from orchestrator.localcloud.services.batch.api import Batch
 from orchestrator.localcloud.services.ecr import Registry
 from orchestrator.localcloud.services.events import Events
 from orchestrator.localcloud.services.logs import Logs
-from orchestrator.localcloud.services.market.applied import ServiceQuotas
+from orchestrator.localcloud.services.market.price_table import REGIONS
 from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
-from orchestrator.localcloud.services.market.spot import SpotMarket
-from orchestrator.localcloud.services.market.table import REGIONS
+from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
+from orchestrator.localcloud.services.market.spot_market import SpotMarket
 from orchestrator.localcloud.services.quotas import Quotas
 from orchestrator.localcloud.services.sagemaker.api import Trainings
-from orchestrator.localcloud.services.sagemaker.imitated import Imitated
+from orchestrator.localcloud.services.sagemaker.imitated_toolkit import ImitatedToolkit
 from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
 from orchestrator.localcloud.services.schedules import Schedules
 from orchestrator.localcloud.site import Site
@@ -52,32 +52,38 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+"""Variables of ours that every process gets."""
 _PASSED_ON_PREFIX = "PIP_"
-"""Where this machine gets its packages: for trainings that install some."""
+"""The beginning of further ones: trainings that install packages get them where this machine does."""
 
 
 @dataclass(frozen=True)
 class Options:
+    """The choices of whoever starts the server."""
+
     home: Path
     port: int
     regions: list[str]
     vcpus: float
-    """Of each Region's compute environment: how many launchers run at once."""
+    """The size of each Region's compute environment: it limits how many launchers run at once."""
     trainings: int
-    """How many run at once on this machine, in all Regions."""
+    """The most trainings that run at once on this machine, in all Regions."""
     toolkit: Path | None = None
     """The environment of AWS's training toolkit, if trainings are to be started by that."""
 
 
 def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Event) -> None:
-    """Until someone sets `stop`."""
+    """Serve until someone sets `stop`, and end all that was started. `ready` is called once the server answers.
+
+    Raises LocalCloudError when another cloud serves this home, or when the port cannot be had.
+    """
     home = Home(options.home)
     with home.hold():
         server = _listen(options.port)
         processes = Processes(home.folder, lost=lambda: _lost(stop))
         try:
             site = _site(options, home, processes, server)
-            serving = Serving(os.getpid(), _endpoint(server), options.regions, site.starter.told)
+            serving = Serving(os.getpid(), _endpoint(server), options.regions, site.starter.description)
             server.answer = _cloud(options, site, serving.endpoint)
             threading.Thread(target=server.serve_forever, args=(3600,), name="http", daemon=True).start()
             home.announce(serving)
@@ -89,20 +95,20 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
 
 
 def _site(options: Options, home: Home, processes: Processes, server: Server) -> Site:
+    """Make what all services have in common."""
     clock, objects, scratch = Clock(), moto_backends.Objects(), home.scratch()
     environment = _environment(_endpoint(server), options.regions[0])
-    starter: Starter = Imitated(environment, objects)
+    starter: Starter = ImitatedToolkit(environment, objects)
     if options.toolkit:
-        starter = Toolkit(
-            options.toolkit, environment, Tunnel(scratch / "door", server), prerequisites.refusal(options.toolkit)
-        )
+        tunnel = Tunnel(scratch / "tunnel", server)
+        starter = RealToolkit(options.toolkit, environment, tunnel, prerequisites.refusal(options.toolkit))
     return Site(
         account=moto_backends.ACCOUNT,
         work=home.work,
         scratch=scratch,
         clock=clock,
         processes=processes,
-        logs=Logs(moto_backends.Streams(), clock),
+        logs=Logs(moto_backends.LogStreams(), clock),
         objects=objects,
         quotas=Quotas(),
         events=Events(moto_backends.Rules(), clock),
@@ -112,13 +118,15 @@ def _site(options: Options, home: Home, processes: Processes, server: Server) ->
 
 
 def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
+    """Make all services, fill them with what a fresh cloud has, and return the gateway that answers for them."""
     clock, objects, logs = site.clock, site.objects, site.logs
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
-    provision(batch, objects, moto_backends.Streams(), options.vcpus)
+    provision(batch, objects, moto_backends.LogStreams(), options.vcpus)
     faults = Faults()
     cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings)
+    overview = Overview(endpoint, clock, faults, objects, batch, trainings)
     return Gateway(
         services={
             "batch": batch,
@@ -132,7 +140,7 @@ def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
         objects=objects,
         schedules=Schedules(moto_backends.ScheduleStore(), clock, batch),
         registry=Registry(moto_backends.Repositories()),
-        control=Control(clock, faults, cloud_faults, Overview(endpoint, clock, faults, objects, batch, trainings)),
+        local_api=LocalApi(clock, faults, cloud_faults, overview),
         call_faults=CallFaults(faults, clock),
     )
 
@@ -150,7 +158,7 @@ def _listen(port: int) -> Server:
 
 
 def _environment(endpoint: str, region: str) -> dict[str, str]:
-    """Of every process: little of ours, so that a job sees what a container would."""
+    """Return the variables of every process: few of ours, so that a job sees what a container would."""
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     passed = {
         name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIX)
@@ -159,6 +167,7 @@ def _environment(endpoint: str, region: str) -> dict[str, str]:
 
 
 def _lost(stop: threading.Event) -> None:
+    """End the server: without its keeper, nothing runs any more."""
     log.error("the keeper of all processes is gone: the local cloud ends")
     stop.set()
     signal.raise_signal(signal.SIGTERM)

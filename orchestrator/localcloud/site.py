@@ -1,4 +1,4 @@
-"""What every service of ours stands on, made once by the server."""
+"""The things that all services of ours have in common. The server makes them once."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Site:
+    """What a service takes when it is made: an account, folders, and everything that services share."""
+
     account: str
+    """The number of the one AWS account."""
     work: Path
-    """Where processes have their folders while they run."""
+    """The folder in which running processes have theirs."""
     scratch: Path
-    """The same, with a short name: a socket's path has at most 107 bytes."""
+    """A folder for the same, with a short name: a socket's path has at most 107 bytes."""
     clock: Clock
     processes: Processes
     logs: Logs
@@ -32,9 +35,10 @@ class Site:
     quotas: Quotas
     events: Events
     starter: Starter
-    """Of trainings."""
+    """What makes processes of a training's hosts."""
     environment: Mapping[str, str]
-    """Of every process: its way to this cloud, and to programs."""
+    """The variables of every process, which lead it to this cloud and to programs."""
 
     def arn(self, service: str, region: str, resource: str) -> str:
+        """Return the ARN of a resource of this account."""
         return f"arn:aws:{service}:{region}:{self.account}:{resource}"

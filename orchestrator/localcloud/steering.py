@@ -1,4 +1,7 @@
-"""Steer a running cloud from outside: its clock, and what is to go wrong. Standard library only."""
+"""Steers a running cloud from outside: its clock, and what is to go wrong. Standard library only.
+
+The other side is `local_api.py`.
+"""
 
 from __future__ import annotations
 
@@ -15,29 +18,32 @@ if TYPE_CHECKING:
 
 
 class Steering:
+    """A client of one running cloud. Its methods raise LocalCloudError when the cloud refuses, or is not there."""
+
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
         self._opener = build_opener(ProxyHandler({}))
 
     def advance(self, seconds: float) -> None:
-        """Move the cloud's clock: what would have happened meanwhile (time-outs, schedules) happens now."""
+        """Move the cloud's clock. What would have happened meanwhile (time-outs, schedules) happens now."""
         self._send("POST", "clock", {"advance": seconds})
 
     def add(self, kind: str, what: str = "*", **parts: Any) -> dict[str, Any]:
-        """Let something go wrong; its parts are those of `faults.Fault`. The answer has its number, as `id`."""
+        """Let something go wrong. `parts` are further fields of a `faults.Fault`. Return it, with a number, `id`."""
         return self._send("POST", "faults", {"kind": kind, "what": what, **parts})
 
     def faults(self) -> list[dict[str, Any]]:
+        """Return the faults that have not been taken back, each with the calls that it has seen and struck."""
         found: list[dict[str, Any]] = self._send("GET", "faults")["faults"]
         return found
 
     def remove(self, number: int | None = None) -> None:
-        """Take a fault back; all, without a number."""
+        """Take a fault back. Without a number, take all back."""
         self._send("DELETE", "faults" if number is None else f"faults/{number}")
 
     @contextmanager
     def fault(self, kind: str, what: str = "*", **parts: Any) -> Iterator[None]:
-        """While the block runs."""
+        """Let something go wrong while the block runs."""
         number = self.add(kind, what, **parts)["id"]
         try:
             yield

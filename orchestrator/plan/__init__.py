@@ -1,1 +1,9 @@
-"""The plan: what it says, its file, how many slots it takes, and its picture."""
+"""The plan: what it says, its file, the slots that it takes, and how plans are drawn.
+
+A plan is a value: small, immutable, and named by the hash of its content.
+
+    plan.py             what does a plan say: which tasks go where, for how much?
+    file.py             how is a plan written to a file, and read back?
+    slots.py            how many slots of each lane does a plan take?
+    frontier_chart.py   how are plans drawn, from the cheapest to the fastest?
+"""

@@ -1,4 +1,4 @@
-"""A plan as a file: written by `sweep plan -o`, read by `sweep submit`."""
+"""A plan as a file: `sweep plan -o` writes it, `sweep submit` reads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.plan.plan import Plan
 
 
 def read_plan(path: Path) -> Plan:
-    """UsageError when the file is no plan, or not the plan that was written."""
+    """Return the plan in this file. UsageError if it is no plan, or not the plan that was written."""
     try:
         body = json.loads(path.read_bytes())
         identity, folder = body.pop("id"), (path.resolve().parent / body.pop("folder")).resolve()
@@ -33,7 +33,10 @@ def read_plan(path: Path) -> Plan:
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Beside the plan's content, the file says its `id` and where the sweep's `folder` is, seen from the file."""
+    """Write the plan, all at once: nobody ever sees half a file. UsageError if that is not possible.
+
+    Beside the plan's content, the file says its `id` and where the sweep's `folder` is, seen from the file.
+    """
     folder = os.path.relpath(plan.sweep.folder.resolve(), path.resolve().parent)
     text = json.dumps({"id": plan.id, "folder": Path(folder).as_posix()} | plan.to_json(), indent=1) + "\n"
     beside = path.parent / f"{path.name}.new"

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.spec.sweep import Sweep
+from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.names import digest
+from orchestrator.wire.stored import restore
 from orchestrator.wire.task import Lane, Limits, Place, Task
 
 
 @dataclass(frozen=True)
 class Dataset:
+    """A version of a campaign's data that tasks train on."""
+
     name: str
     bytes: int
 
@@ -29,13 +33,13 @@ class Share:
     dataset: int
     places: tuple[Place, ...]
     hours: float
-    """Of one task at its first place."""
+    """Hours that one task takes at its first place."""
     usd: float
-    """Expected, of one task at its first place."""
+    """Dollars that one task is expected to cost at its first place."""
     limits: Limits
     why: str = ""
     finish: float | None = None
-    """Hours after the start by when its last task ends, if nothing is refused or fails."""
+    """Hours from the start until its last task ends, if nothing is refused or fails."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"places": [place.to_json() for place in self.places]}
@@ -64,13 +68,13 @@ class Copy:
     to_region: str
     from_uri: str
     to_uri: str
-    """Names no bucket: each Region's own is filled in by who makes the copy. See copied_uri."""
+    """The URI of the copy. It names no bucket: whoever makes the copy fills in the Region's own (see copied_uri)."""
     usd: float
     hours: float
 
 
 def copied_uri(dataset: str) -> str:
-    """Where a copy lies, in whatever bucket the Region has."""
+    """Return the URI of a copy, with a placeholder for the bucket that the Region has."""
     return f"s3://{{bucket}}/datasets/{dataset}/"
 
 
@@ -83,86 +87,102 @@ class Lot:
     slots: int | None
     """Instances at once, the whole quota; None where no quota was known."""
     held: int = 0
-    """Of these slots, by other runs."""
+    """Slots of these that other runs hold."""
     arn: str | None = None
     """The training plan that a committed lane belongs to."""
     used: int | None = None
-    """Instances that this plan has there at once, at most, if all tasks run at their first choice, where a total of
-    several lanes leaves it fewer than its own slots; else None."""
+    """The most instances that this plan has there at once, if all tasks run at their first choice. It is None unless a
+    total over several lanes leaves the lane fewer than its own slots."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane)}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Lot:
-        """What an older writer did not know yet stays as it is unless said."""
-        known = {name: body[name] for name in cls.__dataclass_fields__ if name in body}
-        return cls(**known | {"lane": Lane.parse(body["lane"])})
+        """Return a stored lot. Fields that an older writer did not know keep their defaults."""
+        return restore(cls, body, lane=Lane.parse)
 
 
 @dataclass(frozen=True)
 class Plan:
+    """All that was decided for a sweep: its shares of tasks with their places, its copies, and the facts behind it."""
+
     sweep: Sweep
     market: str
-    """Hash of the Market it was made from."""
+    """Hash of the Market that the plan was made from."""
     datasets: tuple[Dataset, ...]
     shares: tuple[Share, ...]
-    """In the order of their tasks, without gaps."""
+    """All tasks, in their order and without gaps."""
     notes: tuple[str, ...] = ()
     copies: tuple[Copy, ...] = ()
     lots: tuple[Lot, ...] = ()
-    """Every lane a task may come to run on, first choice or fallback."""
+    """Every lane that a task may come to run on, as its first choice or as a fallback."""
     bound: float = 0.0
-    """No plan for this sweep and market costs less: proven."""
+    """Dollars. It is proven that no plan for this sweep and market costs less."""
 
     @cached_property
     def tasks(self) -> int:
-        """How many."""
+        """The number of tasks."""
         return sum(share.count for share in self.shares)
 
     @property
     def usd(self) -> float:
-        """Expected, all tasks and copies together."""
+        """Dollars that all tasks and copies together are expected to cost."""
         return fsum([*(share.usd * share.count for share in self.shares), *(copy.usd for copy in self.copies)])
 
     @property
     def gap(self) -> float:
-        """How much dearer than the bound it is: 0.001 is a tenth of a percent."""
+        """The part by which the plan is dearer than its bound: 0.001 is a tenth of a percent."""
         return max(self.usd / self.bound - 1, 0.0) if self.bound > 0 else 0.0
 
     @property
     def worst_usd(self) -> float:
-        """What it can cost at most: the envelopes, or every attempt until its timeout at its dearest place."""
-        most = fsum(share.count * _most(share, self.sweep.train.instances) for share in self.shares)
-        return most + fsum(copy.usd for copy in self.copies)
+        """The most that the plan can cost: its envelopes, or every attempt until its timeout at its dearest place."""
+        tasks = fsum(share.count * _worst_usd(share, self.sweep.train.instances) for share in self.shares)
+        return tasks + fsum(copy.usd for copy in self.copies)
 
     @property
     def finish(self) -> float:
-        """Hours after the start by when the last task ends, if nothing is refused or fails."""
+        """Hours from the start until the last task ends, if nothing is refused or fails."""
         return max((share.finish or share.hours for share in self.shares), default=0.0)
 
     @property
     def hours(self) -> float:
-        """Of machine time: a training of four instances counts four times."""
+        """Machine hours: a training of four instances counts four times."""
         return fsum(share.hours * share.count for share in self.shares) * self.sweep.train.instances
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Every Region a task may come to run in, first choice or fallback."""
+        """Every Region that a task may come to run in, as its first choice or as a fallback."""
         return tuple(sorted({region for _, region in self.sites}))
 
     @property
     def sites(self) -> tuple[tuple[str, str], ...]:
-        """(platform, Region) of every place, first choice or fallback."""
+        """Every (platform, Region) that a task may come to run in, as its first choice or as a fallback."""
         lanes = {place.lane for share in self.shares for place in share.places}
         return tuple(sorted({(lane.platform, lane.region) for lane in lanes}))
 
+    @property
+    def classic_lines(self) -> list[ClassicLine]:
+        """The lines of the classic JOBARRAY that the plan was made from. Only such a plan's datasets are URIs."""
+        names = [dataset.name for dataset in self.datasets]
+        regions = {(share.dataset, place.lane.region): None for share in self.shares for place in share.places}
+        return [
+            ClassicLine(region, names[dataset]) for dataset, region in regions if names[dataset].startswith("s3://")
+        ]
+
+    @property
+    def source_folder(self) -> Path:
+        """The folder of the training's code, as far as this machine has it."""
+        return self.sweep.folder / self.sweep.train.source
+
     @cached_property
     def id(self) -> str:
+        """The hash of the plan's content, which is also its name."""
         return digest(self._body)
 
     def task(self, number: int, *, code: str, after: int = 0) -> Task:
-        """Task `number`. `code` is the digest of the packed sources, `after` its attempts in earlier submissions."""
+        """Return task `number`. `code` is the digest of the packed sources, `after` the task's attempts so far."""
         share = self.share(number)
         point = self.sweep.points.point(number % len(self.sweep.points))
         return Task(
@@ -177,7 +197,7 @@ class Plan:
         )
 
     def _work(self, dataset: int, code: str) -> str:
-        """Digest of what a task trains with, but for its point: data, code and image, not how it runs."""
+        """Return the digest of what a task trains with, but for its point: data, code and image, not how it runs."""
         if (dataset, code) not in self._works:
             train = self.sweep.train
             image = train.image or (train.framework and train.framework.model_dump())
@@ -191,7 +211,7 @@ class Plan:
         return {}
 
     def share(self, number: int) -> Share:
-        """The share that task `number` belongs to."""
+        """Return the share that task `number` belongs to. IndexError if the plan has no such task."""
         if not 0 <= number < self.tasks:
             raise IndexError(f"task {number} of {self.tasks}")
         return self.shares[bisect_right(self._firsts, number) - 1]
@@ -218,7 +238,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, body: dict[str, Any], folder: Path = Path()) -> Plan:
-        """What a newer writer added is not understood, but stays part of the plan's content and of its id."""
+        """Return a stored plan. What a newer writer added is ignored, but stays in the plan's content and id."""
         sweep = Sweep.model_validate(body["sweep"], extra="ignore")
         plan = cls(
             sweep=sweep.model_copy(update={"folder": folder}),
@@ -226,7 +246,7 @@ class Plan:
             datasets=tuple(Dataset(dataset["name"], dataset["bytes"]) for dataset in body["datasets"]),
             shares=tuple(Share.from_json(share) for share in body["shares"]),
             notes=tuple(body.get("notes", ())),
-            copies=tuple(_copy(copy) for copy in body.get("copies", ())),
+            copies=tuple(restore(Copy, copy) for copy in body.get("copies", ())),
             lots=tuple(Lot.from_json(lot) for lot in body.get("lots", ())),
             bound=body.get("bound", 0.0),
         )
@@ -234,11 +254,8 @@ class Plan:
         return plan
 
 
-def _copy(body: dict[str, Any]) -> Copy:
-    return Copy(**{name: body[name] for name in Copy.__dataclass_fields__})
-
-
-def _most(share: Share, instances: int) -> float:
+def _worst_usd(share: Share, instances: int) -> float:
+    """Return the most that one task of the share can cost."""
     limits = share.limits
     if limits.envelope is not None:
         return limits.envelope

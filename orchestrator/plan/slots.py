@@ -1,4 +1,4 @@
-"""How many slots of each lane a plan takes. Pure."""
+"""The slots that a plan takes of each lane. Pure."""
 
 from __future__ import annotations
 
@@ -15,48 +15,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Quota:
-    """Whose slots: a lane's; of a committed lane, one training plan's."""
+    """Whose slots are taken: a lane's or, of a committed lane, those of one training plan."""
 
     lane: Lane
     arn: str = ""
 
     @classmethod
     def of(cls, place: Place) -> Quota:
-        """What a task at this place takes its slots from."""
+        """Return whose slots a task at this place takes."""
         return cls(place.lane, place.plan_arn)
 
     def __str__(self) -> str:
-        """As a sentence would name it."""
+        """Return the quota's name, as it stands within a sentence."""
         return f"{self.lane.instance_type} {self.lane.purchase.value} in {self.lane.region}"
 
 
-def lots(plan: Plan) -> dict[Quota, Lot]:
+def lots_by_quota(plan: Plan) -> dict[Quota, Lot]:
+    """Return the plan's lots, each by the quota that its slots belong to."""
     return {Quota(lot.lane, lot.arn or ""): lot for lot in plan.lots}
 
 
-def first_choices(plan: Plan) -> Counter[Quota]:
-    """How many tasks take whose slots."""
+def tasks_by_quota(plan: Plan) -> Counter[Quota]:
+    """Return how many tasks take slots of each quota, if every task runs at its first choice."""
     tasks: Counter[Quota] = Counter()
     for share in plan.shares:
         tasks[Quota.of(share.places[0])] += share.count
     return tasks
 
 
-def at_once(plan: Plan, tasks: Mapping[Quota, int]) -> dict[Quota, int]:
-    """Instances that so many of its tasks hold at once: as many as they are, or as there were for the plan."""
-    limits = {quota: limit for quota, lot in lots(plan).items() if (limit := _limit(lot)) is not None}
-    each = plan.sweep.train.instances
-    return {quota: min(count, limits.get(quota, count * each) // each) * each for quota, count in tasks.items()}
+def slots_taken(plan: Plan, tasks: Mapping[Quota, int]) -> dict[Quota, int]:
+    """Return how many slots so many of its tasks hold at once: as many as they need, or as there were for the plan."""
+    lots, each = lots_by_quota(plan), plan.sweep.train.instances
+    taken = {}
+    for quota, count in tasks.items():
+        most = _slots_for_plan(lots[quota]) if quota in lots else None
+        at_once = count if most is None else min(count, most // each)
+        taken[quota] = at_once * each
+    return taken
 
 
 def crowded(plan: Plan) -> bool:
-    """Whether some of its tasks have to wait until others have ended."""
-    tasks = first_choices(plan)
-    slots = at_once(plan, tasks)
-    return any(slots[quota] < count * plan.sweep.train.instances for quota, count in tasks.items())
+    """Return whether some of its tasks have to wait until others have ended."""
+    tasks = tasks_by_quota(plan)
+    taken = slots_taken(plan, tasks)
+    return any(taken[quota] < count * plan.sweep.train.instances for quota, count in tasks.items())
 
 
-def _limit(lot: Lot) -> int | None:
+def _slots_for_plan(lot: Lot) -> int | None:
+    """Return how many slots the plan could count on; None where no quota was known."""
     if lot.used is not None:
         return lot.used
     return None if lot.slots is None else lot.slots - lot.held

@@ -1,1 +1,18 @@
-"""Decide. Pure: a Sweep and a Market in, a Plan out; no files, no network, no clock."""
+"""Decides: a Sweep and a Market in, a Plan out. Pure: no files, no network, no clock unless a time limit is asked for.
+
+The rooms from the ground up, each of which imports only those above it in this list; then the files that use them:
+
+    model/           what is the problem as arrays: what is there to choose from, and what may not be exceeded?
+    hours/           how long do tasks take, and where is that known from?
+    offer/           what may each cohort choose from, and what does it cost?
+    pack/            how many whole tasks do the slots of a lane hold?
+    solver/          which choices are cheapest within all limits, and how good is that proven to be?
+    explain/         why is a plan as it is, and why is there none?
+
+    solve.py         which plan does a sweep get?
+    compose.py       how does a solution become a plan?
+    fallbacks.py     where does a share go if its first place has no capacity?
+    frontier.py      what does time cost: which plans lie between the cheapest and the fastest?
+    stale.py         does a plan still hold in today's market?
+    difference.py    what changed from one plan to another, and why?
+"""

@@ -1,4 +1,4 @@
-"""A solution as a plan: shares with their places, limits and reasons."""
+"""Composes the plan of a solution: its shares with their places, limits and reasons, its copies and its lots."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from orchestrator.plan.plan import Copy, Lot, Share, copied_uri
 from orchestrator.planner.fallbacks import Fallbacks
-from orchestrator.planner.model.problem import NO_COPY, NO_POOL
+from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.offer.offer import LOT
-from orchestrator.planner.pack.schedule import ends
+from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.plan.plan import Plan
-    from orchestrator.planner.fallbacks import Ranked
+    from orchestrator.planner.fallbacks import RankedChoices
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.offer.cohorts import Cohort
     from orchestrator.planner.offer.offer import Offer
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Plan:
-    """`plan`, which knows its sweep, market and datasets, with all that was decided."""
+    """Return the plan with all that was decided. Before, `plan` knows only its sweep, market, datasets and notes."""
     shares = tuple(_shares(plan, cohorts, offer, solution))
     return replace(
         plan,
@@ -40,18 +40,18 @@ def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
 
 
 def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Iterator[Share]:
-    """Cohort by cohort; in each, the cheapest first."""
+    """Yield the shares in the order of their tasks: cohort by cohort and, in each, the cheapest first."""
     choices = solution.problem.choices
-    candidate = offer.candidate[offer.problem.kept(solution.problem.horizon)]
-    fallbacks, finished = Fallbacks(solution, offer), ends(solution)
-    spread, place = _spread(plan.sweep, offer, solution), _places(plan, offer)
+    candidate = offer.candidate[offer.problem.ends_in_time(solution.problem.horizon)]
+    fallbacks, ends = Fallbacks(solution, offer), end_hours_by_choice(solution)
+    factor, place = _envelope_factor(plan.sweep, offer, solution), _places(plan, offer)
     done = [0] * len(cohorts)
     for row in np.flatnonzero(solution.tasks).tolist():
         number = int(choices.cohort[row])
         cohort, count = cohorts[number], int(solution.tasks[row])
-        ranked = fallbacks.ranked(row)
+        ranked = fallbacks.rank(row)
         places = tuple(place(int(candidate[other])) for other in ranked.rows)
-        envelope = None if spread is None else float(choices.promise[row]) * spread
+        envelope = None if factor is None else float(choices.promise[row]) * factor
         yield Share(
             first=cohort.first + done[number],
             count=count,
@@ -61,13 +61,16 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
             usd=float(choices.usd[row]),
             limits=_limits(plan.sweep, places, envelope),
             why=_why(solution, row, ranked, places),
-            finish=float(finished[row]),
+            finish=float(ends[row]),
         )
         done[number] += count
 
 
-def _spread(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
-    """What the budget has beyond the honest promises, shared out in proportion."""
+def _envelope_factor(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
+    """Return how many times its promise a task's envelope is; None without a budget.
+
+    So what the budget has beyond all promises is shared out in proportion.
+    """
     if sweep.plan.budget is None:
         return None
     copies = float(offer.problem.charges[solution.copies].sum())
@@ -75,7 +78,7 @@ def _spread(sweep: Sweep, offer: Offer, solution: Solution) -> float | None:
 
 
 def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
-    """The place of a candidate, by its row."""
+    """Return a function that returns the place of a candidate, given its row."""
     columns = [offer.candidates[name].tolist() for name in ("dataset", *LOT, "s3_uri", "copy", "rate")]
 
     @cache
@@ -90,6 +93,7 @@ def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
 
 
 def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
+    """Yield the copies that the solution makes."""
     for row in offer.copies.iloc[solution.copies].to_dict("records"):
         yield Copy(
             dataset=int(row["dataset"]),
@@ -103,9 +107,9 @@ def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
 
 
 def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator[Lot]:
-    """The lanes that shares may come to, with the facts they were chosen by."""
+    """Yield the lanes that tasks may come to run on, with the facts that they were chosen by."""
     used = {(place.lane, place.plan_arn) for share in shares for place in share.places}
-    for row, trainings in zip(offer.lanes.to_dict("records"), _planned(solution), strict=True):
+    for row, trainings in zip(offer.lanes.to_dict("records"), _trainings_planned(solution), strict=True):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
         if (lane, row["arn"]) in used:
             slots = None if np.isnan(row["slots"]) else int(row["slots"])
@@ -113,14 +117,15 @@ def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share])
             yield Lot(lane, row["usd_per_hour"], slots, held=int(row["held"]), arn=row["arn"] or None, used=planned)
 
 
-def _planned(solution: Solution) -> Iterator[int | None]:
-    """By lane: trainings at once, where a total leaves it fewer than its own slots would."""
+def _trainings_planned(solution: Solution) -> Iterator[int | None]:
+    """Yield for each lane its trainings at once, if a total leaves it fewer than its own slots would; else None."""
     problem = solution.problem
     for slots, own in zip(solution.slots.tolist(), problem.slots.tolist(), strict=True):
         yield int(slots) if slots < own else None
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:
+    """Return what a task at these places may not exceed."""
     timeout, patience = seconds(sweep.timeout), seconds(sweep.patience)
     spot = any(place.lane.purchase is Purchase.SPOT for place in places)
     return Limits(
@@ -133,10 +138,11 @@ def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> 
     )
 
 
-def _why(solution: Solution, row: int, ranked: Ranked, places: tuple[Place, ...]) -> str:
+def _why(solution: Solution, row: int, ranked: RankedChoices, places: tuple[Place, ...]) -> str:
+    """Return in words why this choice was taken, and where its tasks go if it is refused."""
     choices, problem = solution.problem.choices, solution.problem
     usd = float(choices.usd[row])
-    cohort = np.arange(problem.first[choices.cohort[row]], problem.first[choices.cohort[row] + 1])
+    cohort = np.arange(problem.first_choice[choices.cohort[row]], problem.first_choice[choices.cohort[row] + 1])
     cheapest = int(cohort[choices.pool[cohort] == NO_POOL][0])
     reason = "cheapest" if choices.pool[row] == NO_POOL else "paid by a savings plan"
     if choices.usd[cheapest] < usd:
@@ -147,15 +153,17 @@ def _why(solution: Solution, row: int, ranked: Ranked, places: tuple[Place, ...]
         reason += ", on a copy of the data"
     if len(places) == 1:
         return "the only place that can run it" if row == cheapest else reason
-    lane = places[1].lane
+    second = places[1].lane
     than = _dearer(float(choices.usd[ranked.rows[1]]), usd)
-    count, room = int(solution.tasks[row]), ""
-    if ranked.room < count and lane.region != places[0].lane.region:
-        room = f", which has slots for {ranked.room:,} of these {count:,} tasks"
-    return f"{reason}; then {lane.instance_type} {lane.purchase.value} in {lane.region}, {than}{room}"
+    then = f"then {second.instance_type} {second.purchase.value} in {second.region}, {than}"
+    count = int(solution.tasks[row])
+    if ranked.second_holds < count and second.region != places[0].lane.region:
+        then += f", which has slots for {ranked.second_holds:,} of these {count:,} tasks"
+    return f"{reason}; {then}"
 
 
-def _dearer(usd: float, beside: float) -> str:
-    if beside <= 0:
+def _dearer(usd: float, than: float) -> str:
+    """Return in words how much dearer, or cheaper, one price is than another."""
+    if than <= 0:
         return f"${usd:.2f} dearer"
-    return f"{usd / beside - 1:.0%} dearer" if usd >= beside else f"{1 - usd / beside:.0%} cheaper"
+    return f"{usd / than - 1:.0%} dearer" if usd >= than else f"{1 - usd / than:.0%} cheaper"

@@ -1,8 +1,8 @@
-"""Where a share goes if its first place has no capacity.
+"""Ranks the places where a share goes if its first place has no capacity.
 
-First the cheapest place in another Region that still has slots for the whole share; then, of each Region, its best.
-The slots are packed: what one share may need is not there for the next one of its Region, so that a Region's failure
-does not send everybody to the same place.
+First comes the cheapest place in another Region that still has slots for the whole share; then, of each Region, its
+best. The slots are packed: what one share may need is not there for the next one of its Region. So the failure of a
+Region does not send everybody to the same place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY, NO_POOL
+from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.pack.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -21,20 +21,23 @@ if TYPE_CHECKING:
     from orchestrator.planner.offer.offer import Offer
 
 MAX_PLACES = 4
+"""Places of a share at most, the first included."""
 _PLENTY = 1e12
-"""Slots of a lane without a known quota."""
+"""Slots that a lane without a known quota counts as having."""
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedChoices:
+    """The choices of a share's tasks, best first."""
+
     rows: list[int]
-    """The choices of a share's tasks, best first, beginning with its own."""
-    room: int
-    """How many of its tasks the second one has slots for, when the first one's Region fails alone."""
+    """The choices' rows. The first is where the share goes."""
+    second_holds: int
+    """Tasks of the share that the second choice has slots for, when the first one's Region fails alone."""
 
 
 class Fallbacks:
-    """Hands out second choices, share by share. Each Region's failure is thought of alone."""
+    """Hands out second choices, share by share. Each Region is thought to fail alone."""
 
     def __init__(self, solution: Solution, offer: Offer) -> None:
         problem = solution.problem
@@ -44,35 +47,36 @@ class Fallbacks:
         regions, _ = offer.lanes["region"].factorize()
         self._region: Integers = regions[choices.lane]
         self._lanes = Lanes(problem)
-        self._lanes.hold(solution.tasks, solution.slots)
-        self._spare: Floats = np.minimum(problem.most, _PLENTY) * problem.open - load
+        self._lanes.add_all(solution.tasks, solution.slots)
+        self._spare: Floats = np.minimum(problem.most_slots, _PLENTY) * problem.open_hours - load
         self._left: dict[int, tuple[Lanes, Floats]] = {}
-        """By the Region that fails: the lanes with all that they would hold then, and about how many hours are free."""
+        """The lanes with all that they would hold, and about their free hours, for each Region that could fail."""
         there = np.isin(choices.copy, [NO_COPY, *solution.copies])
         # Savings plans are spent by those that were planned for them; a window that opens later is no help now.
         now = (choices.pool == NO_POOL) & (offer.lanes["opens_h"].to_numpy() <= 0)[choices.lane]
-        self._usable = there & now & (problem.most[choices.lane] > 0)
+        self._usable = there & now & (problem.most_slots[choices.lane] > 0)
 
-    def ranked(self, row: int) -> Ranked:
+    def rank(self, row: int) -> RankedChoices:
+        """Return the choices of the share that was sent this way, and keep slots for it at the second one."""
         problem, count = self._solution.problem, int(self._solution.tasks[row])
         choices, cohort = problem.choices, self._solution.problem.choices.cohort[row]
-        others = np.arange(problem.first[cohort], problem.first[cohort + 1])
+        others = np.arange(problem.first_choice[cohort], problem.first_choice[cohort + 1])
         others = others[self._usable[others] & (choices.lane[others] != choices.lane[row])]
         home = int(self._region[row])
         if home not in self._left:
             self._left[home] = self._lanes.copy(), self._spare.copy()
         lanes, free = self._left[home]
         away = others[self._region[others] != home]
-        roomy = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
-        second = next((other for other in roomy if lanes.fits(other, count) == count), None)
+        likely = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
+        second = next((other for other in likely if lanes.count_that_fit(other, count) == count), None)
         best = self._by_turns(others, home, second)
         if not best or self._region[best[0]] == home:
-            return Ranked([row, *best], 0)
+            return RankedChoices([row, *best], 0)
         free[choices.lane[best[0]]] -= count * choices.hours[best[0]]
-        return Ranked([row, *best], lanes.add(best[0], count))
+        return RankedChoices([row, *best], lanes.add(best[0], count))
 
     def _by_turns(self, others: Integers, home: int, second: int | None) -> list[int]:
-        """Cheapest first: the best of each other Region, then the second best of each; but `second` before all."""
+        """Return `second`, then the best choice of each other Region, then the second best of each, and so on."""
         region = self._region[others]
         turn = _turns(region) + (region == home)
         turn[others == second] = -1
@@ -82,7 +86,7 @@ class Fallbacks:
 
 
 def _turns(groups: Integers) -> Integers:
-    """How many of its own group come before each."""
+    """Return for each row how many rows of its group come before it."""
     order = np.argsort(groups, kind="stable")
     ordered = groups[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))

@@ -1,4 +1,4 @@
-"""From the cheapest plan to the fastest: what time costs."""
+"""Makes plans from the cheapest to the fastest: they say what time costs."""
 
 from __future__ import annotations
 
@@ -16,41 +16,46 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
 
 PLANS = 8
+"""Plans at most."""
 TRIES = 12
-"""Plans are made; some of them twice, where little can be chosen."""
+"""Deadlines that are tried. Two of them may lead to the same plan, where there is little to choose from."""
 NEAR = 1.02
-"""Deadlines that differ by less are not told apart."""
+"""The factor by which two deadlines must differ for another one to be tried between them."""
 
 
 def frontier(sweep: Sweep, market: Market) -> list[Plan]:
-    """The cheapest first. None is both dearer and slower than another."""
+    """Return plans, the cheapest first. Each is faster than the one before.
+
+    Raise what `solve` raises, if the sweep has no plan.
+    """
     horizon = spell(sweep.plan.hours * HOUR)
-    cheapest = solve(_with(sweep, Goal(horizon=horizon)), market)
-    fastest = solve(_with(sweep, Goal(minimize="time", horizon=horizon)), market)
+    cheapest = solve(_with_goal(sweep, Goal(horizon=horizon)), market)
+    fastest = solve(_with_goal(sweep, Goal(minimize="time", horizon=horizon)), market)
     plans = [cheapest, fastest]
-    between = [(fastest.finish, cheapest.finish)]
+    gaps = [(fastest.finish, cheapest.finish)]
     for _ in range(TRIES):
-        low, high = max(between, key=lambda hours: hours[1] / hours[0])
-        if high < low * NEAR or len(_better_in_something(plans)) == PLANS:
+        low, high = max(gaps, key=lambda hours: hours[1] / hours[0])
+        if high < low * NEAR or len(_drop_dominated(plans)) == PLANS:
             break
-        between.remove((low, high))
+        gaps.remove((low, high))
         deadline = sqrt(low * high)
         try:
-            plan = solve(_with(sweep, Goal(deadline=spell(max(deadline * HOUR, MINUTE)))), market)
+            plan = solve(_with_goal(sweep, Goal(deadline=spell(max(deadline * HOUR, MINUTE)))), market)
         except InfeasibleError:  # rounded to a second below the fastest
-            between.append((deadline, high))
+            gaps.append((deadline, high))
             continue
         plans.append(plan)
-        # From when it ends until the deadline there is no other.
-        between += [(low, max(plan.finish, low)), (deadline, high)]
-    return _better_in_something(plans)
+        # No other plan ends between this one's end and its deadline.
+        gaps += [(low, max(plan.finish, low)), (deadline, high)]
+    return _drop_dominated(plans)
 
 
-def _with(sweep: Sweep, goal: Goal) -> Sweep:
+def _with_goal(sweep: Sweep, goal: Goal) -> Sweep:
     return sweep.model_copy(update={"plan": goal})
 
 
-def _better_in_something(plans: list[Plan]) -> list[Plan]:
+def _drop_dominated(plans: list[Plan]) -> list[Plan]:
+    """Return the plans, the cheapest first, without those that another one beats in cost and in time."""
     found: list[Plan] = []
     for plan in sorted(plans, key=lambda plan: (plan.usd, plan.finish)):
         if not found or plan.finish < found[-1].finish:

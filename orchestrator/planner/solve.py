@@ -1,4 +1,4 @@
-"""Sweep and Market in, Plan out. Pure: same arguments, same plan, byte for byte. The model: docs/planner.md."""
+"""Sweep and Market in, Plan out. Pure: same arguments, same plan, byte for byte. The model: docs/planner-model.md."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Plan:
-    """InfeasibleError or Refused, in words, when there is no plan that does what the sweep asks for.
+    """Return the plan that does what the sweep asks for.
 
-    With a limit in seconds, a plan that it cut short says so: it is not reproducible.
+    InfeasibleError or Refused says in words why there is none. With a limit in seconds, a plan that the limit cut short
+    says so in its notes: such a plan is not reproducible.
     """
     formulation = formulate(sweep, market)
     time_limit = TimeLimit() if time_limit_s is None else TimeLimit(time_limit_s)

@@ -1,4 +1,4 @@
-"""What has changed since a plan was made so that it no longer holds: a place gone, slots sold, prices up. Pure."""
+"""Tells why a plan no longer holds: a place is gone, slots are taken, prices are up. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from orchestrator.catalog.market import ANY
-from orchestrator.plan.slots import Quota, at_once, first_choices, lots
-from orchestrator.planner.offer.copy_prices import copies
-from orchestrator.planner.offer.spot_prices import priced
+from orchestrator.plan.slots import Quota, lots_by_quota, slots_taken, tasks_by_quota
+from orchestrator.planner.offer.copy_prices import price_copies
+from orchestrator.planner.offer.spot_prices import price_spot
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
@@ -18,59 +18,72 @@ if TYPE_CHECKING:
 
     from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Lot, Plan, Share
+    from orchestrator.wire.task import Place
 
 DEARER = 0.02
 """A plan may cost this much more than was agreed to, and no more."""
 CENT = 0.01
-_TOLD = 3
-"""Reasons; the rest are counted."""
+"""A plan that became dearer by less than this holds."""
+NAMED = 3
+"""Reasons that are named. The rest are counted."""
 
 
-def stale(plan: Plan, market: Market) -> str:
-    """Why the plan does not hold in today's market, in one line; empty while it does."""
+def why_stale(plan: Plan, market: Market) -> str:
+    """Return in one line why the plan does not hold in today's market; an empty string while it does."""
     today = _Today(market)
-    checks = (_gone, _taken, _totals, _closed, _dearer)
+    checks = (_missing_places, _taken_slots, _taken_totals, _closed_training_plans, _higher_cost)
     reasons = list(dict.fromkeys(reason for check in checks for reason in check(plan, today)))
-    more = len(reasons) - _TOLD
-    return "; ".join(reasons[:_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    named = reasons[:NAMED]
+    if len(reasons) > NAMED:
+        named.append(f"and {len(reasons) - NAMED} more")
+    return "; ".join(named)
 
 
 class _Today:
+    """Today's market, where lanes and replicas are found quickly."""
+
     def __init__(self, market: Market) -> None:
         self.market = market
         self.lots: dict[Quota, dict[Any, Any]] = {}
+        """A row of the market's candidates for each lane."""
         self.replicas: dict[tuple[str, Quota], str | None] = {}
-        """Where the data lies; None where it has to be brought."""
-        for row in priced(market.candidates, market.discounts).to_dict("records"):
+        """The URI of each dataset in the Region of each lane; None where the dataset has to be copied there."""
+        for row in price_spot(market.candidates, market.discounts).to_dict("records"):
             lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
             quota = Quota(lane, row["arn"] if pd.notna(row["arn"]) else "")
             self.lots[quota] = row
             self.replicas[row["dataset"], quota] = None if pd.notna(row["from_region"]) else row["s3_uri"]
 
 
-def _gone(plan: Plan, today: _Today) -> Iterator[str]:
-    """Places that no longer are: nobody sells the lane, or the data has moved."""
+def _missing_places(plan: Plan, today: _Today) -> Iterator[str]:
+    """Yield places that are there no more: the lane is not for sale, or the data has moved."""
     wanted = {(plan.datasets[share.dataset].name, place): None for share in plan.shares for place in share.places}
     for dataset, place in wanted:
-        quota, copied = Quota.of(place), "{bucket}" in place.s3_uri
-        there = (dataset, quota) in today.replicas
+        quota = Quota.of(place)
         if quota not in today.lots:
             yield f"{quota} is not for sale any more"
-        elif not there or not (copied or today.replicas[dataset, quota] == place.s3_uri):
+        elif not _data_is_there(dataset, place, today):
             yield f"{dataset} no longer lies at {place.s3_uri}"
 
 
-def _taken(plan: Plan, today: _Today) -> Iterator[str]:
-    """Lanes with fewer free slots than the plan takes."""
-    for quota, wanted in at_once(plan, first_choices(plan)).items():
+def _data_is_there(dataset: str, place: Place, today: _Today) -> bool:
+    """Return whether the dataset still lies where the plan found it, or can still be copied there."""
+    replica = (dataset, Quota.of(place))
+    is_copy = "{bucket}" in place.s3_uri
+    return replica in today.replicas and (is_copy or today.replicas[replica] == place.s3_uri)
+
+
+def _taken_slots(plan: Plan, today: _Today) -> Iterator[str]:
+    """Yield lanes with fewer free slots than the plan takes."""
+    for quota, wanted in slots_taken(plan, tasks_by_quota(plan)).items():
         lot = today.lots.get(quota)
         if lot is not None and pd.notna(lot["slots"]):
             yield from _short(str(quota), wanted, lot)
 
 
-def _totals(plan: Plan, today: _Today) -> Iterator[str]:
-    """The same of all lanes of a Region together."""
-    slots = at_once(plan, first_choices(plan))
+def _taken_totals(plan: Plan, today: _Today) -> Iterator[str]:
+    """Yield Regions whose lanes all together have fewer free slots than the plan takes."""
+    slots = slots_taken(plan, tasks_by_quota(plan))
     for total in today.market.totals.to_dict("records"):
         purchase = total["purchase"]
         wanted = sum(
@@ -84,14 +97,15 @@ def _totals(plan: Plan, today: _Today) -> Iterator[str]:
 
 
 def _short(what: str, wanted: int, limit: dict[Any, Any]) -> Iterator[str]:
+    """Yield the reason, if this limit has fewer free slots than wanted."""
     slots = int(limit["slots"])
     free = max(slots - int(limit["held"]), 0)
     if free < wanted:
         yield f"{what} has {free} of {slots} slots free, and the plan takes {wanted}"
 
 
-def _closed(plan: Plan, today: _Today) -> Iterator[str]:
-    """Training plans that end before the tasks do that go there."""
+def _closed_training_plans(plan: Plan, today: _Today) -> Iterator[str]:
+    """Yield training plans that end before the tasks that go there do."""
     ends: dict[Quota, float] = {}
     for share in plan.shares:
         quota = Quota.of(share.places[0])
@@ -102,23 +116,27 @@ def _closed(plan: Plan, today: _Today) -> Iterator[str]:
             yield f"{quota} is ours for {lot['closes_h']:.3g} h more, and the plan takes {finish:.3g} h"
 
 
-def _dearer(plan: Plan, today: _Today) -> Iterator[str]:
-    then = lots(plan)
-    usd = fsum([*(_usd(share, then, today) for share in plan.shares), *_copies(plan, today)])
+def _higher_cost(plan: Plan, today: _Today) -> Iterator[str]:
+    """Yield the reason, if the plan has become dearer than it may."""
+    then = lots_by_quota(plan)
+    usd = fsum([*(_share_usd(share, then, today) for share in plan.shares), *_copies_usd(plan, today)])
     if usd > plan.usd * (1 + DEARER) and usd - plan.usd >= CENT:
         yield f"at today's prices it costs ${usd:,.2f}, not ${plan.usd:,.2f}"
 
 
-def _usd(share: Share, then: dict[Quota, Lot], today: _Today) -> float:
-    """Of its tasks now: as much more as their lane's price has gone up."""
+def _share_usd(share: Share, then: dict[Quota, Lot], today: _Today) -> float:
+    """Return what the share's tasks cost today: as much more as their lane's price has gone up."""
     quota = Quota.of(share.places[0])
     before, now = then.get(quota), today.lots.get(quota)
     usd = share.usd * share.count
-    return usd * now["usd_per_hour"] / before.usd_per_hour if now and before and before.usd_per_hour else usd
+    if now is None or before is None or not before.usd_per_hour:
+        return usd
+    return float(usd * now["usd_per_hour"] / before.usd_per_hour)
 
 
-def _copies(plan: Plan, today: _Today) -> Iterator[float]:
-    made = copies(today.market.candidates, today.market.transfers).to_dict("records")
+def _copies_usd(plan: Plan, today: _Today) -> Iterator[float]:
+    """Yield what each of the plan's copies costs today, or as before if nobody can tell."""
+    made = price_copies(today.market.candidates, today.market.transfers).to_dict("records")
     usd = {(row["dataset"], row["region"]): row["usd"] for row in made}
     for copy in plan.copies:
         yield usd.get((plan.datasets[copy.dataset].name, copy.to_region), copy.usd)

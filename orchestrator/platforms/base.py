@@ -1,4 +1,12 @@
-"""What a platform must be able to do. `conformance.py` holds every platform against it."""
+"""What a platform must be able to do: a protocol, and the two values that travel through it.
+
+A platform is a class whose only argument is the AWS clients (`aws.session.Clients`), with a line in `registry.py`. The
+docstrings below are the whole contract: `conformance.py` holds every platform against them. What is prepared at submit
+(the sources, a template for each Region) is not part of it: see `sagemaker/stage.py`.
+
+Every method raises the errors of `orchestrator.errors`, as `aws.errors.aws_errors` makes them, and no others. Throttled
+and Unreachable mean that nothing is known: callers ask again later. AccessError means that we may not ask.
+"""
 
 from __future__ import annotations
 
@@ -18,51 +26,106 @@ class Request:
     """One training, ready to be started: a value, so a dry run is a look at it."""
 
     lane: Lane
+    """The place's lane: its Region is where the request is sent."""
     training: str
+    """The training's name, `wire.names.training_name` of its run, task and attempt."""
     body: dict[str, Any]
-    """What is sent to AWS, exactly."""
+    """Exactly what is sent to AWS, as plain JSON values."""
     hash: str
-    """Of the body: who finds the name in use adopts the training only if its tag carries this."""
+    """A digest of the body without itself. The body carries it as a tag: whoever finds the name in use adopts the
+    training only if its tag is the same."""
 
 
 @dataclass(frozen=True)
 class Handle:
-    """Where a training is to be found again, by its recorded name in its own Region."""
+    """All that is needed to find a training again: its recorded name, in its own Region, and what an hour costs."""
 
     lane: Lane
     training: str
     rate: float
+    """Dollars for one instance and hour, as in `Place`."""
     instances: int
 
 
 class Platform(Protocol):
-    """One way of running a training. Stateless: two processes with the same handle see the same training."""
+    """One way of running a training.
+
+    A platform keeps no state: two processes with the same handle see the same training, and a platform object may be
+    thrown away and made anew between any two calls. A training is known by its Region and its name, and nothing else.
+    Several launchers may call the same method for the same training at the same time.
+    """
 
     name: str
+    """The word by which lanes name this platform, such as `sagemaker`."""
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
-        """The training as this platform's API takes it. Pure: same arguments, same bytes."""
+        """Return the training as this platform's API takes it.
+
+        The launcher calls it before it records an attempt, and again whenever it starts that attempt: the same
+        arguments must make the same bytes, on every machine and at any time. So nothing is sent, and no time, chance or
+        environment goes into the request. The dry run calls it too, and prints the body.
+
+        The body carries tags for the bill: `sweep:run`, `sweep:task`, `sweep:attempt` and `sweep:owner`. Whatever
+        changes the training changes the hash. The training is ended after `max_runtime_s` seconds at the latest.
+
+        Raise InvalidRequest when the place or the template cannot be made into a request.
+        """
         ...
 
     def start(self, request: Request) -> None:
-        """Start it, or adopt the one that runs under its name with our request hash.
+        """Start the training, or adopt the one that has its name and our request hash. Return once it is accepted.
 
-        Raises AlreadyExists when the name belongs to a training of another hash; QuotaExceeded, NoCapacity, Throttled,
-        Unreachable when waiting or another place may help; InvalidRequest, AccessDenied when nothing will.
+        The launcher calls it after it has recorded the attempt. It calls it again with the same request whenever the
+        answer was lost or the launcher was restarted, so a training that runs or has ended under this name with our
+        hash is no error. No second training may come of it: the name is used once per account and Region.
+
+        Raise AlreadyExists when the name belongs to a training with another hash. Raise QuotaExceeded, Throttled or
+        Unreachable when the same request may pass later. Raise NoCapacity when there are no machines now; the attempt
+        then counts as ended. Raise InvalidRequest or AccessDenied when the request will never pass: the task fails.
+        When it is not known whether the training was started, raise Unreachable or CloudError, never one of these two.
         """
         ...
 
     def poll(self, attempt: int, handle: Handle) -> Outcome | None:
-        """How it stands; None when its own Region says that there is no such training."""
+        """Return how the training stands; None only when its own Region says that there is no such training.
+
+        The launcher calls it every `Template.poll_s` seconds or slower until the outcome's state is terminal; `sync`
+        calls it for tasks whose launcher is gone. None makes the caller start the same attempt again, or give it up as
+        never begun. So None is no answer for a Region that cannot be reached or may not be asked: that is an error to
+        raise. A training that has ended must be found for as long as its run may be looked at.
+
+        In the outcome:
+
+        - `number`, `lane` and `training` are `attempt` and the handle's;
+        - `state` is STARTING until there are machines, then RUNNING, then DONE, FAILED or CANCELLED for ever;
+        - `cause` is NONE unless it failed or was stopped: TASK for the training's own fault, TIMEOUT when it ran out of
+          `max_runtime_s`, CAPACITY for want of machines, INTERRUPTED when machines were taken away or the service
+          failed, STOPPED when somebody stopped it;
+        - `reason` is one line for people, and is not empty where there is a cause;
+        - `started_at` and `ended_at` are seconds since the epoch, and an ended training that ran has both;
+        - `usd` is what it costs so far: `billable_s` / 3600 * rate * instances;
+        - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty.
+        """
         ...
 
     def stop(self, handle: Handle) -> None:
-        """Ask it to stop. Stopping what has ended, or never was, is no error."""
+        """Ask the training to stop, and return at once. `poll` says when it has ended.
+
+        The launcher calls it when its run is cancelled, and so does `sweep cancel`, each as often as it likes. A
+        training that has ended keeps its outcome, and stopping it is no error; nor is stopping one that never was. A
+        training that was running ends with the state CANCELLED and the cause STOPPED.
+        """
         ...
 
-    def logs(self, handle: Handle, after: dict[str, str], *, first: bool = False) -> Iterator[tuple[str, str]]:
-        """(stream, line) pairs not yet seen; `after` holds a token per stream and is brought up to date.
+    def logs(self, handle: Handle, after: dict[str, str], *, first_instance: bool = False) -> Iterator[tuple[str, str]]:
+        """Yield a (stream, line) pair for each line of the log that the caller has not seen yet, as far as it goes now.
 
-        `first`: of the first instance only, where rank 0 is; its streams in the order they were begun.
+        `after` remembers what was seen: a token per stream, whose meaning is the platform's own. It is empty the first
+        time, and is brought up to date as lines are taken. With the same dict the next call goes on there: every line
+        of the log is given once to a caller that takes all of them.
+
+        With `first_instance`, yield the log of the first instance only, where rank 0 is, its streams in the order in
+        which they were begun. The launcher reads metrics from it while the training runs; `sweep logs` shows all. A
+        training that has no log yet, or never was, has no lines, and that is no error.
         """
         ...

@@ -1,10 +1,22 @@
-"""What every platform must do, as a suite to mix into a test class: one file holds them all to the same words.
+"""A test suite that holds every platform to the promises of `platforms.base`, to be mixed into a test class.
 
     class TestSageMaker(Conformance):
         @pytest.fixture
         def subject(self, cloud) -> Subject: ...
 
 The suite needs nothing but a `subject` fixture: how it comes about, on a fake cloud or a real one, is the test's own.
+It starts about eight short trainings, and checks that
+
+    request   the same arguments make the same JSON; the name is the computed one; what changes the training changes the
+              hash; the tags for the bill are in the body
+    start     starting again adopts what runs; a name that belongs to another request is AlreadyExists
+    poll      what was never started is None, in another Region too; success, failure and a stop have the right state,
+              cause and reason; a success has its times, and costs billable hours * rate * instances
+    stop      stopping what never was, or has ended, is no error and changes nothing; what runs ends as STOPPED
+    logs      every line is given once; another process sees the same lines; the first instance's log is the whole log
+              of a training of one instance; what never was has no lines
+
+It does not check what needs a broken cloud (quotas, capacity, interruptions, time-outs) or several instances.
 """
 
 from __future__ import annotations
@@ -29,30 +41,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """A platform with something to train on, and three tasks that behave as their names say."""
+    """A platform with something to train on, and three tasks that behave as their names say.
+
+    The suite makes further tasks of them, with numbers up to 4 higher: leave these free.
+    """
 
     connect: Callable[[], Platform]
-    """A platform object as another process would make it."""
+    """Makes a platform object, as another process would make its own."""
     template: Template
+    """The template of the place's Region, staged."""
     place: Place
+    """The place where all trainings run."""
     elsewhere: Place
     """A place in another Region."""
     succeeds: Task
+    """A task whose training writes a line or more into its log, and succeeds."""
     fails: Task
+    """A task whose training fails by itself."""
     hangs: Task
+    """A task whose training runs until it is stopped."""
     wait: Callable[[], None]
-    """Between two looks."""
+    """Waits a moment; called between two looks at a training."""
     looks: int = 600
+    """Looks at a training after which it is given up."""
 
     def request(self, task: Task, attempt: int = 1, max_runtime_s: int = 3600) -> Request:
+        """Return the request of this attempt at the place."""
         return self.connect().request(self.template, task, self.place, attempt, max_runtime_s)
 
     def handle(self, task: Task, attempt: int = 1) -> Handle:
+        """Return the handle of this attempt at the place, whether it was started or not."""
         name = training_name(self.template.run, task.number, attempt)
         return Handle(self.place.lane, name, self.place.rate, task.instances)
 
     def outcome(self, task: Task, state: TaskState | None = None, attempt: int = 1) -> Outcome:
-        """Once the training is in this state, or has ended."""
+        """Return the outcome once the training is in this state, or has ended. Raise TimeoutError when it never is."""
         for _ in range(self.looks):
             outcome = self.connect().poll(attempt, self.handle(task, attempt))
             if outcome and (outcome.state.terminal or outcome.state is state):
@@ -64,7 +87,7 @@ class Subject:
 
 
 class Conformance:
-    """Every platform, held to the promises of `platforms.base.Platform`."""
+    """The tests: a platform that passes them all keeps the promises of `platforms.base.Platform`."""
 
     def test_a_request_is_a_value_that_can_be_printed(self, subject: Subject) -> None:
         one, two = subject.request(subject.succeeds), subject.request(subject.succeeds)
@@ -172,4 +195,4 @@ class Conformance:
         subject.connect().start(subject.request(task))
         subject.outcome(task)
         platform, handle = subject.connect(), subject.handle(task)
-        assert list(platform.logs(handle, {}, first=True)) == list(platform.logs(handle, {}))
+        assert list(platform.logs(handle, {}, first_instance=True)) == list(platform.logs(handle, {}))

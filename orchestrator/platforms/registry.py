@@ -1,4 +1,4 @@
-"""Platforms by the name that lanes carry. A new one is a line here and a package beside `sagemaker`."""
+"""Finds platforms by the name that lanes carry. A new one is a line here and a package beside `sagemaker`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from orchestrator.platforms.base import Platform
 
 PLATFORMS = {"sagemaker": "orchestrator.platforms.sagemaker.job:SageMaker"}
-"""Imported when asked for: a launcher pays for its own platform only."""
+"""Module and class of each platform, imported on first use: a launcher pays for its own platform only."""
 
 
-def platform(name: str, clients: Clients) -> Platform:
+def make_platform(name: str, clients: Clients) -> Platform:
+    """Return the platform of this name, ready for use. Raise UsageError when there is none."""
     try:
         module, _, attribute = PLATFORMS[name].partition(":")
     except KeyError as error:

@@ -1,4 +1,4 @@
-"""The source folder as one archive: same content, same bytes, on every machine and at every time.
+"""Packs a source folder into one archive: same content, same bytes, on every machine and at every time.
 
 `.sweepignore` in the folder keeps files out, a pattern a line, as in .gitignore but simpler: `data/` is a folder of
 that name anywhere, `*.ckpt` a file or folder anywhere, `notes/*.md` a path from the top (there `*` goes across
@@ -31,7 +31,7 @@ SKIPPED = (
     ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".tox", ".nox", "node_modules", ".DS_Store", ".idea", ".vscode",
     IGNORE_FILE,
 )  # fmt: skip
-"""Never part of a training's code."""
+"""Patterns of files and folders that are never part of a training's code."""
 SECRETS = (
     ".env", ".env.*", "*.env", ".envrc", ".aws", ".boto", ".docker", ".dockercfg", ".kube", ".ssh", ".netrc", ".npmrc",
     ".pgpass", ".pypirc", ".htpasswd", ".git-credentials", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem",
@@ -42,7 +42,7 @@ SECRETS = (
                                   "*password", "*passwords", "rootkey", "token")
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
-"""Names of files that hold keys more often than code."""
+"""Patterns of file names that hold keys more often than code."""
 HELPERS = (
     Path("orchestrator", "__init__.py"),
     *(
@@ -50,22 +50,29 @@ HELPERS = (
         for name in ("__init__", "checkpoint", "notice", "process", "report")
     ),
 )
-"""What a training script may import of ours: it needs nothing but Python."""
+"""The files of ours that a training script may import: they need nothing but Python."""
 _OURS = Path(__file__).parents[2]
 _IMPORTS_US = re.compile(rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[^#\n]*,[ \t]*)?)orchestrator\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Package:
+    """A packed source folder."""
+
     digest: str
-    """Of the content. The archive's own bytes depend on the zlib at hand as well."""
+    """A digest of the content: the archive's own bytes depend on the zlib at hand as well."""
     body: bytes
+    """The .tar.gz archive."""
     files: tuple[str, ...]
-    """What is in it, for people to look at."""
+    """The names of the files in it, for people to look at."""
 
 
 def pack(folder: Path, entry_point: str | None = None) -> Package:
-    """The folder as a .tar.gz, without times, owners and what is ignored; SpecError when it cannot or should not be."""
+    """Return the folder as an archive, without times, owners and what is ignored.
+
+    Code that imports us takes our helpers along. Raise SpecError when the folder cannot be read, when it lacks the
+    entry point, or when it holds what looks like a secret.
+    """
     if not folder.is_dir():
         raise SpecError(
             "there is no such source folder", where=str(folder), hint="`source` is relative to the sweep file"
@@ -78,14 +85,14 @@ def pack(folder: Path, entry_point: str | None = None) -> Package:
             where=str(folder),
             hint=did_you_mean(entry_point, [name for name in names if name.endswith((".py", ".sh"))]),
         )
-    helpers = HELPERS if _wants_helpers(folder, files) else ()
+    helpers = HELPERS if _imports_ours(folder, files) else ()
     archive = _tar([*((folder, path) for path in files), *((_OURS, path) for path in helpers)])
     names += tuple(path.as_posix() for path in helpers)
     return Package(digest(archive, 32), gzip.compress(archive, compresslevel=6, mtime=0), names)
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Every file and link to be packed, relative to the folder."""
+    """Yield every file and link to be packed, relative to the folder."""
     ignored = (*SKIPPED, *_patterns(folder))
     for parent, folders, files in os.walk(folder, onerror=_unreadable):
         here = Path(parent).relative_to(folder)
@@ -136,8 +143,8 @@ def _refuse_secret(folder: Path, path: Path) -> None:
         )
 
 
-def _wants_helpers(folder: Path, files: Sequence[Path]) -> bool:
-    """Some file imports `orchestrator`, and the folder has none of its own."""
+def _imports_ours(folder: Path, files: Sequence[Path]) -> bool:
+    """Return whether some file imports `orchestrator`, and the folder has none of its own."""
     if any(path.parts[0] in ("orchestrator", "orchestrator.py") for path in files):
         return False
     scripts = [folder / path for path in files if path.suffix == ".py" and (folder / path).is_file()]
@@ -148,7 +155,7 @@ def _wants_helpers(folder: Path, files: Sequence[Path]) -> bool:
 
 
 def _tar(files: Iterable[tuple[Path, Path]]) -> bytes:
-    """Of folders, and of paths in them."""
+    """Return a .tar of these files, each given as a folder and its path in there."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for folder, path in files:
@@ -157,7 +164,10 @@ def _tar(files: Iterable[tuple[Path, Path]]) -> bytes:
 
 
 def _add(archive: tarfile.TarFile, folder: Path, path: Path) -> None:
-    """Only the name, the content and whether it may be executed: what else a file has differs between machines."""
+    """Add a file with its name, its content and its right to be executed.
+
+    All else that a file has differs between machines, and is left out.
+    """
     source, entry = folder / path, tarfile.TarInfo(path.as_posix())
     try:
         if source.is_symlink():
@@ -167,14 +177,15 @@ def _add(archive: tarfile.TarFile, folder: Path, path: Path) -> None:
         if not source.is_file():
             raise SpecError("neither a file nor a folder", where=str(source), hint=f"list it in {IGNORE_FILE}")
         content = source.read_bytes()
-        entry.size, entry.mode = len(content), 0o755 if source.stat().st_mode & 0o100 else 0o644
+        entry.size = len(content)
+        entry.mode = 0o755 if source.stat().st_mode & 0o100 else 0o644
         archive.addfile(entry, io.BytesIO(content))
     except OSError as error:
         _unreadable(error)
 
 
 def _target(folder: Path, path: Path) -> str:
-    """Where a link leads, relative to itself; it may not lead out of the folder, nor nowhere."""
+    """Return where a link leads, relative to itself. Raise SpecError when it leads out of the folder, or nowhere."""
     link, root = folder / path, folder.resolve()
     target = link.resolve()
     if not target.is_relative_to(root) or not target.exists():

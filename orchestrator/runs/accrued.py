@@ -1,4 +1,4 @@
-"""What running trainings have taken so far, by the clock: nobody tells before their state changes."""
+"""What running trainings have taken since they were last seen, by the clock: AWS bills them only when they end."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Accrued:
-    """Beyond what the task's result says."""
+    """Seconds and dollars beyond those that the task's result says."""
 
     seconds: float = 0.0
     usd: float = 0.0
 
 
-class Clock:
-    """Reads them off at one moment, at the prices of the plan."""
+class Meter:
+    """Tells what running trainings have taken at one moment, at the prices of the plan."""
 
     def __init__(self, plan: Plan, now: float) -> None:
         self.now = now
         self._usd_per_hour = {lot.lane: lot.usd_per_hour * plan.sweep.train.instances for lot in plan.lots}
 
-    def so_far(self, known: Known) -> Accrued | None:
-        """None of a task that does not run, or of which nobody knows since when."""
+    def accrued(self, known: Known) -> Accrued | None:
+        """Return what a task has taken; None if it does not run, or if nobody knows since when."""
         outcome = known.result.outcomes[-1] if known.result.outcomes else None
         if known.state is not TaskState.RUNNING or outcome is None or outcome.started_at is None:
             return None
@@ -39,4 +39,5 @@ class Clock:
         return Accrued(seconds - outcome.seconds, max(usd - outcome.usd, 0.0))
 
     def usd(self, running: Iterable[Known]) -> float:
-        return sum(more.usd for one in running if (more := self.so_far(one)))
+        """Return what all these have cost beyond their results."""
+        return sum(more.usd for one in running if (more := self.accrued(one)))

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws import ecr
-from orchestrator.aws.batch import Batch, named
+from orchestrator.aws.batch import Batch, register_definition_request
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
-from orchestrator.platforms.registry import platform
+from orchestrator.platforms.registry import make_platform
 from orchestrator.platforms.sagemaker.images import account_of
 from orchestrator.platforms.sagemaker.stage import Site
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Account:
-    """Where a team's runs live: names only, no keys."""
+    """The names of what a team's runs use in AWS. It holds no keys."""
 
     region: str
     bucket: str
     region_bucket: str
-    """With `{region}` in it: sources and outputs lie beside the trainings."""
+    """The bucket of a Region, with `{region}` in its name: sources and outputs lie beside the trainings."""
     queue: str
     lane_queue: str
-    """With a lane's facts in it, as `sweep-{region}`: where tasks go that wait for its slots."""
+    """The queue of tasks that wait for a lane's slots; its name may hold the lane's facts, as `sweep-{region}` does."""
     role: str
     owner: str
     poll_s: float
@@ -39,13 +39,15 @@ class Account:
 
 
 class Cloud:
+    """The clients of everything that a team's runs use, each made on first use."""
+
     def __init__(self, clients: Clients, account: Account) -> None:
         self.clients = clients
         self.account = account
 
     @cached_property
     def s3(self) -> S3:
-        """The control bucket."""
+        """The control bucket, where runs are written down."""
         return S3(self.clients, self.account.region, self.account.bucket)
 
     @cached_property
@@ -54,19 +56,19 @@ class Cloud:
 
     @cached_property
     def definition(self) -> str:
-        """The launcher's job definition, registered if it is not; by the name that carries its content's hash."""
-        self.batch.definition(self.rendered)
-        return str(named(self.rendered)["jobDefinitionName"])
+        """The name of the launcher's job definition, which is registered first if it is not yet."""
+        self.batch.ensure_definition(self.rendered)
+        return str(register_definition_request(self.rendered)["jobDefinitionName"])
 
     @cached_property
     def rendered(self) -> dict[str, Any]:
-        """The launcher's job definition with its image by digest. NotFound, if there is no such image."""
+        """The launcher's job definition with its image by digest. NotFound if there is no such image."""
         container = self.account.definition["containerProperties"]
-        image = ecr.pinned(container["image"], account_of(self.account.role), self.clients)
+        image = ecr.pin_image(container["image"], account_of(self.account.role), self.clients)
         return {**self.account.definition, "containerProperties": {**container, "image": image}}
 
     def queue(self, quota: Quota | None) -> str:
-        """Where an array goes: to the queue of the lane whose slots its children wait for, or to everybody's."""
+        """Return the queue of an array: that of the lane whose slots its children wait for, or everybody's."""
         if quota is None:
             return self.account.queue
         lane = quota.lane
@@ -83,12 +85,12 @@ class Cloud:
         return Site(bucket=account.region_bucket, role=account.role, owner=account.owner, poll_s=account.poll_s)
 
     def bucket(self, region: str) -> S3:
-        """Where a Region's sources and outputs lie."""
+        """Return the bucket in which a Region's sources and outputs lie."""
         return S3(self.clients, region, self.site.bucket_in(region))
 
     def located(self, uri: str, region: str) -> str:
-        """A URI that a plan left open: which bucket a Region's copies go to is not its business."""
+        """Return a URI of a plan with the Region's bucket filled in: plans name no bucket for their copies."""
         return uri.replace("{bucket}", self.site.bucket_in(region))
 
     def platform(self, name: str) -> Platform:
-        return platform(name, self.clients)
+        return make_platform(name, self.clients)

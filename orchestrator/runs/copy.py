@@ -20,13 +20,13 @@ WRITERS = 16
 
 
 def copy(plan: Plan, cloud: Cloud) -> None:
-    """Bring every dataset where the plan wants it. What is there already, whole, is left as it is."""
+    """Copy every dataset to where the plan wants it. What is there already, whole, is left as it is."""
     for one in plan.copies:
         _copy(one, cloud)
 
 
 def located(task: Task, cloud: Cloud) -> Task:
-    """The task with its copies' buckets filled in."""
+    """Return the task with its copies' buckets filled in."""
     places = tuple(
         replace(place, s3_uri=cloud.located(place.s3_uri, place.lane.region)) if "{bucket}" in place.s3_uri else place
         for place in task.places
@@ -52,6 +52,6 @@ def _copy(wanted: Copy, cloud: Cloud) -> None:
 
 
 def _renamed(key: str, from_prefix: str, to_prefix: str) -> str:
-    """The same path below another prefix; a replica may be a single object, then its name is kept."""
+    """Return the same path below another prefix. A replica may be a single object: then its name is kept."""
     rest = key.removeprefix(from_prefix).lstrip("/") or key.rpartition("/")[2]
     return to_prefix + rest

@@ -23,7 +23,7 @@ WIDTH, HEIGHT, LEGEND, MARGIN = 640, 280, 300, 16
 LONGEST_LABEL = 44
 
 
-def picture(rows: Sequence[TaskRow], objective: Objective | None) -> Drawing:
+def draw_curves(rows: Sequence[TaskRow], objective: Objective | None) -> Drawing:
     """`rows`: best first, as `Run.results` gives them."""
     drawn = [row for row in rows if row.curves][: len(COLOURS) + MOST_PALE]
     if not drawn:

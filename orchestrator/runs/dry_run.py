@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch import creation, named, submission
-from orchestrator.platforms.sagemaker.images import pinned
-from orchestrator.platforms.sagemaker.stage import source_key, template
+from orchestrator.aws.batch import create_resource_request, register_definition_request, submit_job_request
+from orchestrator.platforms.sagemaker.images import pin_images
+from orchestrator.platforms.sagemaker.stage import make_template, source_key
 from orchestrator.runs.copy import located
 from orchestrator.runs.submission import everything
 from orchestrator.runs.submit import array_job, objects, resource
@@ -29,20 +29,22 @@ if TYPE_CHECKING:
     from orchestrator.wire.template import Template
 
 LARGE = 1_000
-"""Tasks from which on a sweep is not told in full."""
+"""A sweep of more tasks is not shown in full."""
 FEW = 10
-"""Trainings of each template, and lines of each manifest, that are told of a large one."""
+"""Trainings of each template, and lines of each manifest, that are shown of such a sweep."""
 
 
 def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
-    """In the order that they are sent in; and each task's first training, which its launcher will start."""
+    """Return all requests in the order in which they are sent, and the first training that each launcher will start."""
     plan = anchor.plan
     templates = {
-        (platform, region): pinned(template(plan.sweep, package.digest, region, anchor.name, cloud.site), cloud.clients)
+        (platform, region): pin_images(
+            make_template(plan.sweep, package.digest, region, anchor.name, cloud.site), cloud.clients
+        )
         for platform, region in plan.sites
     }
     arrays = everything(plan).arrays(anchor.name)
-    name = str(named(cloud.rendered)["jobDefinitionName"])
+    name = str(register_definition_request(cloud.rendered)["jobDefinitionName"])
     few = FEW if plan.tasks > LARGE else plan.tasks
     trainings = list(_trainings(anchor, templates, few, cloud))
     return {
@@ -55,9 +57,9 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
             "PutObject": list(_puts(anchor, package, templates, few, cloud)),
         },
         "batch": {
-            "RegisterJobDefinition": named(cloud.rendered),
-            "CreateConsumableResource": [creation(slots) for slots in _slots(anchor, arrays)],
-            "SubmitJob": [submission(array_job(anchor, array, name, cloud)) for array in arrays],
+            "RegisterJobDefinition": register_definition_request(cloud.rendered),
+            "CreateConsumableResource": [create_resource_request(slots) for slots in _slots(anchor, arrays)],
+            "SubmitJob": [submit_job_request(array_job(anchor, array, name, cloud)) for array in arrays],
         },
         "sagemaker": trainings,
         "left_out": list(_left_out(plan.tasks, few, len(trainings))),
@@ -67,7 +69,7 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
 def _puts(
     anchor: Anchor, package: Package, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
 ) -> Iterator[dict[str, Any]]:
-    """Every object is created, never replaced. Of the sources, the archive's size stands for its bytes."""
+    """Yield every object that is created. For the sources, the archive's size stands for its bytes."""
     yield _put(cloud.account.bucket, anchor.keys.anchor, canonical(anchor.to_json()))
     for (platform, region), shared in templates.items():
         yield _put(cloud.site.bucket_in(region), source_key(package.digest), f"{len(package.body)} bytes")
@@ -87,14 +89,14 @@ def _put(bucket: str, key: str, body: str) -> dict[str, Any]:
 
 
 def _slots(anchor: Anchor, arrays: list[Array]) -> list[Any]:
-    """Each is made if it is not there yet."""
+    """Yield the consumable resources that arrays need. Each is made if it is not there yet."""
     return list(dict.fromkeys(slots for array in arrays if (slots := resource(anchor, array))))
 
 
 def _trainings(
     anchor: Anchor, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
 ) -> Iterator[dict[str, Any]]:
-    """CreateTrainingJob of the first attempt at the first place, of so many tasks of each template."""
+    """Yield the first attempt at the first place, for so many tasks of each template."""
     told: Counter[tuple[str, str]] = Counter()
     for share in anchor.plan.shares:
         lane = share.places[0].lane

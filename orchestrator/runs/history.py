@@ -1,4 +1,4 @@
-"""What finished tasks teach the planner: how long they took, and what managed spot was billed."""
+"""What finished tasks tell the planner: how long they took, and what managed spot was billed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TASKS = 5_000
 RUNS = 100
-"""The newest so many are looked at: of more, nothing new is learned."""
+"""Only so many of the newest runs are looked at: more would teach nothing new."""
 logger = logging.getLogger(__name__)
 
 _FACTOR, _PRIME = 7_919, 100_003
@@ -35,15 +35,15 @@ _DONE = results.c.state == TaskState.DONE.value
 _NEWEST_FIRST = (runs.c.created_at.desc(), runs.c.name, results.c.task)
 
 
-def past(engine: Engine, workload: str) -> Past:
-    """Of the ledger as it is now: the history of this workload, the discounts of all."""
+def history(engine: Engine, workload: str) -> Past:
+    """Return the history of this workload and the discounts of all, from the ledger as it is now."""
     with reading(engine) as connection:
-        history = table(_history(connection, workload), HISTORY)
-        return Past(history, table(_discounts(connection), DISCOUNTS))
+        tasks = table(_history(connection, workload), HISTORY)
+        return Past(tasks, table(_discounts(connection), DISCOUNTS))
 
 
 def discounts(engine: Engine) -> pd.DataFrame:
-    """DISCOUNTS alone."""
+    """Return what managed spot was billed, as DISCOUNTS has it."""
     with reading(engine) as connection:
         return table(_discounts(connection), DISCOUNTS)
 
@@ -59,7 +59,7 @@ class _Row(NamedTuple):
 
 
 def _history(connection: Connection, workload: str) -> Iterator[_Row]:
-    """Newest run first, then by task."""
+    """Return finished tasks, newest run first, then by task."""
     mine = runs.c.workload == workload
     retried = case((results.c.attempt > 1, results.c.document)).label("document")
     names = ("run", "task", "region", "instance_type", "purchase", "seconds")
@@ -86,20 +86,20 @@ def _history(connection: Connection, workload: str) -> Iterator[_Row]:
 
 
 def _trained_once(result: dict[str, Any]) -> bool:
-    """All that it took was one attempt's: after an interruption nobody knows what was done again."""
+    """Return whether one attempt did all of it: after an interruption nobody knows what was done twice."""
     attempts = result["outcomes"]
     return bool(attempts[0]["number"] == 1 and sum(attempt["seconds"] > 0 for attempt in attempts) == 1)
 
 
 def _sizes(plan: Plan, task: int) -> str:
-    """All its parameters that are numbers: which of them matter, the planner is told by the next sweep."""
+    """Return all parameters that are numbers, as JSON. Which of them matter is for the next sweep to say."""
     point = plan.sweep.points.point(task % len(plan.sweep.points))
     known = plan.sweep.train.hyperparameters | point
     return canonical({name: value for name, value in known.items() if not isinstance(value, str)})
 
 
 def _plan(connection: Connection, run: str) -> Plan | None:
-    """None of a run whose sweep could not be written any more: no old run may stand in the way of a new plan."""
+    """Return a run's plan; None if it can no longer be read, for no old run may stand in the way of a new plan."""
     document = connection.execute(select(runs.c.document).where(runs.c.name == run)).scalar_one()
     try:
         return Anchor.from_json(json.loads(document)).plan
@@ -109,7 +109,7 @@ def _plan(connection: Connection, run: str) -> Plan | None:
 
 
 def _discounts(connection: Connection) -> list[tuple[str, str, int, float]]:
-    """By Region and instance type, in their order."""
+    """Return what managed spot was billed, by Region and instance type, in their order."""
     import pandas as pd
 
     clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
@@ -122,7 +122,7 @@ def _discounts(connection: Connection) -> list[tuple[str, str, int, float]]:
 
 
 def _sample(connection: Connection, wanted: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Finished tasks of the newest runs; of the last one, if it has more than are wanted, some from all over it."""
+    """Return a query for finished tasks of the newest runs; for some from all over the newest, if it has too many."""
     counts = (
         select(runs.c.name, func.count())
         .join(results)

@@ -8,7 +8,7 @@ run out of time.
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,14 @@ from sqlalchemy import delete, func, select, text
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.db.upsert import insert_missing
-from orchestrator.plan.slots import Quota, at_once, first_choices
+from orchestrator.plan.slots import Quota, slots_taken, tasks_by_quota
+from orchestrator.runs.ledger import row
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection
 
     from orchestrator.plan.plan import Plan
     from orchestrator.runs.anchor import Anchor
@@ -31,23 +32,29 @@ if TYPE_CHECKING:
     from orchestrator.runs.ledger import Ledger
 
 
-def book(wanted: Anchor, account: Account, ledger: Ledger, check: Callable[[], None]) -> Anchor:
-    """Note the run, with all slots that its plan takes; unless `check`, which sees what others hold, refuses.
+class Booking:
+    """The right to take slots: while one is open, nobody else may, so what is free stays free until it is taken."""
 
-    A run that is noted already is given back as it is: a submit killed on its way, to be completed.
-    """
-    with _alone(ledger.engine) as connection:
-        there = ledger.anchor(wanted.name)
-        if there:
-            return there
-        check()
-        insert_missing(connection, runs, [ledger.row(wanted, account)])
-        _take(connection, wanted, first_choices(wanted.plan))
-    return wanted
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def take(self, anchor: Anchor, account: Account) -> None:
+        """Note the run in the database, with all slots that its plan takes."""
+        insert_missing(self._connection, runs, [row(anchor, account)])
+        _take(self._connection, anchor, tasks_by_quota(anchor.plan))
+
+
+@contextmanager
+def booking(ledger: Ledger) -> Iterator[Booking]:
+    """Open a booking. Whoever else wants to take slots waits until it is closed; an error undoes what it took."""
+    with writing(ledger.engine) as connection:
+        if ledger.engine.dialect.name != "sqlite":  # SQLite lets nobody else write anyway
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sweep leases'))"))
+        yield Booking(connection)
 
 
 def renew(anchor: Anchor, ledger: Ledger) -> None:
-    """Hold what the tasks take that have not ended, and no more."""
+    """Hold the slots of those tasks that have not ended, and no more."""
     left = _left(anchor, ledger)
     if left or held(anchor.name, ledger):
         with writing(ledger.engine) as connection:
@@ -56,27 +63,19 @@ def renew(anchor: Anchor, ledger: Ledger) -> None:
 
 
 def held(run: str, ledger: Ledger) -> int:
-    """Slots that the run holds, in all lanes."""
+    """Return how many slots the run holds, in all lanes."""
     with reading(ledger.engine) as connection:
         return connection.scalar(select(func.sum(leases.c.slots)).where(leases.c.run == run)) or 0
 
 
-@contextmanager
-def _alone(engine: Engine) -> Iterator[Connection]:
-    """Whoever else comes to take slots waits until these are taken. SQLite lets nobody else write anyway."""
-    with writing(engine) as connection:
-        if engine.dialect.name != "sqlite":
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sweep leases'))"))
-        yield connection
-
-
-def _left(anchor: Anchor, ledger: Ledger) -> Counter[Quota]:
-    """Tasks that have not ended, by the slots of their first choice."""
+def _left(anchor: Anchor, ledger: Ledger) -> dict[Quota, int]:
+    """Return how many tasks have not ended, by the slots of their first choice; only where there are some."""
     spans: dict[Quota, list[tuple[int, int]]] = defaultdict(list)
     for share in anchor.plan.shares:
         spans[Quota.of(share.places[0])].append((share.first, share.first + share.count))
     tasks = {quota: Ranges.in_order(its) for quota, its in spans.items()}
-    return +Counter({quota: len(its) - ledger.ended(anchor.name, its) for quota, its in tasks.items()})
+    left = {quota: len(its) - ledger.ended(anchor.name, its) for quota, its in tasks.items()}
+    return {quota: count for quota, count in left.items() if count > 0}
 
 
 def _take(connection: Connection, anchor: Anchor, tasks: Mapping[Quota, int]) -> None:
@@ -94,14 +93,14 @@ def _take(connection: Connection, anchor: Anchor, tasks: Mapping[Quota, int]) ->
             # As many rounds as it takes, each of them as long as it may be.
             "expires_at": now + -(-tasks[quota] * plan.sweep.train.instances // slots) * lives[quota],
         }
-        for quota, slots in at_once(plan, tasks).items()
+        for quota, slots in slots_taken(plan, tasks).items()
         if slots
     ]
     insert_missing(connection, leases, rows)
 
 
 def _lives(plan: Plan) -> dict[Quota, int]:
-    """How long one task may wait and run at its first choice, at most: in seconds, by whose slots it takes."""
+    """Return the most seconds that one task may wait and run at its first choice, by whose slots it takes."""
     lives: dict[Quota, int] = defaultdict(int)
     for share in plan.shares:
         quota, limits = Quota.of(share.places[0]), share.limits

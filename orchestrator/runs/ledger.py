@@ -46,41 +46,31 @@ class Known:
 
 
 class Ledger:
+    """What the database knows of runs, their arrays and their results."""
+
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
     def remember(self, anchor: Anchor, account: Account) -> None:
+        """Note a run, unless it is noted already."""
         with writing(self.engine) as connection:
-            insert_missing(connection, runs, [self.row(anchor, account)])
-
-    def row(self, anchor: Anchor, account: Account) -> dict[str, Any]:
-        """Of `runs`."""
-        return {
-            "name": anchor.name,
-            "plan_id": anchor.plan.id,
-            "workload": anchor.plan.sweep.name,
-            "bucket": account.bucket,
-            "region": account.region,
-            "created_at": anchor.created_at,
-            "tasks": anchor.plan.tasks,
-            "document": canonical(anchor.to_json()),
-            "cancelled": False,
-        }
+            insert_missing(connection, runs, [row(anchor, account)])
 
     def anchor(self, name: str) -> Anchor | None:
+        """Return the run of this name, or None if this database has not seen it."""
         with reading(self.engine) as connection:
             document = connection.scalar(select(runs.c.document).where(runs.c.name == name))
         return Anchor.from_json(json.loads(document)) if document else None
 
     def of_workload(self, workload: str) -> Iterator[Anchor]:
-        """Runs of sweeps of this name, newest first."""
+        """Return the runs of sweeps of this name, newest first."""
         query = select(runs.c.document).where(runs.c.workload == workload).order_by(runs.c.created_at.desc())
         with reading(self.engine) as connection:
             documents = list(connection.scalars(query))
         return (Anchor.from_json(json.loads(document)) for document in documents)
 
     def names(self) -> list[str]:
-        """Newest first."""
+        """Return the names of all runs, newest first."""
         with reading(self.engine) as connection:
             return list(connection.scalars(select(runs.c.name).order_by(runs.c.created_at.desc(), runs.c.name)))
 
@@ -121,7 +111,7 @@ class Ledger:
                 )
 
     def arrays(self, run: str, made: Iterable[Submission]) -> list[Sent]:
-        """Every array of these submissions, with its job if it is known to have become one."""
+        """Return every array of these submissions, with its job if it is known to have become one."""
         jobs = self._jobs(run)
         return [
             Sent(array, jobs.get((array.submission, array.number)))
@@ -130,17 +120,17 @@ class Ledger:
         ]
 
     def unsent(self, run: str, submission: Submission) -> list[Array]:
-        """Arrays that are not known to have become a job."""
+        """Return the arrays that are not known to have become a job."""
         return [sent.array for sent in self.arrays(run, [submission]) if sent.job is None]
 
     def _jobs(self, run: str) -> dict[tuple[int, int], str | None]:
-        """By submission and number of the array."""
+        """Return the job of each array, by its submission and number."""
         query = select(arrays.c.submission, arrays.c.number, arrays.c.job_id).where(arrays.c.run == run)
         with reading(self.engine) as connection:
             return {(row.submission, row.number): row.job_id for row in connection.execute(query)}
 
     def record(self, array: Array, job: str) -> None:
-        """The first job noted for an array stays: a second one is harmless, but is not what we watch."""
+        """Note the job of an array. The first one stays: a second is harmless, but is not what we watch."""
         mine = (arrays.c.run == array.run) & (arrays.c.submission == array.submission)
         with writing(self.engine) as connection:
             connection.execute(
@@ -150,7 +140,7 @@ class Ledger:
             )
 
     def etags(self, run: str) -> dict[str, str]:
-        """What is known already, by key."""
+        """Return the ETag of every result that is known already, by its key."""
         keys = RunKeys(run)
         query = select(results.c.task, results.c.etag).where(results.c.run == run)
         with reading(self.engine) as connection:
@@ -163,7 +153,7 @@ class Ledger:
                 upsert(connection, results, rows)
 
     def counts(self, run: str) -> dict[tuple[str, TaskState], int]:
-        """Tasks that left a result, by Region and state."""
+        """Count the tasks that left a result, by Region and state."""
         query = (
             select(results.c.region, results.c.state, func.count())
             .where(results.c.run == run)
@@ -177,7 +167,7 @@ class Ledger:
             return connection.scalar(select(func.sum(results.c.usd)).where(results.c.run == run)) or 0.0
 
     def seen(self, run: str, first: int, stop: int) -> int:
-        """How many of these tasks have left a result that still counts."""
+        """Return how many of these tasks have left a result that still counts."""
         query = select(func.count()).where(
             (results.c.run == run)
             & results.c.task.between(first, stop - 1)
@@ -187,7 +177,7 @@ class Ledger:
             return connection.scalar(query) or 0
 
     def ended(self, run: str, tasks: Ranges) -> int:
-        """How many of these tasks have come to an end."""
+        """Return how many of these tasks have ended."""
         with reading(self.engine) as connection:
             return sum(
                 connection.scalar(
@@ -200,7 +190,7 @@ class Ledger:
             )
 
     def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
-        """Every task that left a result, in the order of their numbers; or those of them in one state."""
+        """Yield every task that left a result, or those in one state, in the order of their numbers."""
         query = select(results.c.etag, results.c.state, results.c.document).where(results.c.run == run)
         if state:
             query = query.where(results.c.state == state.value)
@@ -212,7 +202,7 @@ class Ledger:
                     yield Known(etag, result, TaskState(state))
 
     def unfinished(self, run: str, tasks: Ranges) -> Ranges:
-        """Those of these tasks that have not come to an end."""
+        """Return those of these tasks that have not ended."""
         ended: set[int] = set()
         with reading(self.engine) as connection:
             for first, stop in _windows(tasks):
@@ -221,12 +211,27 @@ class Ledger:
         return Ranges.of(task for task in tasks if task not in ended)
 
 
+def row(anchor: Anchor, account: Account) -> dict[str, Any]:
+    """Return the row of the table `runs` that notes this run."""
+    return {
+        "name": anchor.name,
+        "plan_id": anchor.plan.id,
+        "workload": anchor.plan.sweep.name,
+        "bucket": account.bucket,
+        "region": account.region,
+        "created_at": anchor.created_at,
+        "tasks": anchor.plan.tasks,
+        "document": canonical(anchor.to_json()),
+        "cancelled": False,
+    }
+
+
 GAP = 1_000
 """Numbers between two ranges that are read along rather than asked around."""
 
 
 def _windows(tasks: Ranges) -> list[tuple[int, int]]:
-    """Few ranges that hold them all: an array's tasks may lie far apart, and a retry's are many and scattered."""
+    """Return few ranges that hold all: an array's tasks may lie far apart, and a retry's are many and scattered."""
     windows: list[tuple[int, int]] = []
     for first, stop in sorted(tasks.spans):
         if windows and first - windows[-1][1] <= GAP:

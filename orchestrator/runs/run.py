@@ -6,12 +6,13 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from orchestrator.chart.png import png
-from orchestrator.chart.svg import svg
+from orchestrator.chart.encode import encode
 from orchestrator.platforms.base import Handle
-from orchestrator.runs import change, views
+from orchestrator.runs import views
 from orchestrator.runs.anchor import submissions
-from orchestrator.runs.curve_chart import picture
+from orchestrator.runs.cancel import cancel
+from orchestrator.runs.curve_chart import draw_curves
+from orchestrator.runs.retry import retry
 from orchestrator.runs.sync import sync
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """`sync` and everything that changes the run talk to AWS; the rest reads the database."""
+    """A run. `sync` and everything that changes the run talk to AWS; the rest reads the database."""
 
     def __init__(self, anchor: Anchor, ledger: Ledger, open_cloud: Callable[[], Cloud]) -> None:
         self.anchor = anchor
@@ -46,14 +47,14 @@ class Run:
         return self._open_cloud()
 
     def sync(self) -> int:
-        """Bring the database up to date. How many tasks moved."""
+        """Bring the database up to date. Return how many tasks changed."""
         return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
 
     def status(self) -> Status:
         return views.status(self.anchor, self.ledger, time.time())
 
     def watch(self, every_s: float = 2.0) -> Iterator[Status]:
-        """The status again and again, until the run has finished."""
+        """Yield the status again and again, until the run has finished."""
         while True:
             self.sync()
             status = self.status()
@@ -63,25 +64,24 @@ class Run:
             time.sleep(every_s)
 
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
-        """A row a task, best first by the sweep's objective."""
+        """Return a row for each task, best first by the sweep's objective."""
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
         rows = views.rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
         return views.ranked(rows, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
-        """The same results, with what their trainings have reported step by step."""
+        """Return the same results, with what their trainings have reported step by step."""
         return views.with_curves(rows, self.ledger.known(self.name))
 
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
-        """The learning curves of these results, as `svg` or `png`."""
-        drawing = picture(rows, self.plan.sweep.objective)
-        return png(drawing) if form == "png" else svg(drawing)
+        """Return the learning curves of these results, as `svg` or `png`."""
+        return encode(draw_curves(rows, self.plan.sweep.objective), form)
 
     def cost(self) -> list[CostRow]:
         return views.cost(self.plan, self.ledger.known(self.name))
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
-        """What the trainings have written; with `follow`, as they write it, until the run has finished."""
+        """Yield what the trainings have written; with `follow`, as they write it, until the run has finished."""
         tasks = None if tasks is None else self.anchor.checked(tasks)
         seen: dict[str, dict[str, str]] = {}
         while True:
@@ -98,8 +98,10 @@ class Run:
             self.sync()
 
     def cancel(self) -> Status:
-        change.cancel(self.anchor, self.ledger, self.cloud)
+        """Stop everything, and return how the run stands when nothing runs any more."""
+        cancel(self.anchor, self.ledger, self.cloud)
         return self.status()
 
     def retry(self, tasks: Ranges | None = None) -> Ranges:
-        return change.retry(self.anchor, tasks, self.ledger, self.cloud)
+        """Submit again what is not done, or exactly these tasks. Return what was submitted."""
+        return retry(self.anchor, tasks, self.ledger, self.cloud)

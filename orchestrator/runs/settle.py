@@ -1,4 +1,4 @@
-"""The last word on a task whose launcher is gone, said on its behalf."""
+"""Settling: a launcher has died without a word, `sync` has found out, and here its task's end is written down."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud: Cloud) -> bool:
-    """Write how the task ended; False while its training still runs, for then it has not.
+    """Write how the task ended. Return False while its training still runs, for then it has not.
 
-    Only for tasks whose Batch child has ended: nobody else writes for them any more.
+    Call it only for tasks whose Batch child has ended: nobody else writes for them any more.
     """
     control = cloud.control(anchor.name)
     attempt = _current(control, task, submission)
@@ -42,7 +42,7 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
 
 
 def poll(anchor: Anchor, attempt: Attempt, cloud: Cloud) -> Outcome | None:
-    """How a recorded training stands; None when its Region has never heard of it."""
+    """Return how a recorded training stands, or None when its Region has never heard of it."""
     return cloud.platform(attempt.lane.platform).poll(attempt.number, handle(anchor, attempt))
 
 
@@ -52,6 +52,6 @@ def handle(anchor: Anchor, attempt: Attempt) -> Handle:
 
 
 def _current(control: Control, task: int, submission: Submission) -> Attempt | None:
-    """The newest attempt, unless it belongs to an earlier submission."""
+    """Return the newest attempt, unless it belongs to an earlier submission."""
     attempts = control.attempts(task)
     return attempts[-1] if attempts and attempts[-1].number > submission.attempts_before(task) else None

@@ -30,7 +30,7 @@ class Array:
     number: int
     tasks: Ranges
     quota: Quota | None = None
-    """Whose slots its children wait for; None where they need not wait."""
+    """The quota that its children wait for; None if they need not wait."""
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class Part:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Part:
         quota = Quota(Lane.parse(body["lane"]), body["arn"]) if "lane" in body else None
-        return cls(Ranges.read(body["tasks"]), quota)
+        return cls(Ranges.parse_in_order(body["tasks"]), quota)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Submission:
     number: int
     parts: tuple[Part, ...]
     after: tuple[tuple[int, Ranges], ...] = ()
-    """How many attempts these tasks had behind them; tasks not named had none."""
+    """Attempts that tasks had behind them: (attempts, tasks). Tasks that are not named had none."""
 
     @cached_property
     def tasks(self) -> Ranges:
@@ -92,12 +92,12 @@ class Submission:
 
 
 def everything(plan: Plan) -> Submission:
-    """The first submission of every run."""
+    """Return the first submission of a run: all tasks of its plan."""
     return Submission(1, parts(plan, Ranges(((0, plan.tasks),))))
 
 
 def parts(plan: Plan, tasks: Ranges) -> tuple[Part, ...]:
-    """Longest task first; all together if the plan has slots for every task at once, else lane by lane."""
+    """Return these tasks, longest first: together if there are slots for all tasks at once, else lane by lane."""
     apart = crowded(plan)
     spans: dict[Quota | None, list[tuple[float, int, int]]] = defaultdict(list)
     for share, first, stop in _pieces(plan, tasks):
@@ -109,7 +109,7 @@ def parts(plan: Plan, tasks: Ranges) -> tuple[Part, ...]:
 
 
 def _pieces(plan: Plan, tasks: Ranges) -> Iterator[tuple[Share, int, int]]:
-    """These tasks, cut where a share ends."""
+    """Yield these tasks as (share, first, stop), cut where a share ends."""
     for first, stop in tasks.spans:
         while first < stop:
             share = plan.share(first)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.batch import ArrayJob, Resource
 from orchestrator.errors import UsageError
-from orchestrator.plan.slots import lots
-from orchestrator.platforms.sagemaker.images import pinned
-from orchestrator.platforms.sagemaker.stage import stage, template
+from orchestrator.plan.slots import lots_by_quota
+from orchestrator.platforms.sagemaker.images import pin_images
+from orchestrator.platforms.sagemaker.stage import make_template, stage
 from orchestrator.runs.anchor import add_submission, submissions
 from orchestrator.runs.copy import copy, located
 from orchestrator.runs.lease import renew
@@ -55,9 +55,10 @@ def _warn_of_shared_queues(first: Submission, anchor: Anchor, cloud: Cloud) -> N
 
 
 def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:
-    """What AWS or the sweep would refuse later is refused now, before anything is written."""
+    """Refuse now, before anything is written, what AWS or the sweep itself would refuse later."""
     for _, region in wanted.plan.sites:
-        pinned(template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site), cloud.clients)
+        shared = make_template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site)
+        pin_images(shared, cloud.clients)
         cloud.bucket(region).check()
     cloud.rendered  # noqa: B018 (is there such an image of the launcher?)
     arrays = everything(wanted.plan).arrays(wanted.name)
@@ -66,7 +67,7 @@ def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:
 
 
 def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
-    """Data copies; then sources and a template in each Region a task may come to. Each put once."""
+    """Make the data copies; then put sources and a template into each Region a task may come to, each once."""
     copy(anchor.plan, cloud)
     control = cloud.control(anchor.name)
     for lane_platform, region in anchor.plan.sites:
@@ -79,13 +80,13 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
                 hint="submit it once more from the folder that it was planned in",
             )
         staged = stage(anchor.plan.sweep, package, region, anchor.name, cloud.site, cloud.bucket(region))
-        control.s3.put_once(key, canonical(pinned(staged, cloud.clients).to_json()).encode())
+        control.s3.put_once(key, canonical(pin_images(staged, cloud.clients).to_json()).encode())
 
 
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
-    """Every array of this submission that Batch does not have yet: its manifest, its index, its slots, the job.
+    """Send every array of this submission that Batch does not have yet: its manifest, its index, its slots, the job.
 
-    Whether there was one. What is cancelled is not sent any more.
+    Return whether there was one. What is cancelled is not sent any more.
     """
     ledger.expect(anchor.name, submission)
     sent = False
@@ -99,7 +100,7 @@ def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -
             slots = resource(anchor, array)
             if slots:
                 # A retry's plan may be old: what it says of a quota is news only the first time.
-                cloud.batch.provide(slots, change=submission.number == 1)
+                cloud.batch.ensure_resource(slots, change=submission.number == 1)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
             sent = True
         ledger.record(array, job)
@@ -109,7 +110,7 @@ def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -
 
 
 def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) -> dict[str, bytes]:
-    """The manifest and its index, by key."""
+    """Return the manifest of an array and its index, by key."""
     tasks = (
         located(anchor.plan.task(number, code=anchor.code, after=submission.attempts_before(number)), cloud)
         for number in array.tasks
@@ -122,16 +123,16 @@ def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) 
 
 
 def resource(anchor: Anchor, array: Array) -> Resource | None:
-    """The slots that the array's children wait for, all that there are, as Batch counts them."""
+    """Return the slots that the array's children wait for, all that there are, as Batch counts them; None if none."""
     quota = array.quota
-    lot = lots(anchor.plan).get(quota) if quota else None
+    lot = lots_by_quota(anchor.plan).get(quota) if quota else None
     if quota is None or lot is None or lot.slots is None:
         return None
     return Resource(resource_name(quota.lane, quota.arn), lot.slots)
 
 
 def array_job(anchor: Anchor, array: Array, definition: str, cloud: Cloud) -> ArrayJob:
-    """The child learns where its manifest lies, and nothing else: overrides are short, whatever the sweep."""
+    """Return the job of an array. A child is given where its manifest lies and nothing else: overrides stay short."""
     slots = resource(anchor, array)
     return ArrayJob(
         name=array.name,

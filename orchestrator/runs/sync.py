@@ -1,8 +1,7 @@
-"""Bring the ledger up to date with the control bucket, and speak for launchers that died without a word."""
+"""Bring the ledger up to date with the control bucket, and settle the tasks whose launchers died without a word."""
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
     from orchestrator.runs.submission import Submission
 
 READERS = 16
-"""Result objects read or written at once."""
+"""Result objects that are read or written at once."""
 
 
 def sync(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
-    """Read the results that changed, then settle tasks whose launcher is gone. How many tasks moved."""
+    """Read the results that changed, then settle tasks whose launcher is gone. Return how many tasks changed."""
     if made:
         ledger.mark_cancelled(anchor.name, cloud.control(anchor.name).cancelled(made[-1].number))
     for submission in made:
@@ -44,12 +43,12 @@ def sync(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -
 
 
 def read_results(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
-    """Only our own objects are listed: how many trainings the account has is no matter."""
+    """Read the results that changed, and return how many. Only our own objects are listed, never AWS's trainings."""
     changed = [item.key for item in cloud.s3.changed(anchor.keys.results, ledger.etags(anchor.name))]
 
     def read(key: str) -> Known:
         stored = cloud.s3.get(key)
-        result = Result.from_json(json.loads(stored.body))
+        result = Result.from_json(stored.json())
         superseded = result.submission < latest(made, result.task).number
         return Known(stored.etag, result, TaskState.PENDING if superseded else result.state)
 
@@ -59,7 +58,7 @@ def read_results(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: 
 
 
 def settle_all(anchor: Anchor, made: list[Submission], lost: dict[int, str], cloud: Cloud) -> bool:
-    """Whether any of these tasks, each with the reason its launcher is gone, came to its end."""
+    """Settle these tasks, each with the reason why its launcher is gone. Return whether any came to its end."""
 
     def one(task: int) -> bool:
         return settle(anchor, latest(made, task), task, lost[task], cloud)
@@ -69,12 +68,12 @@ def settle_all(anchor: Anchor, made: list[Submission], lost: dict[int, str], clo
 
 
 def latest(made: list[Submission], task: int) -> Submission:
-    """The submission that a task belongs to now."""
+    """Return the submission that a task belongs to now."""
     return next(submission for submission in reversed(made) if task in submission.tasks)
 
 
 def _lost(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> Iterator[tuple[int, str]]:
-    """Tasks that have not ended though their Batch child has, and the reason Batch gives."""
+    """Yield tasks that have not ended though their Batch child has, each with the reason that Batch gives."""
     open_arrays = {
         sent.job: (sent.array, left)
         for sent in ledger.arrays(anchor.name, made)

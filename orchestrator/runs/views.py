@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.accrued import Accrued, Clock
+from orchestrator.runs.accrued import Accrued, Meter
 from orchestrator.wire.curve import decode
 from orchestrator.wire.result import TaskState
 
@@ -30,9 +30,9 @@ class Status:
     counts: dict[TaskState, int]
     """Every state, adding up to `tasks`."""
     regions: dict[str, dict[TaskState, int]]
-    """Where the tasks are, or are planned to go."""
+    """Counts by Region: the one that a task is in, or is planned to go to."""
     usd: float
-    """As billed: what runs is billed when it has ended."""
+    """Dollars billed. What still runs is billed when it has ended."""
     cancelled: bool
     running_usd: float = 0.0
     """About what the running trainings have cost so far, by the clock. Not in `usd`."""
@@ -102,7 +102,7 @@ class LogLine:
 
 
 def status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
-    """From the database alone, and the time."""
+    """Return how a run stands, from the database and the time alone."""
     plan = anchor.plan
     counts = dict.fromkeys(TaskState, 0)
     regions: dict[str, dict[TaskState, int]] = {}
@@ -124,15 +124,15 @@ def status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
         regions=dict(sorted(regions.items())),
         usd=ledger.usd(anchor.name),
         cancelled=ledger.cancelled(anchor.name),
-        running_usd=Clock(plan, now).usd(ledger.known(anchor.name, state=TaskState.RUNNING)),
+        running_usd=Meter(plan, now).usd(ledger.known(anchor.name, state=TaskState.RUNNING)),
     )
 
 
 def rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float) -> list[TaskRow]:
-    """A row a task, whether it has begun or not."""
+    """Return a row for each task, whether it has begun or not."""
     seen = {one.result.task: one for one in known}
-    clock = Clock(anchor.plan, now)
-    return [_row(anchor, number, seen.get(number), clock) for number in tasks]
+    meter = Meter(anchor.plan, now)
+    return [_row(anchor, number, seen.get(number), meter) for number in tasks]
 
 
 def with_curves(rows: list[TaskRow], known: Iterable[Known]) -> list[TaskRow]:
@@ -142,7 +142,7 @@ def with_curves(rows: list[TaskRow], known: Iterable[Known]) -> list[TaskRow]:
 
 
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
-    """Best first; tasks without the metric last, in the order of their numbers."""
+    """Return the rows best first. Tasks without the metric come last, in the order of their numbers."""
     if objective is None:
         return rows
     metric, sign = objective.metric, -1 if objective.maximize else 1
@@ -155,7 +155,7 @@ def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
 
 
 def cost(plan: Plan, known: Iterable[Known]) -> list[CostRow]:
-    """What every attempt was billed, at the prices the plan was made with."""
+    """Return what every attempt was billed, by lane."""
     hours: defaultdict[tuple[str, str, str], float] = defaultdict(float)
     usd: defaultdict[tuple[str, str, str], float] = defaultdict(float)
     tasks: dict[tuple[str, str, str], set[int]] = {}
@@ -168,11 +168,11 @@ def cost(plan: Plan, known: Iterable[Known]) -> list[CostRow]:
     return [CostRow(*lane, len(tasks[lane]), hours[lane], usd[lane]) for lane in sorted(tasks)]
 
 
-def _row(anchor: Anchor, number: int, known: Known | None, clock: Clock) -> TaskRow:
+def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> TaskRow:
     task = anchor.plan.task(number, code=anchor.code)
     outcome = known.result.outcomes[-1] if known and known.result.outcomes else None
     lane = outcome.lane if outcome else task.places[0].lane
-    running = clock.so_far(known) if known else None
+    running = meter.accrued(known) if known else None
     more = running or Accrued()
     return TaskRow(
         task=number,

@@ -1,1 +1,20 @@
-"""What the user asks: sweep.yaml, read with care."""
+"""What the user asks: sweep.yaml, read with care. Errors are at file:line:column.
+
+reader.py               how does a file become a Sweep, and an error one line with its place?
+yaml.py                 what is YAML here, and where does each part of a file stand?
+schema.py               what do editors check a sweep.yaml with?
+classic.py              how is a classic JOBARRAY read?
+
+sweep.py                what may a sweep.yaml hold? what must its parts agree on?
+train.py                what may stand under `train`? (code, image, how processes start)
+metrics.py              what may stand under `train.metrics`?
+axes.py                 what may stand under `space`? (the forms of an axis)
+goal.py                 what may stand under `plan`?
+model.py                what is a value, and how does a part of the file say that something is wrong?
+duration.py             how are durations written?
+
+space.py                which point has which number?
+runtime_expression.py   how do hours follow from parameters?
+parallel_support.py     which images and instance types can start processes as `train.parallel` says?
+aws_images.py           which versions of AWS's own images carry what?
+"""

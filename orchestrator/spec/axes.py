@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 
 class Values(Protocol):
-    """A sequence of values, computed when asked for."""
+    """A sequence of values, each computed when it is needed."""
 
     @property
-    def count(self) -> int: ...
-    def at(self, index: int) -> Scalar: ...
+    def count(self) -> int:
+        """The number of values, at least one."""
+        ...
+
+    def at(self, index: int) -> Scalar:
+        """Return the value at an index from 0 to count - 1. The same index gives the same value, always."""
+        ...
 
 
 class Range(Model):
@@ -123,7 +128,7 @@ class Log(Model):
 
 @dataclass(frozen=True)
 class Choice:
-    """Values written out."""
+    """Values that are written out in the file."""
 
     values: tuple[Scalar, ...]
 
@@ -136,7 +141,7 @@ class Choice:
 
 
 def _distinct(values: list[Scalar]) -> list[Scalar]:
-    """Two equal values would be two equal tasks."""
+    """Return the values if there are some and no two are equal: equal values would be equal tasks."""
     if not values:
         raise wrong("the list is empty", hint="an axis needs at least one value")
     seen: set[str] = set()
@@ -149,7 +154,7 @@ def _distinct(values: list[Scalar]) -> list[Scalar]:
 
 
 def _form(axis: Any) -> str | None:
-    """Which of the forms is meant, by what it looks like."""
+    """Return the tag of the form that an axis looks like; None if it looks like none of them."""
     if isinstance(axis, list):
         return "<list>"
     if axis == "bool":
@@ -171,7 +176,7 @@ Column = Annotated[
     | Annotated[Log, Tag("<log>")],
     _Form,
 ]
-"""The values of one parameter."""
+"""The values of one parameter, in one of the forms."""
 
 
 class Zip(Model):
@@ -183,8 +188,8 @@ class Zip(Model):
     def _equally_long(self) -> Zip:
         counts = {name: values(column).count for name, column in self.zip.items()}
         if len(set(counts.values())) > 1:
-            said = ", ".join(f"{name} has {count}" for name, count in counts.items())
-            raise wrong(f"zipped parameters need equally many values: {said}", at=("zip",))
+            each = ", ".join(f"{name} has {count}" for name, count in counts.items())
+            raise wrong(f"zipped parameters need equally many values: {each}", at=("zip",))
         return self
 
 
@@ -200,24 +205,25 @@ Axis = Annotated[
 """One axis of the space: one parameter's values, or several parameters zipped."""
 
 FORMS: dict[str, type[Model]] = {"<range>": Range, "<linear>": Linear, "<log>": Log, "<zip>": Zip}
-"""Forms by their tag, which pydantic puts into an error's path."""
+"""The forms by their tags, which pydantic puts into an error's path."""
 
 
 def values(column: Column) -> Values:
+    """Return the values of one parameter, whatever the form they are written in."""
     if isinstance(column, list):
         return Choice(tuple(column))
     return Choice((False, True)) if column == "bool" else column
 
 
 def columns(name: str, axis: Axis) -> dict[str, Values]:
-    """The parameters of an axis, each with its values."""
+    """Return the parameters of an axis, each with its values."""
     if isinstance(axis, Zip):
         return {parameter: values(column) for parameter, column in axis.zip.items()}
     return {name: values(axis)}
 
 
 def _exact(number: float) -> Fraction:
-    """The number as it was written: 0.1 is a tenth."""
+    """Return the number as it was written: 0.1 is a tenth."""
     return Fraction(repr(number))
 
 

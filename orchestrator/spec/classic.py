@@ -1,4 +1,4 @@
-"""A classic JOBARRAY as input: two columns, a Region and the data there."""
+"""Reads a classic JOBARRAY as input: two columns, a Region and the data there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def read_classic(path: Path) -> list[ClassicLine]:
-    """Its lines, without empty ones. A manifest of ours is no classic one: it says already what each task is."""
+    """Return the lines of a file that are not empty.
+
+    Raise SpecError if the file has none, or holds a line that is not classic. A manifest of our own is not classic:
+    it already says what each task is.
+    """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Durations as people write them: 90m, 2h, 1d, 1h30m."""
+"""Durations, as people write them: 90m, 2h, 1d, 1h30m."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 def seconds(text: str) -> int:
-    """How long it is; ValueError when it is no duration."""
+    """Return how many seconds a text such as 1h30m means. Raise ValueError if it is no duration."""
     match = _PARTS.fullmatch(text)
     if match is None or not text:
         raise ValueError(text)
@@ -24,16 +24,17 @@ def seconds(text: str) -> int:
 
 
 def spell(duration: float) -> str:
-    """Seconds as people write them: 5400 is 1h30m."""
+    """Return seconds as people write them: 5400 is 1h30m."""
     rest, words = round(duration), ""
     for letter, unit in zip("dhms", _UNITS, strict=True):
         amount, rest = divmod(rest, unit)
-        words += f"{amount}{letter}" if amount else ""
+        if amount:
+            words += f"{amount}{letter}"
     return words or "0s"
 
 
 def between(least: int, most: int) -> BeforeValidator:
-    """A validator that takes durations within these bounds, and leaves them as written."""
+    """Return a validator that takes durations within these bounds, and leaves them as they are written."""
 
     def check(value: Any) -> Any:
         hint = "write it like 90m, 24h or 1d12h"

@@ -1,4 +1,4 @@
-"""What a plan should be best at, and within which bounds."""
+"""The goal under `plan`: what a plan should be best at, and within which bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Duration = Annotated[str, between(MINUTE, 365 * DAY)]
 
 
 def _dollars(value: Any) -> Any:
-    """2000, or "$2,000"."""
+    """Return an amount of dollars, written as 2000 or as "$2,000"."""
     if isinstance(value, str):
         try:
             value = float(value.strip().removeprefix("$").replace(",", ""))
@@ -49,9 +49,12 @@ class Goal(Model):
 
     @property
     def hours(self) -> float:
-        """Within which all tasks must fit."""
+        """The hours within which all tasks must fit: the deadline, or the horizon."""
         return seconds(self.deadline or self.horizon or "24h") / HOUR
 
     @property
     def fastest(self) -> bool:
-        return (self.minimize or ("cost" if self.budget is None else "time")) == "time"
+        """True if the plan should take the least time, False if it should cost the least."""
+        if self.minimize is None:
+            return self.budget is not None
+        return self.minimize == "time"

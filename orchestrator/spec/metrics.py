@@ -1,4 +1,4 @@
-"""`train.metrics`: what the results are ranked by, reported by the training or found in its log by a regex."""
+"""`train.metrics`: the numbers that a training reports, or that a regex finds in its log."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator
 
 from orchestrator.spec.model import shown, wrong
-from orchestrator.wire.curve import pattern
+from orchestrator.wire.curve import report_pattern
 
 MAX_METRICS = 40
 
 
 def _spelt_out(value: Any) -> Any:
-    """A list of names is a mapping without regexes; and a name without one is reported."""
+    """Return name → regex. A list of names has no regexes; a name without one is reported by the training."""
     if isinstance(value, list):
         for index, name in enumerate(value):
             if not isinstance(name, str):
@@ -34,7 +34,7 @@ def _reported(name: Any) -> Any:
         return None
     if not name or re.search(r"[\s=]", name):
         raise wrong(f"{shown(name)} cannot name a reported metric", hint="no blanks and no =; or give it a regex")
-    return pattern(name)
+    return report_pattern(name)
 
 
 def _checked(patterns: dict[str, str]) -> dict[str, str]:
@@ -63,4 +63,4 @@ Metrics = Annotated[
     BeforeValidator(_spelt_out, json_schema_input_type=list[str] | dict[str, str | None]),
     AfterValidator(_checked),
 ]
-"""Name → regex, whatever the file says."""
+"""Names, each with the regex that finds its values. The file may leave out regexes, or write a list of names."""

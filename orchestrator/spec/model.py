@@ -1,4 +1,4 @@
-"""What every part of the sweep file is made of: strict models, plain values, errors that know their place."""
+"""What every part of the sweep file is made of: strict models, plain values, and errors that know their place."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from pydantic_core import PydanticCustomError
 from orchestrator.wire.task import Scalar
 
 MAX_VALUE = 2_500
-"""Characters of a hyperparameter's value, as SageMaker takes it."""
+"""The most characters of a hyperparameter's value that SageMaker takes."""
 MAX_WHOLE = 2**63
 
 
 class Model(BaseModel):
-    """Unknown keys are typos; nothing is converted silently; a value never changes."""
+    """A part of the sweep file. Unknown keys are errors; nothing is converted silently; a value never changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def wrong(message: str, *, hint: str = "", at: tuple[str | int, ...] = (), offset: int = 0) -> PydanticCustomError:
-    """A validator's complaint: `at` leads from the validated value to the culprit, `offset` into its text."""
+    """Return the error that a validator raises.
+
+    `at` is the path from the validated value to the part that is wrong, `offset` the place in that part's text.
+    """
     return PydanticCustomError("wrong", "{message}", {"message": message, "hint": hint, "at": at, "offset": offset})
 
 
@@ -56,7 +59,7 @@ def _text(value: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: short, and a list or mapping by its kind only."""
+    """Return a value as a message quotes it: shortened, and a list or mapping by its kind only."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -70,9 +73,9 @@ def shown(value: Any) -> str:
 
 
 Value = Annotated[Scalar, BeforeValidator(_value)]
-"""What a hyperparameter may be."""
+"""The value of a hyperparameter."""
 
 Number = Annotated[int | float, BeforeValidator(_number)]
 
 Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
-"""[first, last]"""
+"""The two ends of an axis: [first, last]."""

@@ -1,11 +1,11 @@
-"""sweep.yaml → Sweep. Whatever is wrong is one SpecError at file:line:column."""
+"""Reads sweep.yaml into a Sweep. Whatever is wrong is one SpecError at file:line:column."""
 
 from __future__ import annotations
 
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
 
     from orchestrator.spec.yaml import Document
 
-    Path_ = tuple[str | int, ...]
+    ErrorPath = tuple[str | int, ...]
 
 log = logging.getLogger(__name__)
 
+AXIS_FORMS = "a list, bool, {range: [1, 9], step: 2}, {linear: [0, 1], num: 5}, {log: [1e-4, 1], num: 5} or {zip: …}"
+
 
 def read(path: str | Path) -> Sweep:
-    """The sweep that a file describes; its folder, and the code's place in it, are checked too."""
+    """Return the sweep that a file describes.
+
+    Raise SpecError at file:line:column for whatever is wrong, also if the code is not where the file says.
+    """
     path = Path(path)
     document = yaml.load(_text(path), str(path))
+    if document.value is None:
+        raise SpecError("the file is empty", where=str(path), hint="`sweep init` writes an example")
     if not isinstance(document.value, dict):
-        raise SpecError(
-            "the file is empty"
-            if document.value is None
-            else f"expected keys such as `name:`, got {shown(document.value)}",
-            where=str(path),
-            hint="`sweep init` writes an example",
-        )
+        problem = f"expected keys such as `name:`, got {shown(document.value)}"
+        raise SpecError(problem, where=str(path), hint="`sweep init` writes an example")
     if "folder" in document.value:
         raise SpecError("unknown key 'folder'", where=f"{path}:{document.position(('folder',), of_key=True)}")
     try:
         sweep = Sweep.model_validate(document.value | {"folder": path.resolve().parent})
     except ValidationError as error:
-        raise _first(error, document, path) from error
+        raise _first_error(error, document, path) from error
     _find_code(sweep, document, path)
     if document.value["train"].get("parallel") == "pytorchddp":
         log.warning(
@@ -80,64 +82,68 @@ def _find_code(sweep: Sweep, document: Document, path: Path) -> None:
         )
 
 
-def _first(errors: ValidationError, document: Document, path: Path) -> SpecError:
-    """Of all that is wrong, what stands first in the file; but a misspelt key before what it makes missing."""
-    told = [_told(error, document) for error in errors.errors(include_url=False, include_input=True)]
-    position, message, hint = min(told, key=lambda told: (not told[1].startswith("unknown key"), told[0]))
-    return SpecError(message, where=f"{path}:{position}", hint=hint)
+class _Explained(NamedTuple):
+    """An error in our words: where it stands, what is wrong, and what to do."""
+
+    position: yaml.Position
+    message: str
+    hint: str = ""
 
 
-def _told(error: ErrorDetails, document: Document) -> tuple[yaml.Position, str, str]:
-    """Where, what, and what to do."""
-    context = error.get("ctx", {})
+def _first_error(errors: ValidationError, document: Document, path: Path) -> SpecError:
+    """Return the error that stands first in the file; but a misspelt key comes before what it makes missing."""
+    found = [_explain(error, document) for error in errors.errors(include_url=False, include_input=True)]
+    misspelt = [error for error in found if error.message.startswith("unknown key")]
+    chosen = min(misspelt or found, key=lambda error: error.position)
+    return SpecError(chosen.message, where=f"{path}:{chosen.position}", hint=chosen.hint)
+
+
+def _explain(error: ErrorDetails, document: Document) -> _Explained:
+    """Return pydantic's error in our words, at its place in the file."""
+    context, value = error.get("ctx", {}), error["input"]
     # `<list>` and its like name the form of an axis; they are no part of the path in the file.
     path = tuple(step for step in error["loc"] if not (isinstance(step, str) and step.startswith("<")))
     path += tuple(context.get("at", ()))
     name = ".".join(map(str, path))
+    here = document.position(path)
     match error["type"]:
         case "wrong":
-            position = document.position(path)
-            offset = context["offset"] + (1 if context["offset"] and document.quoted(path) else 0)
-            return yaml.Position(position.line, position.column + offset), context["message"], context["hint"]
+            offset = context["offset"]
+            if offset and document.quoted(path):
+                offset += 1  # the quote itself
+            return _Explained(yaml.Position(here.line, here.column + offset), context["message"], context["hint"])
         case "extra_forbidden":
             hint = did_you_mean(str(path[-1]), _keys(error["loc"][:-1]))
-            return document.position(path, of_key=True), f"unknown key {path[-1]!r}", hint
+            return _Explained(document.position(path, of_key=True), f"unknown key {path[-1]!r}", hint)
         case "missing":
-            return document.position(path[:-1], of_key=True), f"{name} is missing", ""
+            return _Explained(document.position(path[:-1], of_key=True), f"{name} is missing")
         case "axis":
-            hint = (
-                "a list, bool, {range: [1, 9], step: 2}, {linear: [0, 1], num: 5}, {log: [1e-4, 1], num: 5} or {zip: …}"
-            )
-            return document.position(path), f"{name} is not an axis of the space", hint
+            return _Explained(here, f"{name} is not an axis of the space", AXIS_FORMS)
         case "literal_error" | "enum":
-            choices, found = re.findall(r"'([^']*)'", context["expected"]), error["input"]
-            if not isinstance(found, str):
-                return (
-                    document.position(path),
-                    f"{name}: expected one word, got {shown(found)}",
-                    did_you_mean("", choices),
-                )
-            return document.position(path), f"{name}: unknown {shown(found)}", did_you_mean(found.lower(), choices)
+            choices = re.findall(r"'([^']*)'", context["expected"])
+            if not isinstance(value, str):
+                return _Explained(here, f"{name}: expected one word, got {shown(value)}", did_you_mean("", choices))
+            return _Explained(here, f"{name}: unknown {shown(value)}", did_you_mean(value.lower(), choices))
         case "string_type":
-            return document.position(path), f"{name}: expected text, got {shown(error['input'])}", "put it in quotes"
-        case "too_short" if not error["input"]:
-            return document.position(path), f"{name}: there is nothing in it", "name at least one"
+            return _Explained(here, f"{name}: expected text, got {shown(value)}", "put it in quotes")
+        case "too_short" if not value:
+            return _Explained(here, f"{name}: there is nothing in it", "name at least one")
         case "string_pattern_mismatch":
             field = _model_at(error["loc"][:-1]).model_fields[str(path[-1])]
-            return document.position(path), f"{name} cannot be {shown(error['input'])}", field.description or ""
+            return _Explained(here, f"{name} cannot be {shown(value)}", field.description or "")
         case "model_type" | "dict_type":
-            return document.position(path), f"{name}: expected a mapping, got {shown(error['input'])}", ""
+            return _Explained(here, f"{name}: expected a mapping, got {shown(value)}")
         case _:
-            said = error["msg"][0].lower() + error["msg"][1:]
-            return document.position(path), f"{name}: {said.removeprefix('input ')}, got {shown(error['input'])}", ""
+            problem = error["msg"][0].lower() + error["msg"][1:]
+            return _Explained(here, f"{name}: {problem.removeprefix('input ')}, got {shown(value)}")
 
 
-def _keys(loc: Path_) -> list[str]:
-    """The keys that the model at this place knows."""
+def _keys(loc: ErrorPath) -> list[str]:
+    """Return the keys that the model at this place knows."""
     return [name for name in _model_at(loc).model_fields if name != "folder"]
 
 
-def _model_at(loc: Path_) -> Any:
+def _model_at(loc: ErrorPath) -> Any:
     model: Any = Sweep
     for step in loc:
         if step in FORMS:
@@ -148,5 +154,5 @@ def _model_at(loc: Path_) -> Any:
 
 
 def _model(annotation: Any) -> Any:
-    """The model in an annotation such as `Framework | None`."""
+    """Return the model in an annotation such as `Framework | None`."""
     return next((part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields")), None)

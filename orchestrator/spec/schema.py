@@ -10,5 +10,6 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema() -> dict[str, Any]:
+    """Return the JSON Schema of sweep.yaml."""
     body = Sweep.model_json_schema(mode="validation")
     return {"$schema": DIALECT, **body, "title": "sweep.yaml"}

@@ -29,37 +29,43 @@ class _Dial:
 
     @cached_property
     def count(self) -> int:
+        """The number of values that each parameter of this axis has."""
         return next(iter(self.columns.values())).count
 
 
 class Space:
-    """A sweep's points. Holds its axes only: a space of 10^9 points costs nothing."""
+    """A sweep's points. It holds its axes only: a space of 10^9 points costs nothing."""
 
     def __init__(self, axes: Mapping[str, Axis], runtime_names: Iterable[str] = ()) -> None:
-        """`runtime_names` are the names that the runtime depends on; those that are no axes are none of ours."""
+        """Number the points of these axes.
+
+        `runtime_names` are the names that the runtime depends on. Those that are no parameters of an axis are ignored.
+        """
         dials = [_Dial(columns(name, axes[name])) for name in sorted(axes)]
         wanted = set(runtime_names)
         slow = [dial for dial in dials if wanted & dial.columns.keys()]
         fast = [dial for dial in dials if not wanted & dial.columns.keys()]
         self._slow, self._fast = slow, fast
         self.parameters: tuple[str, ...] = tuple(name for axis in axes for name in columns(axis, axes[axis]))
-        """In the file's order."""
+        """The names of all parameters, in the file's order."""
         self.size_parameters: tuple[str, ...] = tuple(name for name in self.parameters if name in wanted)
+        """The parameters that the runtime depends on, in the file's order."""
 
     @cached_property
     def sizes(self) -> int:
-        """How many combinations of size axes there are."""
+        """The number of combinations of size parameters."""
         return prod(dial.count for dial in self._slow)
 
     @cached_property
     def points_per_size(self) -> int:
+        """The number of points that share one combination of size parameters."""
         return prod(dial.count for dial in self._fast)
 
     def __len__(self) -> int:
         return self.sizes * self.points_per_size
 
     def point(self, number: int) -> dict[str, Scalar]:
-        """The assignment with this number, in the file's order of parameters."""
+        """Return the assignment with this number, its parameters in the file's order."""
         if not 0 <= number < len(self):
             raise IndexError(f"point {number} of {len(self)}")
         size, rest = divmod(number, self.points_per_size)
@@ -67,17 +73,17 @@ class Space:
         return {name: found[name] for name in self.parameters}
 
     def size(self, number: int) -> dict[str, Scalar]:
-        """The size parameters that points number·points_per_size .. (number+1)·points_per_size-1 share."""
+        """Return the size parameters that points number·points_per_size .. (number+1)·points_per_size-1 share."""
         found = _decode(self._slow, number)
         return {name: found[name] for name in self.size_parameters}
 
     def size_values(self, name: str) -> tuple[list[Scalar], int]:
-        """A size parameter's values, and how many sizes in a row each holds for."""
-        each = self.sizes
+        """Return a size parameter's values, and for how many sizes in a row each holds."""
+        repeats = self.sizes
         for dial in self._slow:
-            each //= dial.count
+            repeats //= dial.count
             if name in dial.columns:
-                return [dial.columns[name].at(turn) for turn in range(dial.count)], each
+                return [dial.columns[name].at(turn) for turn in range(dial.count)], repeats
         raise KeyError(name)
 
 

@@ -1,4 +1,4 @@
-"""The sweep file's model. What may be written, and nothing else: unknown keys are errors."""
+"""The sweep file's model: what may be written in it. Unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from orchestrator.errors import did_you_mean
 from orchestrator.spec.axes import Axis, Choice, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
-from orchestrator.spec.kinds import check
 from orchestrator.spec.model import Model, shown, wrong
-from orchestrator.spec.parameters import Expression, ExpressionError, parse
+from orchestrator.spec.parallel_support import check_parallel
+from orchestrator.spec.runtime_expression import Expression, ExpressionError, parse
 from orchestrator.spec.space import Space
 from orchestrator.spec.train import MAX_HYPERPARAMETERS, Checkpoints, Framework, Train, parameter_name
 from orchestrator.wire.names import valid_run_name
@@ -27,6 +27,7 @@ __all__ = ["Checkpoints", "Data", "Framework", "Goal", "Objective", "Sweep", "Tr
 
 MAX_POINTS = 10**12
 ANY_TYPE = ""
+"""The key of a runtime that holds for all instance types."""
 
 
 class Data(Model):
@@ -96,7 +97,7 @@ def _name(name: str) -> str:
 
 
 def _runtime(value: Any) -> Any:
-    """Hours, or hours by instance type."""
+    """Check a runtime: hours, or hours by instance type."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -120,8 +121,10 @@ def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
 
 
 def _is_text(values: Any) -> bool:
-    """A hyperparameter's value, or one of those of an axis."""
-    return any(isinstance(value, str) for value in (values.values if isinstance(values, Choice) else [values]))
+    """Return True if a hyperparameter is text, or one of the values of an axis is."""
+    if isinstance(values, Choice):
+        return any(isinstance(value, str) for value in values.values)
+    return isinstance(values, str)
 
 
 class Sweep(Model):
@@ -150,19 +153,19 @@ class Sweep(Model):
         default="30m", description="how long a place may refuse capacity before the next is tried"
     )
     folder: SkipJsonSchema[Path] = Field(default=Path(), exclude=True)
-    """Where `source` is relative to. Not part of what was asked."""
+    """The folder that `source` is relative to. It is not part of what the user asks."""
 
     @cached_property
     def points(self) -> Space:
-        """The space, numbered: size parameters first."""
-        said = [name for expression in self.runtimes.values() for name in expression.names]
-        return Space(self.space, said or self.sizes)
+        """The space, numbered with its size parameters first."""
+        used = [name for expression in self.runtimes.values() for name in expression.names]
+        return Space(self.space, used or self.sizes)
 
     @cached_property
     def runtimes(self) -> dict[str, Expression]:
-        """Hours on one instance, by instance type; under ANY_TYPE when the file does not tell them apart.
+        """The hours on one instance, by instance type; under ANY_TYPE if the file does not tell types apart.
 
-        None at all when the file leaves them to be learned.
+        Empty if the file leaves them to be learned.
         """
         if self.runtime is None:
             return {}
@@ -171,7 +174,7 @@ class Sweep(Model):
 
     @model_validator(mode="after")
     def _processes_can_start(self) -> Sweep:
-        check(self.train, self.where.instance_types)
+        check_parallel(self.train, self.where.instance_types)
         return self
 
     @model_validator(mode="after")
@@ -239,7 +242,7 @@ class Sweep(Model):
 
     @property
     def _in_space(self) -> dict[str, Any]:
-        """Every parameter of the space, and its values."""
+        """Every parameter of the space, with its values."""
         return {name: values for axis in self.space for name, values in columns(axis, self.space[axis]).items()}
 
     @model_validator(mode="after")

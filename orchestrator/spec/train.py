@@ -1,4 +1,4 @@
-"""How one training runs: code, image, processes, metrics."""
+"""`train`: how one training runs. Code, image, processes, environment."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from orchestrator.errors import did_you_mean
+from orchestrator.spec.aws_images import lacks_horovod
 from orchestrator.spec.duration import DAY, between
-from orchestrator.spec.kinds import AUTO, OWN_IMAGE, lacks_horovod
 from orchestrator.spec.metrics import Metrics
 from orchestrator.spec.model import Model, Value, shown, wrong
 
+AUTO = "auto"
+"""The value of `processes_per_instance` that stands for the GPUs of each instance type."""
 MAX_HYPERPARAMETERS = 90
 """SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
 MAX_ENVIRONMENT = 95
@@ -21,10 +23,10 @@ MAX_ENVIRONMENT = 95
 
 _SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
 IMAGE_NAMES = ("{account}", "{region}")
-"""What an image may leave open."""
+"""The placeholders that an image may contain."""
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _REPOSITORY = re.compile(r"[a-z0-9{][a-z0-9._/{}-]*(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?")
-"""And which image in it, as ECR names them."""
+"""The name of an image in ECR: its repository, tag and digest."""
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,511}")
 
@@ -44,7 +46,7 @@ class Checkpoints(Model):
 
 
 def _image(value: str) -> str:
-    """What only looks like an image would be found out by every launcher."""
+    """Return the image if it can be one. A wrong one would otherwise be found out only when trainings start."""
     for match in _PLACEHOLDER.finditer(value):
         if match[0] not in IMAGE_NAMES:
             raise wrong(f"{match[0]} has no meaning in an image", hint=did_you_mean(match[0], list(IMAGE_NAMES)))
@@ -87,7 +89,7 @@ def _inside_source(value: str) -> str:
 
 
 def parameter_name(name: str) -> str:
-    """Parameters become the training's command-line options."""
+    """Return the name of a parameter if a training can have a command-line option of that name."""
     if not _PARAMETER.fullmatch(name):
         raise wrong(
             f"{shown(name)} cannot name a parameter", hint="letters, digits, _ - and . after a letter or _; at most 256"
@@ -195,13 +197,13 @@ class Train(Model):
     @model_validator(mode="before")
     @classmethod
     def _horovod_is_in_the_image(cls, body: Any) -> Any:
-        """Told apart from plain `mpi`, which says nothing of Horovod, by how it is spelt."""
+        """Check the spelling `horovod` before it becomes `mpi`, which says nothing of Horovod."""
         if isinstance(body, dict) and body.get("parallel") == "horovod":
             framework = body.get("framework")
             if isinstance(framework, dict) and lacks_horovod(framework.get("name"), framework.get("version")):
                 raise wrong(
                     f"AWS's {framework['name']} {framework['version']} images have no Horovod",
-                    hint=OWN_IMAGE,
+                    hint="set train.image to an image of your own: containers/horovod builds one",
                     at=("framework", "version"),
                 )
         return body

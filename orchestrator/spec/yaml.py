@@ -24,7 +24,7 @@ _SPECIAL = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """From 1, as editors count."""
+    """A place in a file. Lines and columns count from 1, as in editors."""
 
     line: int
     column: int
@@ -35,13 +35,16 @@ class Position:
 
 @dataclass(frozen=True)
 class Document:
-    """A file's value, and where each part of it stands."""
+    """A file's value, which knows where each of its parts stands."""
 
     value: Any
     root: yaml.Node | None
 
     def position(self, path: tuple[str | int, ...], *, of_key: bool = False) -> Position:
-        """Of the value that `path` leads to, or of its key; of the deepest part there is when it leads nowhere."""
+        """Return the position of the value that `path` leads to, or of its key.
+
+        If the path leads nowhere, it is the position of the deepest part that exists.
+        """
         node, key = self.root, None
         for step in path:
             key_node, child = _child(node, step)
@@ -51,7 +54,7 @@ class Document:
         return _at(target.start_mark) if target is not None else Position(1, 1)
 
     def quoted(self, path: tuple[str | int, ...]) -> bool:
-        """Whether the text there is written in quotes."""
+        """Return True if the text that `path` leads to is written in quotes."""
         node = self.root
         for step in path:
             node = _child(node, step)[1]
@@ -59,17 +62,17 @@ class Document:
 
 
 def load(text: str, name: str) -> Document:
-    """SpecError at name:line:column for what is not one YAML document."""
+    """Read one YAML document. Raise SpecError at name:line:column if the text is none."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         return Document(_Builder(name).build(root) if root is not None else None, root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{_at(mark)}" if mark else name
-        said = error.problem or error.context or "it makes no sense"
-        if said.startswith("but "):
-            said = f"{error.context}, {said}"
-        raise SpecError(f"not YAML: {said}", where=where, hint=_tip(text, mark)) from error
+        problem = error.problem or error.context or "it makes no sense"
+        if problem.startswith("but "):
+            problem = f"{error.context}, {problem}"
+        raise SpecError(f"not YAML: {problem}", where=where, hint=_tip(text, mark)) from error
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         where = f"{name}:{before.count(chr(10)) + 1}:{error.position - before.rfind(chr(10))}"
@@ -79,12 +82,16 @@ def load(text: str, name: str) -> Document:
 
 
 def _tip(text: str, mark: yaml.Mark | None) -> str:
-    line = text.splitlines()[mark.line] if mark and mark.line < len(text.splitlines()) else ""
-    return "indent with spaces, not tabs" if line[: len(line) - len(line.lstrip())].count("\t") else ""
+    lines = text.splitlines()
+    if mark is None or mark.line >= len(lines):
+        return ""
+    line = lines[mark.line]
+    indentation = line[: len(line) - len(line.lstrip())]
+    return "indent with spaces, not tabs" if "\t" in indentation else ""
 
 
 class _Builder:
-    """Values out of nodes. A node that an alias repeats is built once."""
+    """Makes values out of nodes. A node that an alias repeats is built once."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     Reader = Callable[[Path], object]
 
 UNFINISHED = 75
-"""Exit code: start me again."""
+"""The exit code that says: not finished, start me again."""
 EVERY = "SWEEP_CHECKPOINT_EVERY_S"
-"""Where `checkpoints: {every: 10m}` of the sweep file arrives."""
-_USUALLY_EVERY_S = 60.0
+"""The variable in which `checkpoints: {every: 10m}` of the sweep file arrives."""
+_EVERY_S = 60.0
 
 
 class Checkpoints:
-    """Of one training. `save` and `load` are given a path; all else has a default that fits."""
+    """The checkpoints of one training. `save` and `load` are given a path; all else has a default that fits."""
 
     def __init__(
         self,
@@ -58,19 +58,22 @@ class Checkpoints:
         folder: str | Path | None = None,
         on_ec2: bool = False,
     ) -> None:
-        """`every_s`: seconds between two saves, 0 for after every step; by default what the sweep file says, or 60.
+        """Prepare; nothing is read or written yet.
 
-        `on_ec2`: look for the instance's spot notice, too. SageMaker's instances have none to show.
+        `save` writes the training's state at the path it is given, and `load` reads it from there. The newest `keep`
+        checkpoints are kept. `every_s` is the seconds between two saves, 0 for a save after every step; by default it
+        is what the sweep file says, or 60. The checkpoints lie in `folder`, by default in `standard_folder()`. With
+        `on_ec2`, look for the instance's spot notice, too: SageMaker's instances have none to show.
         """
         self._save = save
         self._load = load
-        self._every_s = float(os.environ.get(EVERY, _USUALLY_EVERY_S)) if every_s is None else every_s
+        self._every_s = float(os.environ.get(EVERY, _EVERY_S)) if every_s is None else every_s
         self._slots = Slots(Path(folder) if folder else standard_folder(), keep)
         self._notice = Notice(on_ec2=on_ec2)
         self._saved_at = time.monotonic()
 
     def steps(self, total: int) -> Iterator[int]:
-        """The steps that are left of 0..total-1."""
+        """Yield the steps that are left of 0..total-1. A step is done when the loop comes back for the next."""
         try:
             for step in range(self.resume(), total):
                 yield step
@@ -81,7 +84,7 @@ class Checkpoints:
     # For a loop that is a framework's: its callbacks call these two.
 
     def resume(self) -> int:
-        """Load the newest whole checkpoint. How many steps are done: 0 when there is none."""
+        """Load the newest whole checkpoint. Return how many steps are done: 0 when there is no checkpoint."""
         self._notice.listen()
         self._saved_at = time.monotonic()
         found = self._slots.newest(_say)
@@ -92,7 +95,10 @@ class Checkpoints:
         return found.step
 
     def reached(self, step: int, *, last: bool = False) -> None:
-        """So many steps are done: save when it is time to, and leave when asked to, unless this was the last."""
+        """Take note that so many steps are done: save when it is time to.
+
+        Raise SystemExit with UNFINISHED when this machine is about to go, unless this step was the last.
+        """
         why = self._notice.why
         if rank() != 0:
             return
@@ -105,7 +111,7 @@ class Checkpoints:
 
 
 def standard_folder() -> Path:
-    """The one that SageMaker copies to S3; away from SageMaker, `checkpoints` in the working directory."""
+    """Return the folder that SageMaker copies to S3; away from SageMaker, `checkpoints` in the working directory."""
     base = Path(os.environ.get("SAGEMAKER_BASE_DIR", "/opt/ml"))
     return base / "checkpoints" if base.is_dir() else Path("checkpoints")
 
@@ -120,7 +126,7 @@ class Saved:
         self._files: dict[str, list[Any]] = label["files"]
 
     def fault(self) -> str:
-        """What is wrong with it; nothing, most of the time."""
+        """Return what is wrong with its files; empty when it is whole."""
         for name, (size, checksum) in self._files.items():
             file = self.slot / name
             if not file.is_file():
@@ -133,7 +139,7 @@ class Saved:
 
 
 class Slots:
-    """The folder: `slot-0`, `slot-1`, ... each with `state` as it was written, and `label.json`."""
+    """The folder of checkpoints: `slot-0`, `slot-1` and so on, each with `state`, as written, and `label.json`."""
 
     def __init__(self, folder: Path, keep: int) -> None:
         if keep < 1:
@@ -143,7 +149,7 @@ class Slots:
         self._spoilt: set[Path] = set()
 
     def newest(self, say: Callable[[str], None]) -> Saved | None:
-        """The newest that is whole; those that are not are named on the way."""
+        """Return the newest checkpoint that is whole, or None. Those that are not are named by `say` on the way."""
         for slot in sorted(self.folder.glob("slot-*")):
             if _label(slot) is None:
                 say(f"{slot} was cut short: skipped")
@@ -156,13 +162,13 @@ class Slots:
         return None
 
     def write(self, step: int, write: Writer) -> None:
-        """Into a free slot; those that are kept stay as they are until this one is whole."""
+        """Write a checkpoint into a free slot; those that are kept stay as they are until this one is whole."""
         self._keep_newest()  # of what S3 has brought back
-        slot = self._free()
+        slot = self._free_slot()
         shutil.rmtree(slot, ignore_errors=True)
         slot.mkdir(parents=True)
         write(slot / _STATE)
-        files = {file.relative_to(slot).as_posix(): _settled(file) for file in _files(slot)}
+        files = {file.relative_to(slot).as_posix(): _size_and_checksum_on_disk(file) for file in _files(slot)}
         if not files:
             raise RuntimeError(f"save wrote nothing at {slot / _STATE}")
         _write_whole(slot / _LABEL, json.dumps({"step": step, "files": files}))
@@ -170,7 +176,7 @@ class Slots:
         self._keep_newest()
 
     def _labelled(self) -> list[Saved]:
-        """Newest first."""
+        """Return the slots that have a label, newest first, without those found spoilt."""
         found = [(slot, _label(slot)) for slot in self.folder.glob("slot-*") if slot not in self._spoilt]
         saved = [Saved(slot, label) for slot, label in found if label is not None]
         return sorted(saved, key=lambda each: each.step, reverse=True)
@@ -179,8 +185,8 @@ class Slots:
         for saved in self._labelled()[self.keep :]:
             shutil.rmtree(saved.slot, ignore_errors=True)
 
-    def _free(self) -> Path:
-        """The first slot that holds nothing to be kept."""
+    def _free_slot(self) -> Path:
+        """Return the first slot that holds nothing to be kept."""
         taken = {saved.slot for saved in self._labelled()}
         slots = (self.folder / f"slot-{number}" for number in range(len(taken) + 1))
         return next(slot for slot in slots if slot not in taken)
@@ -202,8 +208,8 @@ def _files(slot: Path) -> list[Path]:
     return sorted(file for file in slot.rglob("*") if file.is_file())
 
 
-def _settled(file: Path) -> list[Any]:
-    """Size and checksum of a file, once it is on the disk."""
+def _size_and_checksum_on_disk(file: Path) -> list[Any]:
+    """Wait until the file is on the disk, and return its size and its checksum."""
     with file.open("rb") as opened:
         os.fsync(opened.fileno())
     return [file.stat().st_size, _checksum(file)]
@@ -218,7 +224,7 @@ def _checksum(file: Path) -> str:
 
 
 def _write_whole(file: Path, text: str) -> None:
-    """All of it or nothing, even if the power goes."""
+    """Write all of the file or nothing, even if the power goes."""
     beside = file.with_name(file.name + ".new")
     with beside.open("w", encoding="utf-8") as opened:
         opened.write(text)

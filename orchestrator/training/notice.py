@@ -1,7 +1,6 @@
-"""Hears that this machine is about to go: SIGTERM, or EC2's two minutes' notice to a spot instance.
+"""Hears that this machine is about to go: by SIGTERM, or by EC2's two minutes' notice to a spot instance.
 
-Part of what travels into the training: the standard library only. StopTrainingJob sends SIGTERM, and kills 120 seconds
-later.
+It travels into the training: standard library only. StopTrainingJob sends SIGTERM, and kills 120 seconds later.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 METADATA = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
-"""AWS's own variable: where the instance's metadata is asked for."""
-_USUALLY_AT = "http://169.254.169.254"
+"""AWS's own variable, with the address of the instance's metadata service."""
+_METADATA_AT = "http://169.254.169.254"
 _LOOK_EVERY_S = 5.0
 _TIMEOUT_S = 2.0
 
 
 class Notice:
-    """`why` is empty until it is time to go."""
+    """Listens for the notice that it is time to go: `why` is empty until then, and says what was heard."""
 
     def __init__(self, *, on_ec2: bool = False) -> None:
         self.why = ""
@@ -38,7 +37,7 @@ class Notice:
         self._closed = threading.Event()
 
     def listen(self) -> None:
-        """From now on. Signals reach a program's main thread only: elsewhere there is nothing to listen to."""
+        """Listen from now on. Outside of the program's main thread do nothing: signals do not reach it."""
         if self._process or threading.current_thread() is not threading.main_thread():
             return
         self._process = os.getpid()
@@ -47,7 +46,7 @@ class Notice:
             threading.Thread(target=self._look_for_spot_notice, name="spot notice", daemon=True).start()
 
     def close(self) -> None:
-        """SIGTERM means again what it meant before."""
+        """Stop listening: SIGTERM means again what it meant before."""
         self._closed.set()
         if self._process == os.getpid():
             signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
@@ -78,7 +77,10 @@ class Notice:
 
 
 def spot_action() -> dict[str, Any] | None:
-    """What EC2 is going to do to this instance, and when; None while it is going to do nothing."""
+    """Return what EC2 is going to do to this instance, and when; None while it is going to do nothing.
+
+    Raise OSError or ValueError when the metadata service gives no answer that can be read.
+    """
     token = _ask("/latest/api/token", "PUT", {"X-aws-ec2-metadata-token-ttl-seconds": "60"})
     try:
         answer = _ask("/latest/meta-data/spot/instance-action", "GET", {"X-aws-ec2-metadata-token": token})
@@ -91,7 +93,7 @@ def spot_action() -> dict[str, Any] | None:
 
 
 def _ask(path: str, method: str, headers: dict[str, str]) -> str:
-    url = os.environ.get(METADATA, _USUALLY_AT).rstrip("/") + path
+    url = os.environ.get(METADATA, _METADATA_AT).rstrip("/") + path
     request = urllib.request.Request(url, method=method, headers=headers)
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy knows this machine
     with direct.open(request, timeout=_TIMEOUT_S) as answer:

@@ -1,6 +1,6 @@
-"""One process of a training: which rank it is, and its words in the log.
+"""One process of a training: its rank, and its lines in the log.
 
-Part of what travels into the training: the standard library only.
+It travels into the training: standard library only.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import os
 import sys
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
-"""As torchrun, Open MPI and other MPIs tell it."""
+"""Variables in which torchrun, Open MPI and other MPIs say a process's rank."""
 
 
 def rank() -> int:
-    """From 0; without a launcher's word, the instance's place among SageMaker's hosts."""
+    """Return this process's rank, from 0.
+
+    Where nothing that starts processes says it, it is the instance's place among SageMaker's hosts.
+    """
     for name in _RANKS:
         if os.environ.get(name, "").isdigit():
             return int(os.environ[name])
@@ -24,6 +27,9 @@ def rank() -> int:
 
 
 def write_line(text: str) -> None:
-    """At once, and in one piece: AWS's toolkit ends a line wherever Python has paused in writing it."""
+    """Write a line into the log at once, and in one piece.
+
+    AWS's toolkit ends a line wherever Python has paused in writing it.
+    """
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Metrics of a training, told as they come. Needs nothing but Python.
+"""Reports the metrics of a training as they come. Needs nothing but Python.
 
     from orchestrator import report
 
@@ -29,14 +29,18 @@ if TYPE_CHECKING:
 
     Log = Callable[[dict[str, float], int | None], None]
 
-_TELLS_APART = re.compile(r"[\s=]+")
-"""What a name may not hold, for the line to be read again."""
+_SEPARATORS = re.compile(r"[\s=]+")
+"""Characters that a name may not hold: they separate names and values in the line."""
 
 _said: set[str] = set()
+"""Warnings that were written already."""
 
 
 def report(step: int | None = None, **metrics: SupportsFloat) -> None:
-    """Numbers, and what can be made one: arrays and tensors of one element too."""
+    """Report numbers, and what can be made one: arrays and tensors of one element too.
+
+    Without a `step`, reports of the same metric are counted. What is no number is left out, and said once.
+    """
     if rank() != 0:
         return
     values = _numbers(metrics)
@@ -47,9 +51,10 @@ def report(step: int | None = None, **metrics: SupportsFloat) -> None:
 
 
 def _forward(values: dict[str, float], step: int | None) -> None:
-    """To each tracker that is wanted and there. The first thing that goes wrong is the last that it is asked for."""
+    """Send the values to each tracker that is set up and installed. A tracker that fails is not called again."""
     for name, (variables, begin) in _TRACKERS.items():
-        if name in _given_up or not any(map(os.environ.get, variables)) or find_spec(name) is None:
+        wanted = any(os.environ.get(variable) for variable in variables)
+        if name in _given_up or not wanted or find_spec(name) is None:
             continue
         try:
             if name not in _begun:
@@ -85,7 +90,7 @@ _TRACKERS = {
     "mlflow": (("MLFLOW_TRACKING_URI",), _mlflow),
     "wandb": (("WANDB_API_KEY", "WANDB_MODE"), _wandb),
 }
-"""Each with the variables that say it is wanted."""
+"""Trackers by their module's name, each with the variables that say it is wanted, and the function that begins."""
 _begun: dict[str, Log] = {}
 _given_up: set[str] = set()
 
@@ -94,7 +99,7 @@ def _numbers(metrics: Mapping[str, SupportsFloat]) -> dict[str, float]:
     numbers = {}
     for name, value in metrics.items():
         try:
-            numbers[_TELLS_APART.sub("_", name)] = float(value)
+            numbers[_SEPARATORS.sub("_", name)] = float(value)
         except (TypeError, ValueError):
             _say_once(f"{name} is not a number and is left out")
     return numbers

@@ -1,1 +1,15 @@
-"""What crosses to a Batch child and back. Standard library only."""
+"""What crosses to a Batch child and back: tasks and templates on the way there, attempts and results on the way back.
+
+A launcher pays for every import, so this room needs the standard library only.
+
+    names.py      what is every S3 key, training and array called?
+    task.py       what is one training, and where may it run?
+    ranges.py     which tasks are meant, in few words?
+    manifest.py   how are tasks written down, a line each, and how does a child find its own line?
+    template.py   what do all tasks of a Region share?
+    result.py     how does a task stand, and how did each of its attempts end?
+    curve.py      which metrics does a log report, and how do they become a short curve?
+    exits.py      what does a launcher's exit code mean?
+    shapes.py     what is an instance type made of?
+    stored.py     how is a stored object read that an older or a newer version wrote?
+"""

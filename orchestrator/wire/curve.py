@@ -16,53 +16,58 @@ if TYPE_CHECKING:
     Curve = list[tuple[float, float]]
 
 MOST_POINTS = 200
-"""Of one curve: more than a picture shows."""
+"""Points that are kept of one curve: more than a picture shows."""
 MOST_METRICS = 40
-"""As many as SageMaker takes."""
-MOST_ALTOGETHER = 1000
-"""Points of one task: they lie in its result, which everybody reads who looks at the run."""
+"""Metrics that are kept of one task: as many as SageMaker takes."""
+MOST_POINTS_OF_TASK = 1000
+"""Points that are kept of all curves of a task: they lie in its result, which whoever looks at the run reads."""
 
 LONGEST_LINE = 2_000
-"""Characters that a regex is let loose upon."""
+"""Characters of a line that a user's regex may search: on an endless line it might never end."""
 
-_LINE = re.compile(r"\[sweep\]((?: [^\s=]+=[^\s=]+)+)")
+_REPORTED = re.compile(r"\[sweep\]((?: [^\s=]+=[^\s=]+)+)")
 
 
-def pattern(name: str) -> str:
-    """The regex by which a platform finds a reported metric."""
+def report_pattern(name: str) -> str:
+    """Return the regex by which a platform finds a metric in the lines that `report` prints."""
     return rf"\[sweep\].* {re.escape(name)}=([-+0-9.e]+)"
 
 
 def encode(curve: Curve) -> str:
-    """Read back far faster than JSON's lists: who reads a hundred thousand results draws few of them."""
+    """Return the curve as one line of text.
+
+    It is read far faster than JSON's lists: whoever reads a hundred thousand results draws few of their curves.
+    """
     return " ".join(f"{x:.15g}:{y:.6g}" for x, y in curve)
 
 
 def decode(text: str) -> Curve:
+    """Return the curve that `encode` wrote."""
     pairs = (word.partition(":") for word in text.split())
     return [(_whole(float(x)), float(y)) for x, _, y in pairs]
 
 
 class Curves:
-    """Every metric's points, thinned as they come: a log of any length leaves the same few."""
+    """The curves of all metrics of a task, thinned as they grow: a log of any length leaves the same few points."""
 
     def __init__(self, known: Mapping[str, str] | None = None) -> None:
-        """`known`: as an earlier look left them."""
-        self._lines: dict[str, _Line] = {}
+        """Begin with the curves that an earlier reader has left, encoded."""
+        self._points: dict[str, _Points] = {}
         self.diverged: set[str] = set()
-        """Metrics whose newest value is no number: what they were before counts for nothing."""
+        """Metrics whose newest value is not finite: what they were before counts for nothing."""
         for name, text in (known or {}).items():
             for step, value in decode(text):
-                self._line(name).add(step, value)
+                self._points_of(name).add(step, value)
 
-    def begin(self) -> None:
-        """From here on it is a log from its beginning: what has no step is counted from 1 again."""
-        for line in self._lines.values():
-            line.counted = 0
+    def begin_log(self) -> None:
+        """Count reports without a step from 1 again. Call it before a log is read from its beginning."""
+        for points in self._points.values():
+            points.counted = 0
 
     def read(self, lines: Iterable[str], regexes: Mapping[str, re.Pattern[str]]) -> None:
+        """Add what these lines of a log report. Metrics with a regex are sought in all lines but `report`'s."""
         for line in lines:
-            reported = _LINE.search(line)
+            reported = _REPORTED.search(line)
             if reported:
                 words = dict(word.split("=") for word in reported[1].split())
                 step = _number(words.pop("step", ""))
@@ -75,40 +80,41 @@ class Curves:
 
     def _take(self, name: str, step: float | None, text: str | None) -> None:
         value = _number(text or "")
-        if _has_run_away(text or ""):
+        if _is_not_finite(text or ""):
             self.diverged.add(name)
-        if value is not None and (name in self._lines or len(self._lines) < MOST_METRICS):
+        if value is not None and (name in self._points or len(self._points) < MOST_METRICS):
             self.diverged.discard(name)
-            line = self._line(name)
-            line.counted += 1
-            line.add(line.counted if step is None else step, value)
+            points = self._points_of(name)
+            points.counted += 1
+            points.add(points.counted if step is None else step, value)
 
-    def _line(self, name: str) -> _Line:
-        return self._lines.setdefault(name, _Line())
+    def _points_of(self, name: str) -> _Points:
+        return self._points.setdefault(name, _Points())
 
     @property
     def last(self) -> dict[str, float]:
-        return {name: line.last[1] for name, line in self._lines.items() if name not in self.diverged}
+        """The newest value of each metric, without those that have diverged."""
+        return {name: points.last[1] for name, points in self._points.items() if name not in self.diverged}
 
     def encoded(self) -> dict[str, str]:
-        """What is kept of them: steps rise, the first and the last are always there."""
-        most = min(MOST_POINTS, MOST_ALTOGETHER // max(len(self._lines), 1))
-        return {name: encode(line.thinned(most)) for name, line in self._lines.items()}
+        """Return the curves by metric, encoded. Their steps rise, and the first and the last point are always there."""
+        most = min(MOST_POINTS, MOST_POINTS_OF_TASK // max(len(self._points), 1))
+        return {name: encode(points.thinned(most)) for name, points in self._points.items()}
 
 
-class _Line:
-    """One curve: at first every point, then every second, every fourth, ..., and the last."""
+class _Points:
+    """The points that are kept of one curve: at first all, then every second, then every fourth; always the last."""
 
     def __init__(self) -> None:
         self.last = (0.0, 0.0)
         self.counted = 0
-        """Reports since the log's beginning."""
+        """Reports of this metric since the log's beginning."""
         self._kept: Curve = []
         self._stride = 1
         self._came = 0
 
     def add(self, step: float, value: float) -> None:
-        """A training that goes on from a checkpoint lives some steps again: the second time counts."""
+        """Add a point. A training that goes on from a checkpoint lives some steps again: the second time counts."""
         while self._kept and self._kept[-1][0] >= step:
             self._kept.pop()
         self.last = (step, value)
@@ -120,7 +126,7 @@ class _Line:
             self._stride *= 2
 
     def thinned(self, most: int) -> Curve:
-        """Evenly, by their order."""
+        """Return so many points at most, evenly chosen by their order."""
         points = self._kept if self._kept[-1] == self.last else [*self._kept, self.last]
         if len(points) <= most:
             return points
@@ -135,8 +141,8 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _has_run_away(text: str) -> bool:
-    """As programs print it: `nan`, `-inf`."""
+def _is_not_finite(text: str) -> bool:
+    """Return whether the text is `nan`, `-inf` or the like, as programs print them."""
     return text.lstrip("+-").lower() in ("nan", "inf", "infinity")
 
 

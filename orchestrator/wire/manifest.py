@@ -42,8 +42,10 @@ class ClassicLine:
 
 
 def parse(text: str) -> Task | ClassicLine:
+    """Return what a line of a manifest says. Raise BadLine when it is neither a task nor the classic two columns."""
     columns = text.rstrip("\r\n").split(",", 2)
-    region, s3_uri = columns[0].strip(), columns[1].strip() if len(columns) > 1 else ""
+    region = columns[0].strip()
+    s3_uri = columns[1].strip() if len(columns) > 1 else ""
     if not region or not s3_uri.startswith("s3://"):
         raise BadLine(f"expected region,s3_uri[,json], got {text[:80]!r}")
     if len(columns) == 2:
@@ -55,10 +57,10 @@ def parse(text: str) -> Task | ClassicLine:
 
 
 def write(tasks: Iterable[Task]) -> Iterator[tuple[bytes, bytes]]:
-    """A line and its index record for each task; then an empty line with the record of the end."""
+    """Yield a line and its index record for each task; then an empty line with the record of the end."""
     offset, shared = 0, None
     for task in tasks:
-        if shared is None or not shared.by(task):
+        if shared is None or not shared.holds_for(task):
             shared = _Shared.of(task)
         text = shared.line(task)
         yield text, _record(offset)
@@ -68,7 +70,10 @@ def write(tasks: Iterable[Task]) -> Iterator[tuple[bytes, bytes]]:
 
 @dataclass(frozen=True)
 class _Shared:
-    """What neighbouring lines have in common, written out once: most of a line, and most of the time it takes."""
+    """The text that neighbouring lines have in common: most of a line, and most of the time that writing one takes.
+
+    A line is `before`, then what only its own task has, then `after`.
+    """
 
     task: Task
     before: str
@@ -81,8 +86,11 @@ class _Shared:
         rest = _encode({name: value for name, value in body.items() if name not in ("number", "key", "point")})
         return cls(task, f"{_column(place.lane.region)},{_column(place.s3_uri)},", rest.removeprefix("{"))
 
-    def by(self, task: Task) -> bool:
-        """Whether this task shares it too: the tasks of a plan's share hold the very same places and limits."""
+    def holds_for(self, task: Task) -> bool:
+        """Return whether this task's line has the same text in common.
+
+        The tasks of a plan's share hold the very same objects as places and limits, so identity is enough.
+        """
         mine = self.task
         return (
             task.places is mine.places
@@ -98,7 +106,11 @@ class _Shared:
 
 
 def read_line(index: int, read_index: Callable[[int, int], bytes], read_manifest: Callable[[int, int], bytes]) -> str:
-    """Line `index`, by two ranged reads: each is given the first byte and the one after the last."""
+    """Return line `index`, by one ranged read of the index and one of the manifest.
+
+    Both readers are given the first byte wanted and the one after the last. Raise IndexError when the manifest has no
+    such line.
+    """
     records = read_index(index * RECORD, (index + 2) * RECORD)
     if len(records) < 2 * RECORD:
         raise IndexError(f"the manifest has no line {index}")
@@ -110,7 +122,7 @@ def _record(offset: int) -> bytes:
 
 
 def _column(text: str) -> str:
-    """The characters that would break a line or a column, percent-encoded; all others as they are, if ASCII."""
+    """Return the text with every character percent-encoded that would break a line or a column, or is not ASCII."""
     if text.isascii() and text.isprintable() and "," not in text and "%" not in text:
         return text
     return "".join(c if c.isascii() and c.isprintable() and c not in ",%" else _percent(c) for c in text)

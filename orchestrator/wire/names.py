@@ -28,27 +28,34 @@ _MANIFEST = re.compile(r"runs/(?P<run>[^/]+)/submissions/(?P<submission>\d+)/(?P
 
 
 def valid_run_name(name: str) -> bool:
-    """At most 40 small letters, digits and single hyphens: it must fit into a training's name."""
+    """Return whether the name is at most 40 small letters, digits and single hyphens, as in a training's name."""
     return RUN_NAME.fullmatch(name) is not None and "--" not in name
 
 
 def training_name(run: str, task: int, attempt: int) -> str:
-    """Unique per account and Region, and the same for whoever computes it."""
+    """Return the name of a training: unique per account and Region, and the same for whoever computes it."""
     return f"{run}-{task}-{attempt}"
 
 
 def array_name(run: str, submission: int, array: int) -> str:
+    """Return the name of a Batch array job, by which it is found again."""
     return f"{run}-s{submission}-a{array}"
 
 
 def resource_name(lane: Lane, plan_arn: str = "") -> str:
-    """A lane's slots, of a committed one those of its training plan, as a consumable resource of AWS Batch."""
-    return "-".join(("sweep", *str(lane).replace(".", "-").split("/"), *([digest(plan_arn)] if plan_arn else [])))
+    """Return the name of the Batch consumable resource that counts a lane's slots.
+
+    A committed lane's slots belong to its training plan, so each training plan has a resource of its own.
+    """
+    words = ["sweep", *str(lane).replace(".", "-").split("/")]
+    if plan_arn:
+        words.append(digest(plan_arn))
+    return "-".join(words)
 
 
 @dataclass(frozen=True)
 class RunKeys:
-    """The keys of one run."""
+    """The S3 keys of one run, and the prefixes under which they lie."""
 
     run: str
 
@@ -96,16 +103,20 @@ class RunKeys:
 
 
 def index_key(manifest_key: str) -> str:
+    """Return the key of the index that lies beside a manifest."""
     return manifest_key.removesuffix(".manifest") + ".index"
 
 
 @dataclass(frozen=True)
 class S3Uri:
+    """An address in S3, taken apart."""
+
     bucket: str
     key: str
 
     @classmethod
     def parse(cls, uri: str) -> S3Uri:
+        """Return the bucket and the key of `s3://bucket/key`. Raise ValueError when the text is no such address."""
         scheme, _, rest = uri.partition("://")
         bucket, _, key = rest.partition("/")
         if scheme != "s3" or not bucket:
@@ -117,13 +128,13 @@ class S3Uri:
 
 
 def submission_of_manifest(key: str) -> tuple[str, int] | None:
-    """The run and the submission that a manifest's key belongs to; None for a file from elsewhere."""
+    """Return the run and the submission that a manifest's key belongs to; None for a file from elsewhere."""
     match = _MANIFEST.fullmatch(key)
     return (match["run"], int(match["submission"])) if match else None
 
 
 def canonical(value: Any) -> str:
-    """One spelling of a JSON value, so that equal things hash alike on every machine."""
+    """Return the one spelling of a JSON value, so that equal values hash alike on every machine."""
     return _encode(value)
 
 
@@ -131,5 +142,6 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=T
 
 
 def digest(value: Any, length: int = 12) -> str:
+    """Return so many hexadecimal digits of the SHA-256 of these bytes, or of this JSON value."""
     data = value if isinstance(value, bytes) else canonical(value).encode()
     return hashlib.sha256(data).hexdigest()[:length]

@@ -1,4 +1,4 @@
-"""Which tasks, in few words."""
+"""Which tasks are meant, in few words."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Ranges:
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Ranges:
+        """Return these numbers, each once, the smallest first."""
         spans: list[list[int]] = []
         for number in sorted(set(numbers)):
             if spans and spans[-1][1] == number:
@@ -28,12 +29,15 @@ class Ranges:
 
     @classmethod
     def parse(cls, text: str) -> Ranges:
-        """`3,7-9` is the tasks 3, 7, 8 and 9; ValueError when it is neither numbers nor ranges."""
+        """Return what a user has written, each number once, the smallest first: `3,7-9` is 3, 7, 8 and 9.
+
+        Raise ValueError when the text is neither numbers nor ranges.
+        """
         return cls(_merged(_spans(text)))
 
     @classmethod
     def in_order(cls, spans: Iterable[tuple[int, int]]) -> Ranges:
-        """These spans in this very order, those that follow one another as one."""
+        """Return these spans in this very order, those that follow one another joined to one."""
         joined: list[tuple[int, int]] = []
         for start, stop in spans:
             if joined and start == joined[-1][1]:
@@ -43,13 +47,13 @@ class Ranges:
         return cls(tuple(joined))
 
     @classmethod
-    def read(cls, text: str) -> Ranges:
-        """What `str` wrote, in the order that it was written in."""
+    def parse_in_order(cls, text: str) -> Ranges:
+        """Return what `str` has written, in the order that it was written in."""
         return cls.in_order(_spans(text))
 
     @classmethod
     def union(cls, several: Iterable[Ranges]) -> Ranges:
-        """All their numbers, each once, the smallest first."""
+        """Return the numbers of all of them, each once, the smallest first."""
         return cls(_merged([span for ranges in several for span in ranges.spans]))
 
     def __iter__(self) -> Iterator[int]:
@@ -63,7 +67,7 @@ class Ranges:
         return isinstance(number, int) and any(a <= number < b for a, b in self.spans)
 
     def __getitem__(self, index: int) -> int:
-        """The number at this place in the order: how a Batch index finds its task."""
+        """Return the number at this place in the order: so a Batch child's index finds its task."""
         for start, stop in self.spans:
             if index < stop - start:
                 return start + index
@@ -71,7 +75,10 @@ class Ranges:
         raise IndexError(index)
 
     def chunks(self, size: int) -> list[Ranges]:
-        """Cut into pieces of at most `size` numbers, none of one number alone if it can be helped."""
+        """Return pieces of at most `size` numbers, as even as can be.
+
+        An AWS Batch array has two children at least, so a piece of one number alone is avoided where possible.
+        """
         total = len(self)
         pieces = -(-total // size)
         cuts = [total * k // pieces for k in range(pieces + 1)] if pieces else []

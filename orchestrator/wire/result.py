@@ -1,4 +1,4 @@
-"""How a task stands, and every training started for it."""
+"""The results of tasks: how a task stands, and how every training ended that was started for it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
+from orchestrator.wire.stored import restore
 from orchestrator.wire.task import Lane
 
 
 class TaskState(str, Enum):
+    """The state of a task, or of one of its attempts."""
+
     PENDING = "pending"  # nothing started yet
     STARTING = "starting"  # an attempt is recorded, AWS has not begun it (or refuses, for now)
     RUNNING = "running"
@@ -19,11 +22,12 @@ class TaskState(str, Enum):
 
     @property
     def terminal(self) -> bool:
+        """The state is an ending: nothing comes after it."""
         return self in _TERMINAL
 
     @property
     def rank(self) -> int:
-        """Within one attempt, states only move up."""
+        """The state's place in the order that an attempt goes through; it never goes back."""
         return _RANK[self]
 
 
@@ -40,12 +44,15 @@ _RANK = {
 
 @dataclass(frozen=True)
 class Attempt:
-    """Training n of a task, as recorded before it is started: all that is needed to start it again or to find it."""
+    """Training n of a task, as recorded before it is started.
+
+    It holds all that is needed to start the training again, or to find it.
+    """
 
     task: int
     number: int
     place: int
-    """Which of the task's places, from 0."""
+    """The index of its place among the task's places, from 0."""
     lane: Lane
     training: str
     request_hash: str
@@ -57,80 +64,93 @@ class Attempt:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Attempt:
-        known = {k: v for k, v in body.items() if k in cls.__dataclass_fields__}
-        return cls(**known | {"lane": Lane.parse(body["lane"])})
+        return restore(cls, body, lane=Lane.parse)
 
 
 class Cause(str, Enum):
-    """Why an attempt ended as it did: this decides what comes next."""
+    """Why an attempt ended as it did. The launcher chooses its next step by it."""
 
     NONE = ""
-    TASK = "task"  # its own doing: counts against its retries
+    TASK = "task"  # the task's own doing: counts against its retries
     TIMEOUT = "timeout"  # it used up its time
     CAPACITY = "capacity"  # AWS has no machine there: try elsewhere
-    INTERRUPTED = "interrupted"  # reclaimed, or a fault of the service: not its own doing
+    INTERRUPTED = "interrupted"  # reclaimed, or a fault of the service: not the task's own doing
     STOPPED = "stopped"  # somebody asked for it
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one attempt came to, as far as the platform can say now."""
+    """The end of one attempt, or how it stands until then, as far as the platform can say now."""
 
     number: int
+    """The attempt's number."""
     lane: Lane
     training: str
+    """The training's name."""
     state: TaskState
     cause: Cause = Cause.NONE
     reason: str = ""
+    """One line for people: why it ended so."""
     seconds: float = 0.0
+    """Seconds that the training ran."""
     billable_s: float = 0.0
+    """Seconds that each of its instances is billed for."""
     usd: float = 0.0
+    """Dollars that all its instances cost together."""
     started_at: float | None = None
+    """Seconds since the epoch; None while no instance has begun."""
     ended_at: float | None = None
+    """Seconds since the epoch; None while it has not ended."""
     metrics: dict[str, float] = field(default_factory=dict)
+    """The last value of each metric."""
     artifact: str = ""
+    """The S3 address of what it has left behind; empty while there is nothing."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Outcome:
-        known = {k: v for k, v in body.items() if k in cls.__dataclass_fields__}
-        return cls(
-            **known
-            | {"lane": Lane.parse(body["lane"]), "state": TaskState(body["state"]), "cause": Cause(body["cause"])}
-        )
+        return restore(cls, body, lane=Lane.parse, state=TaskState, cause=Cause)
 
 
 @dataclass(frozen=True)
 class Result:
-    """The one object a task leaves in the control bucket; newer attempts and later states replace older ones."""
+    """The one object that a task leaves in the control bucket.
+
+    Newer attempts and later states replace older ones.
+    """
 
     task: int
     key: str
     state: TaskState
     reason: str = ""
     outcomes: tuple[Outcome, ...] = ()
+    """The outcomes of all attempts that are known, in the order of their numbers."""
     submission: int = 1
-    """The one whose launcher left this: after a retry, what an earlier submission left no longer counts."""
+    """The submission whose launcher left this; after a retry, what an earlier submission left no longer counts."""
     curves: dict[str, str] = field(default_factory=dict)
-    """By metric, as `wire.curve` encodes them. Of all attempts, for one goes on from the other's checkpoint."""
+    """Learning curves by metric, as `wire.curve` encodes them. One curve runs through all attempts, for each goes on
+    from the checkpoint of the one before."""
 
     @property
     def attempt(self) -> int:
+        """The number of the newest attempt; 0 when there is none."""
         return self.outcomes[-1].number if self.outcomes else 0
 
     @property
     def usd(self) -> float:
+        """Dollars that all attempts cost together."""
         return sum(outcome.usd for outcome in self.outcomes)
 
     @property
     def metrics(self) -> dict[str, float]:
+        """The last values of the newest attempt's metrics."""
         return self.outcomes[-1].metrics if self.outcomes else {}
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """A result replaces another only if this is not smaller."""
+        """The result's place among the results of its task; a result replaces another only if this is not smaller."""
         return (self.submission, self.attempt, self.state.rank)
 
     def to_json(self) -> dict[str, Any]:

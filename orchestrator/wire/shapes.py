@@ -3,7 +3,8 @@
     shape("ml.p4d.24xlarge").gpus   # 8
     shape("ml.x99.large")           # None: nothing is guessed
 
-Types with accelerators, and families that follow no rule, stand in a table; of the others their name says it all.
+Types with accelerators, and families that follow no rule, stand in a table. What the others are made of follows from
+their names.
 Figures are those of EC2's DescribeInstanceTypes; a type is the same under SageMaker's `ml.` and without it.
 """
 
@@ -16,32 +17,36 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Chip:
-    """An accelerator."""
+    """The accelerators of an instance: all are of one kind."""
 
     name: str
     count: int
     memory_gib: int
-    """Of each."""
+    """The memory of each of them."""
 
     @property
     def kind(self) -> str:
+        """`neuron` or `gpu`."""
         return "neuron" if self.name.startswith("Trainium") else "gpu"
 
 
 @dataclass(frozen=True)
 class Shape:
+    """What one instance of a type is made of."""
+
     vcpus: int
     memory_gib: float
     chip: Chip | None = None
     gbps: float | None = None
-    """Of its network at the most; None where its name does not say it."""
+    """The most that its network carries, in gigabits a second; None where its name does not say it."""
     efa: bool = False
-    """Whether it has an Elastic Fabric Adapter: instances talk to each other past the kernel."""
+    """It has an Elastic Fabric Adapter: instances talk to each other past the kernel."""
     rdma: bool = False
-    """Whether that adapter reads and writes the accelerators' memory by itself."""
+    """Its Elastic Fabric Adapter reads and writes the accelerators' memory by itself."""
 
     @property
     def gpus(self) -> int:
+        """The number of its GPUs; 0 for an instance with other accelerators."""
         return self.chip.count if self.chip and self.chip.kind == "gpu" else 0
 
     @property
@@ -52,7 +57,7 @@ class Shape:
 
 @cache
 def shape(instance_type: str) -> Shape | None:
-    """What is known of a type, with or without `ml.` before its name."""
+    """Return what is known of a type, with or without `ml.` before its name; None for a type not known here."""
     name = instance_type.removeprefix("ml.")
     return _listed().get(name) or _by_rule(name)
 

@@ -6,18 +6,24 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
+from orchestrator.wire.stored import restore
+
 Scalar = str | int | float | bool
 
+KEPT_BACK_S = 180
+"""Seconds that an envelope pays for besides the training's own time: machines are billed from before its clock starts
+until after it was stopped. The planner adds them to each envelope, and the launcher lets no attempt run into them."""
 
-class Purchase(str, Enum):
+
+class Purchase(str, Enum):  # a docstring would stand in the schema of the sweep file
     SPOT = "spot"
     ON_DEMAND = "on_demand"
-    COMMITTED = "committed"
+    COMMITTED = "committed"  # paid already, by a training plan
 
 
 @dataclass(frozen=True, order=True)
 class Lane:
-    """What can be bought. Only a key: prices and slots are facts about it."""
+    """What can be bought. A lane is only a key: its prices and its slots are facts about it."""
 
     platform: str
     region: str
@@ -29,25 +35,28 @@ class Lane:
 
     @classmethod
     def parse(cls, text: str) -> Lane:
+        """Return the lane that `str` has written. Raise ValueError when the text is no lane."""
         platform, region, instance_type, purchase = text.split("/")
         return cls(platform, region, instance_type, Purchase(purchase))
 
 
 @dataclass(frozen=True)
 class Place:
-    """A lane with the replica there: where a task can really run."""
+    """A lane with the data's address in its Region: where a task can really run."""
 
     lane: Lane
     s3_uri: str
     rate: float
-    """On-demand $ for one instance and hour: what SageMaker multiplies billable time with, spot or not. 0 under a
-    training plan, whose hours are paid already."""
+    """Dollars for one instance and hour on demand. SageMaker multiplies billable time with it, spot or not.
+    It is 0 under a training plan, whose hours are paid already."""
     plan_arn: str = ""
-    """Of the training plan that a committed lane's instances belong to."""
+    """The ARN of the training plan that a committed lane's instances belong to; empty for all other lanes."""
 
     def to_json(self) -> dict[str, Any]:
-        body = {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
-        return body | {"plan_arn": self.plan_arn} if self.plan_arn else body
+        body: dict[str, Any] = {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
+        if self.plan_arn:
+            body["plan_arn"] = self.plan_arn
+        return body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Place:
@@ -56,26 +65,26 @@ class Place:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one task may use up over its life."""
+    """What one task may use up over its whole life."""
 
     max_runtime_s: int
     max_wait_s: int = 0
-    """Spot only: running and waiting together, 0 for as long as it runs."""
+    """Seconds that a spot training may run and wait together; 0 means no longer than it may run."""
     retries: int = 0
-    """Attempts beyond the first that may fail through the task's own doing."""
+    """Attempts after the first that may fail through the task's own doing."""
     patience_s: int = 1800
-    """How long one place may refuse capacity before the next is tried."""
+    """Seconds for which one place may refuse capacity before the next is tried."""
     envelope: float | None = None
-    """Dollars over all attempts, or None for no promise."""
+    """Dollars that all attempts together may cost, or None for no promise."""
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Limits:
-        return cls(**{k: v for k, v in body.items() if k in cls.__dataclass_fields__})
+        return restore(cls, body)
 
 
 @dataclass(frozen=True)
 class Task:
-    """dataset × point, addressed by its number."""
+    """One training: a dataset and a point of the space, addressed by a number."""
 
     number: int
     key: str
@@ -85,14 +94,14 @@ class Task:
     limits: Limits
     instances: int = 1
     after: int = 0
-    """Attempts up to this number belong to earlier submissions; ours count on from here."""
+    """The number of the last attempt of earlier submissions; this submission counts on from there."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"places": [place.to_json() for place in self.places]}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Task:
-        """Fields a newer writer added are ignored."""
+        """Return the task that a manifest's JSON describes; keys that a newer version added are ignored."""
         return cls(
             number=body["number"],
             key=body["key"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
-from orchestrator.aws.batch import ArrayJob, Batch, Job, named, submission
+from orchestrator.aws.batch import ArrayJob, Batch, Job, register_definition_request, submit_job_request
 from orchestrator.aws.definitions import render
 from orchestrator.errors import InvalidRequest
 from tests.aws.conftest import REGION
@@ -51,28 +51,28 @@ def batch(clients: Clients) -> Batch:
 
 
 def test_a_definition_is_registered_once_and_used_again(batch: Batch, definition: dict[str, Any]) -> None:
-    arn = batch.definition(definition)
-    assert batch.definition(dict(reversed(definition.items()))) == arn
-    assert batch.definition(definition | {"propagateTags": False}) != arn
+    arn = batch.ensure_definition(definition)
+    assert batch.ensure_definition(dict(reversed(definition.items()))) == arn
+    assert batch.ensure_definition(definition | {"propagateTags": False}) != arn
     known = batch.clients.client("batch", REGION).describe_job_definitions()["jobDefinitions"]
     assert len(known) == 2
 
 
 def test_a_definition_that_was_deregistered_is_registered_anew(batch: Batch, definition: dict[str, Any]) -> None:
-    arn = batch.definition(definition)
+    arn = batch.ensure_definition(definition)
     batch.clients.client("batch", REGION).deregister_job_definition(jobDefinition=arn)
-    assert batch.definition(definition) != arn
+    assert batch.ensure_definition(definition) != arn
 
 
 def test_a_definitions_name_is_its_contents_hash(definition: dict[str, Any]) -> None:
-    name = named(definition)["jobDefinitionName"]
+    name = register_definition_request(definition)["jobDefinitionName"]
     assert name.startswith("sweep-launcher-")
-    assert named(definition)["jobDefinitionName"] == name
-    assert named(definition | {"tags": {"sweep:owner": "bob"}})["jobDefinitionName"] != name
+    assert register_definition_request(definition)["jobDefinitionName"] == name
+    assert register_definition_request(definition | {"tags": {"sweep:owner": "bob"}})["jobDefinitionName"] != name
 
 
 def test_the_request_carries_the_manifests_address_and_nothing_else() -> None:
-    assert submission(ARRAY) == {
+    assert submit_job_request(ARRAY) == {
         "jobName": "nightly-s1-a0",
         "jobQueue": "sweep",
         "jobDefinition": "sweep-launcher",
@@ -86,18 +86,18 @@ def test_the_request_carries_the_manifests_address_and_nothing_else() -> None:
 
 
 def test_a_single_task_is_an_ordinary_job() -> None:
-    assert "arrayProperties" not in submission(replace(ARRAY, size=1))
+    assert "arrayProperties" not in submit_job_request(replace(ARRAY, size=1))
 
 
 def test_what_children_hold_while_they_run_is_an_override() -> None:
     held = [{"consumableResource": "slots", "quantity": 4}]
-    body = submission(replace(ARRAY, needs={"slots": 4}))
+    body = submit_job_request(replace(ARRAY, needs={"slots": 4}))
     assert body["consumableResourcePropertiesOverride"] == {"consumableResourceList": held}
-    assert "consumableResourcePropertiesOverride" not in submission(ARRAY)
+    assert "consumableResourcePropertiesOverride" not in submit_job_request(ARRAY)
 
 
 def test_a_submitted_array_is_found_by_its_exact_name(batch: Batch, definition: dict[str, Any]) -> None:
-    arn = batch.definition(definition)
+    arn = batch.ensure_definition(definition)
     assert batch.find(ARRAY.name, "sweep") is None
     job = batch.submit(replace(ARRAY, definition=arn))
     batch.submit(replace(ARRAY, definition=arn, name="nightly-s1-a01"))
@@ -106,7 +106,7 @@ def test_a_submitted_array_is_found_by_its_exact_name(batch: Batch, definition: 
 
 
 def test_jobs_are_described_with_their_size(batch: Batch, definition: dict[str, Any]) -> None:
-    arn = batch.definition(definition)
+    arn = batch.ensure_definition(definition)
     array, single = batch.submit(replace(ARRAY, definition=arn)), batch.submit(replace(ARRAY, definition=arn, size=1))
     assert [(job.id, job.size) for job in batch.describe([array, single])] == [(array, 3), (single, 1)]
 
@@ -115,7 +115,7 @@ def test_children_that_failed_are_found_with_their_index(
     batch: Batch, definition: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOTO_SIMPLE_BATCH_FAIL_AFTER", "0")
-    arn = batch.definition(definition)
+    arn = batch.ensure_definition(definition)
     array, single = batch.submit(replace(ARRAY, definition=arn)), batch.submit(replace(ARRAY, definition=arn, size=1))
     assert sorted(job.index for job in batch.failed_children(array)) == [0, 1, 2]
     assert [job.id for job in batch.failed_children(single)] == [single]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.aws.ecr import Ecr, Image, pinned
+from orchestrator.aws.ecr import Ecr, Image, pin_image
 from orchestrator.aws.session import Clients
 from orchestrator.errors import NotFound
 
@@ -18,7 +18,7 @@ DIGEST = "sha256:" + "a" * 64
 
 
 def pushed(client: Callable[..., Any], repository: str, tag: str, layer: str = "one", region: str = "eu-west-1") -> str:
-    """The digest of an image that somebody has put there."""
+    """Push an image, and return its digest."""
     ecr = client("ecr", region)
     if repository not in {found["repositoryName"] for found in ecr.describe_repositories()["repositories"]}:
         ecr.create_repository(repositoryName=repository)
@@ -47,17 +47,17 @@ def test_an_image_in_ecr_is_told_from_others(uri: str, image: Image | None) -> N
 @pytest.mark.usefixtures("cloud_environment")
 def test_a_tag_is_pinned_to_what_it_stands_for_now(client: Callable[..., Any], name: str) -> None:
     first = pushed(client, name, "1")
-    assert pinned(f"{HOST}/{name}:1", OURS, Clients()) == f"{HOST}/{name}@{first}"
+    assert pin_image(f"{HOST}/{name}:1", OURS, Clients()) == f"{HOST}/{name}@{first}"
     second = pushed(client, name, "1", layer="two")
     assert second != first
-    assert pinned(f"{HOST}/{name}:1", OURS, Clients()) == f"{HOST}/{name}@{second}"
+    assert pin_image(f"{HOST}/{name}:1", OURS, Clients()) == f"{HOST}/{name}@{second}"
 
 
 @pytest.mark.usefixtures("cloud_environment")
 def test_an_image_that_is_not_in_a_region_is_found_before_anything_runs(client: Callable[..., Any], name: str) -> None:
     pushed(client, name, "1", region="us-east-1")
     with pytest.raises(NotFound, match=f"there is no image .*{name}:1") as caught:
-        pinned(f"{HOST}/{name}:1", OURS, Clients())
+        pin_image(f"{HOST}/{name}:1", OURS, Clients())
     assert caught.value.hint == f"`sweep images push {name}:1` brings it to every Region"
 
 
@@ -65,16 +65,16 @@ def test_an_image_that_is_not_in_a_region_is_found_before_anything_runs(client: 
 def test_nor_is_a_tag_that_nobody_has_pushed(client: Callable[..., Any], name: str) -> None:
     pushed(client, name, "1")
     with pytest.raises(NotFound, match=f"there is no image .*{name}:2"):
-        pinned(f"{HOST}/{name}:2", OURS, Clients())
+        pin_image(f"{HOST}/{name}:2", OURS, Clients())
 
 
 @pytest.mark.parametrize("uri", ["python:3.12", f"{HOST}/model@{DIGEST}", HOST.replace(OURS, "763104351884") + "/dl:1"])
 def test_what_is_not_ours_or_pinned_already_stays_as_it_is(uri: str) -> None:
-    assert pinned(uri, OURS, Clients()) == uri
+    assert pin_image(uri, OURS, Clients()) == uri
 
 
 @pytest.mark.usefixtures("cloud_environment")
 def test_a_repository_is_made_once(client: Callable[..., Any], name: str) -> None:
     for _ in range(2):
-        Ecr(Clients(), "eu-west-1").make(name)
+        Ecr(Clients(), "eu-west-1").make_repository(name)
     assert client("ecr", "eu-west-1").describe_repositories(repositoryNames=[name])["repositories"]

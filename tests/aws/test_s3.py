@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Scripted:
-    """Clients whose S3 answers a write as told, one answer a call."""
+    """Clients whose S3 gives these answers to writes, one a call."""
 
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)

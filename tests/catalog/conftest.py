@@ -98,7 +98,7 @@ def catalog(empty: Catalog, tmp_path: Path) -> Catalog:
 
 @pytest.fixture(scope="session")
 def small_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    """The same for many tests: those that do not change it."""
+    """A small catalog for the many tests that do not change it."""
     folder = tmp_path_factory.mktemp("small")
     return _loaded(f"sqlite:///{folder / 'catalog.db'}", folder)
 
@@ -111,7 +111,7 @@ def small_postgresql(postgresql: Any, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def shared(request: pytest.FixtureRequest) -> Any:
-    """On both databases, for tests that do not change it."""
+    """A small catalog on each of both databases, for tests that do not change it."""
     return request.getfixturevalue(f"small_{request.param}")
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from orchestrator.catalog.committed import COMMITTED
+from orchestrator.catalog.commitments import COMMITTED
 from orchestrator.catalog.survey import WANTED, candidates, in_order
 from orchestrator.db import tables
 from orchestrator.db.engine import reading
@@ -175,7 +175,7 @@ def _insert(connection: Connection, table: Table, rows: list[Row]) -> None:
 
 
 class _World:
-    """The same facts, to be looked up one by one."""
+    """Holds the facts of one example, to be looked up one by one."""
 
     def __init__(
         self, wanted: list[Row], rates: list[Row], slots: list[Row], reclaimed: list[Row], tiers: list[Row],
@@ -186,10 +186,12 @@ class _World:
 
     def usd(self, lane: Row) -> float | None:
         row = self.rates.get(_lane(lane))
-        return row["usd_per_hour"] or None if row else None
+        if row is None or row["usd_per_hour"] == 0:
+            return None
+        return row["usd_per_hour"]
 
     def price(self, lane: Row) -> float | None:
-        """Its own, or that of managed spot by what EC2 gives off."""
+        """Return the lane's own price, or that of managed spot as EC2's prices suggest it."""
         twin = _on_ec2(lane)
         if _lane(lane) in self.rates or lane["purchase"] != "spot" or not twin:
             return self.usd(lane)
@@ -197,7 +199,7 @@ class _World:
         return full * spot / beside if full and spot and beside else None
 
     def offers(self) -> Iterator[Row]:
-        """Every lane that is for sale, with all that is known of it."""
+        """Yield every lane that is for sale, with all that is known of it."""
         for lane in LANES:
             twin = _on_ec2(lane)
             quota = self.slots.get(_lane(lane))
@@ -226,15 +228,14 @@ class _World:
 def _loop(where: Where, world: _World) -> list[Row]:
     found = []
     for dataset, offer in product(DATASETS, list(world.offers())):
-        asked = offer["instance_type"] in where.instance_types and offer["purchase"] in [
-            p.value for p in where.purchases
-        ]
-        # What is committed is asked for in Python, before the join.
+        purchases = [purchase.value for purchase in where.purchases]
+        wanted = offer["instance_type"] in where.instance_types and offer["purchase"] in purchases
+        # What is committed is selected in Python, before the join.
         allowed = not where.regions or offer["region"] in where.regions
         if offer["purchase"] == "committed":
-            asked, allowed = Purchase.COMMITTED in where.purchases, True
+            wanted, allowed = Purchase.COMMITTED in where.purchases, True
         source = _source([row for row in world.wanted if row["dataset"] == dataset], offer["region"], world.tiers)
-        if allowed and asked and source:
+        if allowed and wanted and source:
             replica, usd = source
             found.append(
                 {"dataset": dataset, **offer, "s3_uri": replica["s3_uri"], "bytes": replica["bytes"]}
@@ -249,14 +250,14 @@ def _on_demand(lane: Row) -> Row:
 
 
 def _on_ec2(lane: Row) -> Row | None:
-    """The machine that a managed one is."""
+    """Return the EC2 machine that a managed one runs on."""
     if lane["platform"] != "sagemaker":
         return None
     return lane | {"platform": "ec2", "instance_type": lane["instance_type"].removeprefix("ml.")}
 
 
 def _source(replicas: list[Row], region: str, tiers: list[Row]) -> tuple[Row, float | None] | None:
-    """The replica here; or the cheapest to copy from, the first of equals."""
+    """Return the replica here, or the one that is cheapest to copy from: the first of equals."""
     options: list[tuple[float, str, Row]] = []
     for replica in replicas:
         if replica["region"] == region:

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.catalog.catalog import Catalog
-from orchestrator.catalog.kinds import KINDS
-from orchestrator.catalog.staging import Counts
+from orchestrator.catalog.file_kinds import KINDS
+from orchestrator.catalog.incoming_rows import Counts
 from orchestrator.errors import CatalogError
 from tests.catalog.conftest import FILES, small, write
 

@@ -216,8 +216,8 @@ def test_one_dataset_without_a_place_is_enough_to_refuse_a_sweep(shared: Catalog
 
 
 def test_the_same_rows_make_the_same_market_on_both_databases(small_sqlite: Catalog, small_postgresql: Catalog) -> None:
-    for asked in (sweep(), sweep({"purchases": ["spot"]}, tags=["night"])):
-        assert small_sqlite.survey(asked).hash == small_postgresql.survey(asked).hash
+    for wanted in (sweep(), sweep({"purchases": ["spot"]}, tags=["night"])):
+        assert small_sqlite.survey(wanted).hash == small_postgresql.survey(wanted).hash
     lines = [ClassicLine("us-west-2", "s3://data/b"), ClassicLine("us-east-1", "s3://data/ä")]
     assert small_sqlite.survey(sweep(), lines).hash == small_postgresql.survey(sweep(), lines).hash
 

@@ -32,8 +32,8 @@ def test_whatever_is_drawn_stays_within_its_rectangle(series: list[list[tuple[fl
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.booleans())
-def test_ticks_are_few_in_order_and_within(values: list[float], steep: bool) -> None:
-    axis = Axis.over(values, 0, 100, steep=steep)
+def test_ticks_are_few_in_order_and_within(values: list[float], may_be_log: bool) -> None:
+    axis = Axis.over(values, 0, 100, may_be_log=may_be_log)
     assert len(axis.ticks) <= 12
     assert axis.ticks == sorted(axis.ticks)
     assert all(-1e-6 <= axis.at(tick) <= 100 + 1e-6 for tick in axis.ticks)
@@ -53,10 +53,10 @@ def test_ticks_are_round(values: list[float], ticks: list[float]) -> None:
 
 
 def test_what_falls_by_factors_is_shown_by_factors() -> None:
-    axis = Axis.over([0.001, 10], 0, 100, steep=True)
+    axis = Axis.over([0.001, 10], 0, 100, may_be_log=True)
     assert axis.ticks == pytest.approx([0.001, 0.01, 0.1, 1, 10])
     assert axis.at(0.1) == pytest.approx(50)
-    assert not Axis.over([0, 10], 0, 100, steep=True).log
+    assert not Axis.over([0, 10], 0, 100, may_be_log=True).log
 
 
 DRAWING = Drawing(

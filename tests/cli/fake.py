@@ -141,7 +141,7 @@ class FakeOrchestrator:
 
 
 def main() -> int:
-    """As a program of its own, for what needs one: signals, pipes, terminals."""
+    """Run `sweep` with the fake, as a program of its own: signals, pipes and terminals need one."""
     run = FakeRun(endless="endless" in os.environ.get("FAKE", ""))
     if "many" in os.environ.get("FAKE", ""):
         run.rows = [row(task, 0.5) for task in range(50_000)]

@@ -1,4 +1,4 @@
-"""How a command ends: one line on stderr, the right exit code, nothing left running."""
+"""A command ends with one line on stderr, the right exit code, and nothing left running."""
 
 from __future__ import annotations
 

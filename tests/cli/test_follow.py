@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.cli.standing import Standing
+from orchestrator.cli.status_view import StatusView
 from tests.cli.fake import FakeOrchestrator, status
 
 if TYPE_CHECKING:
@@ -69,4 +69,6 @@ def test_ctrl_c_stops_the_watching_and_says_that_the_run_goes_on(shell: Shell) -
 
 
 def test_large_numbers_are_readable() -> None:
-    assert str(Standing.of(status(done=9_000, pending=1_000))) == "nightly: 9,000/10,000 done, 1,000 pending, $9,000.00"
+    assert (
+        str(StatusView.of(status(done=9_000, pending=1_000))) == "nightly: 9,000/10,000 done, 1,000 pending, $9,000.00"
+    )

@@ -7,7 +7,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.program import app, global_options, hoist
+from orchestrator.cli.program import app, global_options, move_to_front
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,14 +55,14 @@ def test_every_option_is_explained(name: str) -> None:
     ],
 )
 def test_global_options_are_moved_in_front(typed: str, parsed: str) -> None:
-    assert hoist(typed.split(), OPTIONS) == parsed.split()
+    assert move_to_front(typed.split(), OPTIONS) == parsed.split()
 
 
 @given(st.lists(st.sampled_from([*OPTIONS, "--", "runs", "--json", "x"])))
 def test_moving_options_loses_and_adds_nothing(words: list[str]) -> None:
-    assert sorted(hoist(words, OPTIONS)) == sorted(words)
+    assert sorted(move_to_front(words, OPTIONS)) == sorted(words)
 
 
 @given(st.lists(st.sampled_from(["runs", "--json", "x", "--task", "3"])))
 def test_everything_else_stays_in_order(words: list[str]) -> None:
-    assert hoist(words, OPTIONS) == words
+    assert move_to_front(words, OPTIONS) == words

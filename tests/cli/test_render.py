@@ -104,8 +104,10 @@ def test_what_is_said_to_a_person_is_not_data(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr() == ("", "hello\n")
 
 
-def test_a_narrow_terminal_leaves_spare_columns_out_instead_of_breaking_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = (*COLUMNS, Column("people", lambda city: city.people, title="census", spare=True))
+def test_a_narrow_terminal_leaves_optional_columns_out_instead_of_breaking_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = (*COLUMNS, Column("people", lambda city: city.people, title="census", optional=True))
     shown = {}
     for width in (80, 25):
         monkeypatch.setenv("COLUMNS", str(width))

@@ -1,4 +1,4 @@
-"""On a real terminal: questions, colours, the live table."""
+"""Questions, colours and the live table, on a real terminal."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SWEEP = Path(sys.executable).parent / "sweep"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """Where the demo keeps its files: when it has ended, none is left and nothing runs from there."""
+    """The folder where the demo keeps its files. When it has ended, none is left and nothing runs from there."""
     yield tmp_path
     deadline = time.monotonic() + 5  # killed processes take a moment to be gone
     while (left := running_from(tmp_path)) and time.monotonic() < deadline:
@@ -44,21 +44,21 @@ def running_from(home: Path) -> list[str]:
     return found
 
 
-def started(home: Path, errors: int = subprocess.PIPE) -> subprocess.Popen[str]:
+def started(home: Path, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [SWEEP, "demo"],
         cwd=home,
         env=os.environ | {"TMPDIR": str(home), "AWS_PROFILE": "not-to-be-used"},
         stdout=subprocess.PIPE,
-        stderr=errors,
+        stderr=stderr,
         text=True,
     )
 
 
 def test_the_demo_goes_from_data_to_a_leaderboard(home: Path) -> None:
     demo = started(home)
-    output, told = demo.communicate(timeout=300)
-    assert demo.returncode == 0, told
+    output, errors = demo.communicate(timeout=300)
+    assert demo.returncode == 0, errors
     plan, leaderboard, invoice = tables(output)
     assert {row["REGION"] for row in plan} == set(REGIONS)
     losses = [float(row["VAL_LOSS"]) for row in leaderboard]
@@ -66,7 +66,7 @@ def test_the_demo_goes_from_data_to_a_leaderboard(home: Path) -> None:
     assert losses == sorted(losses)
     assert losses[-1] < 0.02
     assert {row["REGION"] for row in invoice} == set(REGIONS)
-    assert "24/24 done" in told
+    assert "24/24 done" in errors
     assert "sweep init" in output
 
 
@@ -87,10 +87,10 @@ def tables(output: str) -> list[list[dict[str, str]]]:
 
 @pytest.mark.parametrize("moment", ["Starting AWS", "in the catalog", "Submitted", "running"])
 def test_ctrl_c_at_any_moment_leaves_nothing(home: Path, moment: str) -> None:
-    demo = started(home, errors=subprocess.STDOUT)
+    demo = started(home, stderr=subprocess.STDOUT)
     assert demo.stdout is not None
     while moment not in (line := demo.stdout.readline()):
         assert line, "it ended before"
     demo.send_signal(signal.SIGINT)
-    told, _ = demo.communicate(timeout=60)
-    assert (demo.returncode, told.splitlines()[-1]) == (130, "interrupted")
+    output, _ = demo.communicate(timeout=60)
+    assert (demo.returncode, output.splitlines()[-1]) == (130, "interrupted")

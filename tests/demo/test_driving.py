@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orchestrator.demo.driving import CAMPAIGNS, DRIVES, FEATURES, Campaign, drives
-from orchestrator.demo.world import recordings
+from orchestrator.demo.sample_data import recordings
 
 each_campaign = pytest.mark.parametrize("campaign", CAMPAIGNS, ids=lambda campaign: campaign.name)
 

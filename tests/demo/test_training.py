@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from orchestrator.demo.driving import CAMPAIGNS
-from orchestrator.demo.world import recordings
+from orchestrator.demo.sample_data import recordings
 
 SCRIPTS = Path(__file__).parents[2] / "orchestrator" / "demo" / "training"
 BIN = Path(sys.executable).parent

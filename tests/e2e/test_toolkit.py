@@ -63,7 +63,7 @@ def test_a_training_under_aws_s_toolkit_reports_whole_lines_and_goes_on(
     handle = Handle(place.lane, request.training, 1.0, 1)
 
     def log() -> list[str]:
-        return [line for _, line in platform.logs(handle, {}, first=True)]
+        return [line for _, line in platform.logs(handle, {}, first_instance=True)]
 
     platform.start(request)
     wait(lambda: f"[sweep] step={STEPS // 2} " in "\n".join(log()))

@@ -1,4 +1,4 @@
-"""A control bucket in memory, a platform that does as it is told, and a world in which waiting takes no time."""
+"""A control bucket in memory, a platform that does what its test says, and a world in which waiting takes no time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import Listed, Stored
 from orchestrator.errors import AlreadyExists, NotFound, SweepError
 from orchestrator.launcher.drive import Driver
-from orchestrator.launcher.history import History
+from orchestrator.launcher.task_history import TaskHistory
 from orchestrator.launcher.world import World
 from orchestrator.platforms.base import Handle, Request
 from orchestrator.wire.names import digest, training_name
@@ -43,7 +43,7 @@ def task(**changes: Any) -> Task:
 
 
 class Bucket:
-    """What `Control` needs of S3, in memory; `before` is called at every operation."""
+    """A bucket in memory, with what `Control` needs of S3; `before` is called at every operation."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Stored] = {}
@@ -96,7 +96,7 @@ def _json(template: Template) -> bytes:
 
 @dataclass
 class Life:
-    """What happens to one attempt: refusals of its start, then what each look at it shows; the last one stays."""
+    """The life of one attempt: refusals of its start, then what each look at it shows; the last one stays."""
 
     refusals: list[SweepError] = field(default_factory=list)
     looks: list[tuple[TaskState, Cause]] = field(default_factory=lambda: [DONE])
@@ -123,7 +123,7 @@ class Training:
 
 
 class FakePlatform:
-    """`lives[n-1]` is what happens to attempt n; an attempt beyond them is done at the first look."""
+    """A platform on which attempt n lives `lives[n-1]`; an attempt beyond them is done at the first look."""
 
     name = "fake"
 
@@ -132,9 +132,9 @@ class FakePlatform:
         self.hours = hours
         self.trainings: dict[tuple[str, str], Training] = {}
         self.created: list[str] = []
-        self.asked: list[str] = []
+        self.start_calls: list[str] = []
         self.written: dict[str, list[str]] = {}
-        """Lines of a training's log."""
+        """Lines of each training's log."""
         self.before: Callable[[str], None] = lambda _: None
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
@@ -143,7 +143,7 @@ class FakePlatform:
 
     def start(self, request: Request) -> None:
         self.before("start")
-        self.asked.append(request.training)
+        self.start_calls.append(request.training)
         life = self._life(request.body["attempt"])
         there = self.trainings.get((request.lane.region, request.training))
         if there:
@@ -176,9 +176,9 @@ class FakePlatform:
             training.stopped = True
             training.looks = [RUNNING, STOPPED]
 
-    def logs(self, handle: Handle, after: dict[str, str], *, first: bool = False) -> Iterator[tuple[str, str]]:
+    def logs(self, handle: Handle, after: dict[str, str], *, first_instance: bool = False) -> Iterator[tuple[str, str]]:
         self.before("logs")
-        stream = f"{handle.training}/algo-{1 if first else 2}-1"
+        stream = f"{handle.training}/algo-{1 if first_instance else 2}-1"
         lines = self.written.get(handle.training, [])
         for number in range(int(after.get(stream, 0)), len(lines)):
             after[stream] = str(number + 1)
@@ -194,7 +194,7 @@ class FakePlatform:
 
 @dataclass
 class Time:
-    """A clock that sleeping moves."""
+    """The time, which sleeping moves."""
 
     now: float = 1_000_000.0
     slept: list[float] = field(default_factory=list)
@@ -223,7 +223,7 @@ class Bench:
         self.submission = submission
 
     def driver(self, world: World | None = None) -> Driver:
-        history = History(self.task, self.submission, self.control)
+        history = TaskHistory(self.task, self.submission, self.control)
         return Driver(history, lambda _: self.platform, world or self.time.world())
 
     def launch(self) -> Exit:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.errors import UsageError
-from orchestrator.launcher.child import child, read_task
+from orchestrator.launcher.child import read_task, this_child
 from orchestrator.wire import manifest
 from orchestrator.wire.names import index_key
 from tests.launcher.fakes import Bucket, task
@@ -46,30 +46,30 @@ def written(count: int) -> tuple[bytes, bytes]:
 
 
 def test_batch_says_which_line_of_which_run_is_ours() -> None:
-    mine = child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "7", "AWS_BATCH_JOB_ARRAY_SIZE": "40"})
+    mine = this_child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "7", "AWS_BATCH_JOB_ARRAY_SIZE": "40"})
     assert (mine.run, mine.submission, mine.index, mine.siblings, mine.region) == ("nightly", 2, 7, 40, "us-east-1")
 
 
 def test_an_ordinary_job_is_an_array_of_one() -> None:
-    mine = child(ENVIRONMENT)
+    mine = this_child(ENVIRONMENT)
     assert (mine.index, mine.siblings) == (0, 1)
 
 
 def test_the_classic_variable_is_understood() -> None:
-    assert child({"S3_ARRAY_FILE": f"s3://control/{KEY}", "AWS_REGION": "eu-west-1"}).run == "nightly"
+    assert this_child({"S3_ARRAY_FILE": f"s3://control/{KEY}", "AWS_REGION": "eu-west-1"}).run == "nightly"
 
 
 @given(st.integers(1, 30), st.data())
 def test_every_child_reads_its_own_line(count: int, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, count - 1))
-    mine = child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": str(index)})
+    mine = this_child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": str(index)})
     assert read_task(mine, bucket_of(*written(count))) == task(number=index)
 
 
 def test_two_ranged_reads_suffice_however_long_the_manifest() -> None:
     lines, index = written(500)
     bucket = bucket_of(lines, index)
-    read_task(child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "250"}), bucket)
+    read_task(this_child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "250"}), bucket)
     (first, read_index), (second, read_line) = bucket.read  # type: ignore[attr-defined]
     assert (first, read_index, second) == (index_key(KEY), 2 * manifest.RECORD, KEY)
     assert read_line < len(lines) / 100
@@ -77,14 +77,14 @@ def test_two_ranged_reads_suffice_however_long_the_manifest() -> None:
 
 def test_a_manifest_without_an_index_is_read_whole() -> None:
     lines, _ = written(3)
-    assert read_task(child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "2"}), bucket_of(lines)).number == 2
+    assert read_task(this_child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "2"}), bucket_of(lines)).number == 2
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0c", "\x1c"])
 def test_only_a_newline_ends_a_line_of_a_manifest_without_an_index(separator: str) -> None:
     lines, _ = written(2)
     theirs = f"us-west-2,s3://data/a{separator}b\n".encode()
-    mine = child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "2"})
+    mine = this_child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "2"})
     assert read_task(mine, bucket_of(theirs + lines)).number == 1
 
 
@@ -99,7 +99,7 @@ def test_only_a_newline_ends_a_line_of_a_manifest_without_an_index(separator: st
 )
 def test_an_environment_that_does_not_say_is_one_clear_line(changes: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        child({**ENVIRONMENT, **changes})
+        this_child({**ENVIRONMENT, **changes})
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,10 @@ def test_an_environment_that_does_not_say_is_one_clear_line(changes: dict[str, s
 )
 def test_a_line_that_is_no_task_is_one_clear_line(lines: bytes, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        read_task(child(ENVIRONMENT), bucket_of(lines))
+        read_task(this_child(ENVIRONMENT), bucket_of(lines))
 
 
 def test_an_index_beyond_the_manifest_is_one_clear_line() -> None:
-    mine = child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "3"})
+    mine = this_child({**ENVIRONMENT, "AWS_BATCH_JOB_ARRAY_INDEX": "3"})
     with pytest.raises(UsageError, match="has no line 3"):
         read_task(mine, bucket_of(*written(3)))

@@ -17,7 +17,7 @@ DOCKERFILE = (ROOT / "containers" / "launcher" / "Dockerfile").read_text()
 
 
 def copied() -> list[str]:
-    """What the first stage copies from the checkout."""
+    """Return what the first stage copies from the checkout."""
     lines = re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)
     return [word for line in lines for word in line.split()[:-1]]
 

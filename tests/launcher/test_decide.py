@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.launcher.decide import INTERRUPTIONS, SHORTEST_S, STARTUP_S, End, Start, Tried, decide, exit_of
+from orchestrator.launcher.decide import INTERRUPTIONS, SHORTEST_S, End, Start, Tried, decide, exit_of
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
-from orchestrator.wire.task import Limits
+from orchestrator.wire.task import KEPT_BACK_S, Limits
 from tests.launcher.fakes import PLACES, task
 
 
@@ -92,7 +92,7 @@ def test_no_attempt_may_run_for_longer_than_the_dollars_left(
     if isinstance(step, Start):
         rate = PLACES[step.place].rate * instances
         assert SHORTEST_S <= step.max_runtime_s <= longest
-        assert spent + (step.max_runtime_s + STARTUP_S) / 3600 * rate <= envelope + 1e-6
+        assert spent + (step.max_runtime_s + KEPT_BACK_S) / 3600 * rate <= envelope + 1e-6
     else:
         assert step.exit is Exit.UNAVAILABLE
 

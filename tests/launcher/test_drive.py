@@ -72,7 +72,7 @@ def test_an_attempt_recorded_but_never_started_is_started_with_the_same_name() -
     bench.platform.before = lambda _: None
     assert bench.launch() is Exit.DONE
     assert bench.attempts == ["1 in us-west-2"]
-    assert bench.platform.asked == ["nightly-7-1"]
+    assert bench.platform.start_calls == ["nightly-7-1"]
 
 
 def test_a_failure_of_the_task_is_tried_again_as_often_as_it_may() -> None:
@@ -135,7 +135,7 @@ def test_a_refusal_that_passes_is_waited_out_within_the_same_attempt(error: Clou
     bench = Bench(Life(refusals=[error] * 4))
     assert bench.launch() is Exit.DONE
     assert bench.attempts == ["1 in us-west-2"]
-    assert bench.platform.asked == ["nightly-7-1"] * 5
+    assert bench.platform.start_calls == ["nightly-7-1"] * 5
     assert bench.time.slept[:4] == [60, 120, 240, 480]
 
 
@@ -207,7 +207,7 @@ def test_a_cancelled_run_starts_nothing() -> None:
     bench = Bench()
     bench.control.cancel(through=1)
     assert bench.launch() is Exit.CANCELLED
-    assert bench.platform.asked == []
+    assert bench.platform.start_calls == []
     assert bench.result.state is TaskState.CANCELLED
 
 
@@ -293,7 +293,7 @@ def test_a_spent_envelope_ends_the_task() -> None:
 
 
 def _earlier(bench: Bench, state: TaskState, usd: float = 1.8) -> None:
-    """Attempt 1 of submission 1, which ended so."""
+    """Record an attempt 1 of submission 1 that ended so."""
     lane = PLACES[0].lane
     bench.control.record(Attempt(7, 1, 0, lane, "nightly-7-1", "h", 3600, 1.0))
     outcome = Outcome(1, lane, "nightly-7-1", state, Cause.TASK if state is TaskState.FAILED else Cause.NONE, usd=usd)
@@ -326,7 +326,7 @@ def test_a_launcher_of_an_earlier_submission_makes_way() -> None:
     bench = Bench(submission=1)
     bench.control.write_result(Result(7, "key", TaskState.RUNNING, submission=2))
     assert bench.launch() is Exit.CANCELLED
-    assert bench.platform.asked == []
+    assert bench.platform.start_calls == []
 
 
 def test_another_request_under_a_recorded_attempt_is_refused() -> None:
@@ -334,7 +334,7 @@ def test_another_request_under_a_recorded_attempt_is_refused() -> None:
     bench.control.record(Attempt(7, 1, 0, PLACES[0].lane, "nightly-7-1", "other", 3600, 1.0))
     assert bench.launch() is Exit.UNAVAILABLE
     assert "another request than this launcher would send" in bench.result.reason
-    assert bench.platform.asked == []
+    assert bench.platform.start_calls == []
 
 
 def test_a_missing_template_is_said_in_the_result() -> None:

@@ -80,10 +80,10 @@ def test_the_child_side_needs_only_boto3_and_the_standard_library() -> None:
     assert set(json.loads(done.stdout)) <= ALLOWED
 
 
-def test_every_error_of_ours_has_a_meaning() -> None:
+def test_every_error_of_ours_has_an_exit_code() -> None:
     def below(kind: type[SweepError]) -> list[type[SweepError]]:
         return [kind, *(deeper for child in kind.__subclasses__() for deeper in below(child))]
 
-    assert {launcher._meaning(kind("x")) for kind in below(SweepError)} == {
+    assert {launcher._exit_code(kind("x")) for kind in below(SweepError)} == {
         Exit.TASK_WRONG, Exit.UNAVAILABLE, Exit.RESTART,
     }  # fmt: skip

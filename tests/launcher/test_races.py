@@ -1,6 +1,6 @@
 """Launchers of one task, interleaved at every call they make, killed anywhere, with answers that get lost.
 
-Each launcher runs in a thread of its own and stops before every call to S3, to the platform and to its clock; a
+Each launcher runs in a thread of its own and stops before every call to S3, to the platform and to its sleep; a
 schedule that Hypothesis draws says whose call comes next, who is killed and restarted, and whose answer is lost. What
 must hold in all of them: never two trainings alive, never two trainings of one number, and always an end.
 """
@@ -18,7 +18,7 @@ from orchestrator.aws.control import Control
 from orchestrator.errors import QuotaExceeded, Throttled, Unreachable
 from orchestrator.launcher.decide import exit_of
 from orchestrator.launcher.drive import Driver
-from orchestrator.launcher.history import History
+from orchestrator.launcher.task_history import TaskHistory
 from orchestrator.launcher.world import World
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, TaskState
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 
 class Killed(BaseException):
-    """As SIGKILL would: nothing catches it."""
+    """A launcher's end by SIGKILL: nothing catches it."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Whose call comes next, and what befalls it."""
+    """The launcher whose call comes next, and what befalls the call."""
 
     who: int
     fate: str = "goes"
@@ -69,7 +69,7 @@ class Launcher:
         self.stopped.acquire()
 
     def step(self, fate: str) -> None:
-        """Let it make its next call, with this fate; back when it stands before the one after."""
+        """Let it make its next call, with this fate. Return when it stands before the one after."""
         self.fate = fate
         self.go.release()
         self.stopped.acquire()
@@ -79,7 +79,7 @@ class Launcher:
     def _run(self) -> None:
         world = World(lambda: self.bench.time.now, self._sleep, lambda: False, lambda _, high: high)
         control = Control(Spied(self.bench.control.s3, self.call), RUN)  # type: ignore[arg-type]
-        history = History(self.bench.task, self.bench.submission, control)
+        history = TaskHistory(self.bench.task, self.bench.submission, control)
         try:
             self._wait()
             self.exit = Driver(history, lambda _: Spied(self.bench.platform, self.call), world).drive()  # type: ignore[arg-type,return-value]
@@ -110,7 +110,7 @@ class Launcher:
 
 
 class Spied:
-    """Somebody's calls, each made through a launcher's turn."""
+    """An object whose every call waits for its launcher's turn."""
 
     def __init__(self, real: Any, call: Callable[[Callable[[], Any]], Any]) -> None:
         self._real = real
@@ -182,5 +182,5 @@ def test_schedules_do_make_two_launchers_start_the_same_training() -> None:
     benches = [Bench() for _ in range(10)]
     for head_start, bench in enumerate(benches):
         run(bench, 2, [Turn(0)] * head_start + [Turn(1)] * 20)
-    assert any(bench.platform.asked == ["nightly-7-1"] * 2 for bench in benches)
+    assert any(bench.platform.start_calls == ["nightly-7-1"] * 2 for bench in benches)
     assert all(bench.platform.created == ["nightly-7-1 in us-west-2"] for bench in benches)

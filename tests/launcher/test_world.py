@@ -9,14 +9,14 @@ import textwrap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.launcher.world import STEEPEST
+from orchestrator.launcher.world import LONGEST_BACK_OFF
 from tests.launcher.fakes import Time
 
 
 @given(st.integers(1, 10_000), st.floats(0.1, 60), st.floats(0, 1))
-def test_together_siblings_ask_at_most_a_few_times_a_second(siblings: int, poll_s: float, chance: float) -> None:
+def test_together_siblings_look_at_most_a_few_times_a_second(siblings: int, poll_s: float, chance: float) -> None:
     world = Time().world(siblings, lambda low, high: low + (high - low) * chance)
-    interval = world.interval(poll_s)
+    interval = world.poll_interval(poll_s)
     assert interval >= 0.75 * poll_s
     assert siblings / interval <= 5 / 0.75 + 1e-9
 
@@ -24,15 +24,15 @@ def test_together_siblings_ask_at_most_a_few_times_a_second(siblings: int, poll_
 @given(st.integers(1, 10_000), st.floats(0.1, 60), st.integers(1, 10_000))
 def test_waits_double_up_to_a_bound_and_never_overflow(siblings: int, poll_s: float, refusals: int) -> None:
     world = Time().world(siblings)
-    assert world.back_off(poll_s, refusals) <= max(STEEPEST * poll_s, siblings)
+    assert world.back_off(poll_s, refusals) <= max(LONGEST_BACK_OFF * poll_s, siblings)
     assert world.back_off(poll_s, 1) <= 2 * poll_s
 
 
 def test_sigterm_ends_a_sleep_and_is_remembered() -> None:
     script = textwrap.dedent("""
         import sys, time
-        from orchestrator.launcher.world import real
-        world = real(1)
+        from orchestrator.launcher.world import real_world
+        world = real_world(1)
         print("ready", flush=True)
         began = time.monotonic()
         world.sleep(60)

@@ -1,4 +1,4 @@
-"""Which AWS the conformance suite is held against: the local cloud, or a real account.
+"""Says which AWS the conformance suite is held against: the local cloud, or a real account.
 
     SWEEP_CONFORMANCE=aws SWEEP_QUEUE=... SWEEP_ROLE=... SWEEP_REGION_BUCKET='team-{region}' \\
         SWEEP_CONFORMANCE_IMAGE=... pytest tests/localcloud
@@ -27,16 +27,16 @@ HOW = f"set SWEEP_CONFORMANCE=aws, credentials, and {', '.join(NEEDED)} to hold 
 NOT_THERE = "a real account has no clock that moves and no faults on command"
 
 LONGEST_S = 1800 if IS_REAL else 60
-"""A container starts in minutes there."""
+"""Seconds to wait for anything; a real account's containers start in minutes."""
 
 
 def given(name: str, otherwise: str) -> str:
-    """A setting of the real account; of the local cloud, what it always has."""
+    """Return a setting of the real account, or what the local cloud always has."""
     return os.environ[name] if IS_REAL else otherwise
 
 
 def leave_out(items: Iterable[pytest.Item]) -> None:
-    """Against a real account, what is only about the local cloud."""
+    """Against a real account, skip what is only about the local cloud."""
     for item in items:
         if IS_REAL and Path(item.path).stem not in SUITE:
             item.add_marker(pytest.mark.skip(reason="it is about the local cloud itself"))

@@ -1,4 +1,4 @@
-"""What these tests do again and again: start a job or a training, wait for its end, read its log."""
+"""Helpers of these tests: they start a job or a training, wait for its end, read its log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WAIT_FOR_SIGTERM = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done
 
 
 def eventually(look: Callable[[], Any], within_s: float = account.LONGEST_S) -> Any:
-    """The first truthy thing that looking brings."""
+    """Look again and again, and return the first truthy thing that is seen."""
     deadline = time.monotonic() + within_s
     while not (seen := look()):
         assert time.monotonic() < deadline, "it never came"
@@ -34,7 +34,7 @@ def eventually(look: Callable[[], Any], within_s: float = account.LONGEST_S) -> 
 
 
 def refused(call: Callable[..., Any], **arguments: Any) -> str:
-    """What Batch says to a request that it does not take."""
+    """Return the message of Batch's refusal of a request."""
     with pytest.raises(ClientError) as caught:
         call(**arguments)
     assert caught.value.response["Error"]["Code"] == "ClientException"
@@ -62,7 +62,7 @@ class BatchDesk:
         return str(made["jobDefinitionArn"])
 
     def submit(self, command: list[str] | str, **more: Any) -> str:
-        """A shell script, or a command word by word."""
+        """Submit a shell script, or a command word by word. Return the job's id."""
         words = ["sh", "-c", command] if isinstance(command, str) else command
         definition = more.pop("definition", None) or self.define(words)
         job = self.client.submit_job(jobName=self.name, jobQueue=self.queue, jobDefinition=definition, **more)
@@ -73,7 +73,7 @@ class BatchDesk:
         return found
 
     def own_queue(self, vcpus: float = 1) -> None:
-        """On one vCPU, four of our jobs run at once."""
+        """Make a queue for this test alone. On one vCPU, four of our jobs run at once."""
         if account.IS_REAL:
             pytest.skip("it makes a compute environment: in a real account that wants subnets and roles")
         resources = {"type": "FARGATE", "maxvCpus": vcpus, "subnets": ["subnet-1"]}
@@ -85,7 +85,7 @@ class BatchDesk:
         self.queue = self.name
 
     def counts(self, array: str) -> dict[str, int]:
-        """How many children of an array are in each state that any is in."""
+        """Return the states that children of an array are in, and how many are in each."""
         summary = self.job(array)["arrayProperties"]["statusSummary"]
         return {status: count for status, count in summary.items() if count}
 
@@ -167,7 +167,7 @@ class TrainingDesk:
         return [event["message"] for event in events]
 
     def says(self, text: str) -> bool:
-        """Whether it has printed a line with this text by now."""
+        """Return True when it has printed a line with this text by now."""
         try:
             return any(text in line for line in self.log())
         except (IndexError, self.logs.exceptions.ResourceNotFoundException):
@@ -184,7 +184,7 @@ class TrainingDesk:
 
 
 def training_refused(sagemaker: TrainingDesk, **changes: Any) -> tuple[str, str]:
-    """The code and the words of CreateTrainingJob's refusal of a request with these changes."""
+    """Return the code and the words of CreateTrainingJob's refusal of a request with these changes."""
     request = sagemaker.request("pass") | changes
     with pytest.raises(ClientError) as caught:
         sagemaker.client.create_training_job(**request)
@@ -204,7 +204,7 @@ def package(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def wheel(module: str, code: str) -> bytes:
-    """One module, as pip installs it."""
+    """Return a wheel of one module, as pip installs it."""
     info = f"{module}-1.0.dist-info"
     files = {
         f"{module}.py": code,

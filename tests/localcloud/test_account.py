@@ -1,4 +1,4 @@
-"""The same suite against a real account: it says so when it is not."""
+"""A real account has what the suite needs; without one this test is skipped, and says how to name one."""
 
 from __future__ import annotations
 

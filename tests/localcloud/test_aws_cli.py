@@ -1,4 +1,4 @@
-"""Another program than ours on the local cloud: AWS's own command line, as it comes from PyPI.
+"""A program that is not ours uses the local cloud: AWS's own command line, as it comes from PyPI.
 
 It pins its botocore, so it has an environment of its own, made once under .bench/aws-cli.
 """
@@ -42,7 +42,7 @@ def program() -> Path:
 
 @pytest.fixture
 def aws(program: Path, cloud: LocalCloud) -> Callable[..., Any]:
-    """What a command prints, as JSON where it is."""
+    """A function that runs a command, and returns what it prints, as JSON where it is JSON."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
 
     def run(*words: str, region: str = "us-east-1") -> Any:

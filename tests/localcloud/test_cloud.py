@@ -1,4 +1,4 @@
-"""Up, down, and what a crash leaves."""
+"""A local cloud starts, is found and ends, and what a crash leaves is cleaned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HANGS = "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600"
-"""Ignores SIGTERM, and has a child that left its session."""
+"""A command that ignores SIGTERM, and has a child that left its session."""
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def background(home: Path) -> Iterator[dict[str, str]]:
 
 
 def hang(variables: dict[str, str]) -> None:
-    """A Batch job that will not end by itself; of two shells and their sleeps, the first runs."""
+    """Start a Batch job that will not end by itself, and wait until the first of its two shells runs."""
     client: Any = boto3.client(
         "batch",
         endpoint_url=variables["AWS_ENDPOINT_URL"],
@@ -49,7 +49,7 @@ def hang(variables: dict[str, str]) -> None:
 
 
 def living(home: Path) -> list[int]:
-    """Processes that carry this home's mark."""
+    """Return the processes that carry this home's mark."""
     marker = f"LOCALCLOUD_HOME={home.resolve()}".encode()
     found = []
     for entry in Path("/proc").glob("[0-9]*/environ"):

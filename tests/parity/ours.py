@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from orchestrator.platforms.sagemaker.request import request
-from orchestrator.platforms.sagemaker.stage import Site, template
+from orchestrator.platforms.sagemaker.request import make_request
+from orchestrator.platforms.sagemaker.stage import Site, make_template
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 from tests.parity.cases import BUCKET, DIGEST, HERE, MAX_RUNTIME_S, MAX_WAIT_S, PLAN, POINT, REGION, ROLE, RUN
@@ -42,12 +42,12 @@ def sent(case: Case, images: dict[str, str]) -> dict[str, Any]:
     except ValidationError as error:
         raise Refused(error.errors()[0]["msg"]) from error
     with answering(images):
-        shared = template(sweep, DIGEST, REGION, RUN, Site(BUCKET, ROLE, "ada"))
+        shared = make_template(sweep, DIGEST, REGION, RUN, Site(BUCKET, ROLE, "ada"))
     lane = Lane("sagemaker", REGION, case.instance_type, case.purchase)
     place = Place(lane, DATA, rate=1.5, plan_arn=PLAN if case.purchase is Purchase.COMMITTED else "")
     limits = Limits(MAX_RUNTIME_S, max_wait_s=MAX_WAIT_S)
     task = Task(0, "key", "paris@1", dict(POINT), (place,), limits, case.instances)
-    return request(shared, task, place, 1, MAX_RUNTIME_S).body
+    return make_request(shared, task, place, 1, MAX_RUNTIME_S).body
 
 
 @contextmanager

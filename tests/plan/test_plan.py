@@ -144,7 +144,7 @@ def test_a_plan_file_that_lacks_a_part_is_refused(plan: Plan, tmp_path: Path, mi
         read_plan(path)
 
 
-def test_a_file_that_cannot_be_written_or_read_is_told(plan: Plan, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_or_read_is_refused(plan: Plan, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent/plan\.json: cannot be written: No such file"):
         write_plan(plan, tmp_path / "absent" / "plan.json")
     with pytest.raises(UsageError, match=r"absent\.json: cannot be read: No such file"):

@@ -13,12 +13,12 @@ ARN = "arn:aws:sagemaker:us-east-1:1:training-plan/march"
 
 
 def changed(before: list[dict[str, Any]], after: list[dict[str, Any]], **asked: Any) -> list[str]:
-    """What is said after the line of totals."""
+    """Return the lines after the one with the totals."""
     old, market = solve(make_sweep(), make_market(*before)), make_market(*after)
     return difference(old, solve(make_sweep(**asked), market), market)[1:]
 
 
-def test_the_same_plan_has_only_totals_to_tell() -> None:
+def test_two_equal_plans_differ_in_nothing_so_only_their_totals_are_shown() -> None:
     market = make_market(candidate())
     plan = solve(make_sweep(), market)
     assert difference(plan, plan, market) == ["$3.00 became $3.00; 1 h became 1 h"]
@@ -60,13 +60,13 @@ def test_a_lane_that_only_the_old_plan_knows_is_looked_up_in_todays_market() -> 
 
 def test_a_training_plan_that_has_come() -> None:
     committed = candidate(purchase="committed", usd_per_hour=0.0, arn=ARN, slots=8.0, opens_h=0.0, closes_h=24.0)
-    said = changed([candidate()], [candidate(), committed])
-    assert said[0].startswith(f"ml.g5.xlarge committed in us-east-1 of {ARN}: new to the plan at $0/h, 8 slots")
+    lines = changed([candidate()], [candidate(), committed])
+    assert lines[0].startswith(f"ml.g5.xlarge committed in us-east-1 of {ARN}: new to the plan at $0/h, 8 slots")
 
 
 def test_what_was_asked_and_the_data() -> None:
-    said = changed([candidate()], [candidate(dataset="bay@2")], runtime="0.4 * epochs", plan={"deadline": "6h"})
-    assert said[:5] == [
+    lines = changed([candidate()], [candidate(dataset="bay@2")], runtime="0.4 * epochs", plan={"deadline": "6h"})
+    assert lines[:5] == [
         "asked: plan.deadline None became 6h",
         "asked: runtime 0.5 * epochs became 0.4 * epochs",
         "data: bay@2 is new",
@@ -77,5 +77,5 @@ def test_what_was_asked_and_the_data() -> None:
 
 def test_a_copy_that_pays_now() -> None:
     far = candidate(region="us-west-2", usd_per_hour=0.01, from_region="us-east-1", transfer_usd_per_gb=0.0)
-    said = changed([candidate()], [candidate(), far], data={"move_data": "if_cheaper"})
-    assert "copy: alps@1 to us-west-2 is new" in said
+    lines = changed([candidate()], [candidate(), far], data={"move_data": "if_cheaper"})
+    assert "copy: alps@1 to us-west-2 is new" in lines

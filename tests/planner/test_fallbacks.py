@@ -36,21 +36,21 @@ def surveys(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
-def seconded(share: Share) -> int:
-    """How many of the share's tasks its second place is said to have slots for."""
+def held_by_second(share: Share) -> int:
+    """Return how many of the share's tasks its second place has slots for, as the plan says."""
     short = re.search(r"which has slots for ([\d,]+) of these", share.why)
     return int(short[1].replace(",", "")) if short else share.count
 
 
 def hours_if(plan: Plan, failing: str) -> Counter[Lane]:
-    """On each lane, when all tasks of one Region go to their second choice."""
+    """Return the hours on each lane, when all tasks of one Region go to their second choice."""
     hours: Counter[Lane] = Counter()
     for share in plan.shares:
         first = share.places[0].lane
         if first.region != failing:
             hours[first] += share.count * share.hours  # type: ignore[assignment]
         elif len(share.places) > 1 and share.places[1].lane.region != failing:
-            hours[share.places[1].lane] += seconded(share) * share.hours  # type: ignore[assignment]
+            hours[share.places[1].lane] += held_by_second(share) * share.hours  # type: ignore[assignment]
     return hours
 
 

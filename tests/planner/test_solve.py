@@ -29,12 +29,12 @@ TYPES = ["ml.g5.xlarge", "ml.g5.2xlarge"]
 
 
 def places(plan: Plan) -> list[str]:
-    """Of the first share: region, type and purchase, best first."""
+    """Return the places of the first share, best first: region, type and purchase."""
     return [f"{p.lane.region} {p.lane.instance_type} {p.lane.purchase.value}" for p in plan.shares[0].places]
 
 
 def outcome(sweep: Sweep, candidates: list[dict[str, Any]]) -> tuple[str, str]:
-    """The shares and the id of the plan, or why there is none."""
+    """Return the shares and the id of the plan, or why there is none."""
     try:
         plan = solve(sweep, make_market(*candidates))
     except InfeasibleError as error:
@@ -160,7 +160,7 @@ def test_limits_come_from_the_sweep() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "changes", "said"),
+    ("rows", "changes", "message"),
     [
         ([], {}, r"alps@1 has no replica \(or none of ml\.g5\.xlarge is for sale where it lies"),
         ([], {"where__regions": ["eu-west-1"]}, r"alps@1 has no replica in an allowed Region \(eu-west-1\)"),
@@ -187,10 +187,10 @@ def test_limits_come_from_the_sweep() -> None:
     ],
 )
 def test_a_sweep_that_cannot_be_placed_is_refused_in_words(
-    rows: list[dict[str, Any]], changes: dict[str, Any], said: str
+    rows: list[dict[str, Any]], changes: dict[str, Any], message: str
 ) -> None:
     market = make_market(*[candidate(**row) for row in rows], datasets=["alps@1"])
-    with pytest.raises(InfeasibleError, match=said) as caught:
+    with pytest.raises(InfeasibleError, match=message) as caught:
         solve(make_sweep(**changes), market)
     assert "\n" not in str(caught.value)
 
@@ -314,7 +314,7 @@ def test_a_plan_of_older_make_has_no_copies_and_no_bound() -> None:
     assert (plan.copies, plan.lots, plan.gap) == ((), (), 0.0)
 
 
-def test_only_a_plan_that_the_clock_cut_short_says_so() -> None:
+def test_only_a_plan_that_the_time_limit_cut_short_says_so() -> None:
     sweep = make_sweep(space={"lr": list(range(40))}, runtime=5, plan={"minimize": "time"})
     market = make_market(candidate(slots=3.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=10.0))
     assert solve(sweep, market, time_limit_s=0.0).notes[-1] == (
@@ -323,7 +323,7 @@ def test_only_a_plan_that_the_clock_cut_short_says_so() -> None:
     assert solve(sweep, market, time_limit_s=3600).to_json() == solve(sweep, market).to_json()
 
 
-TELL_ID = """
+PRINT_ID = """
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 rows = [
@@ -340,9 +340,9 @@ print(plan.id, len(plan.copies))
 
 
 def test_another_process_makes_the_same_plan_whatever_its_hash_seed() -> None:
-    told = [
+    printed = [
         subprocess.run(
-            [sys.executable, "-c", TELL_ID],
+            [sys.executable, "-c", PRINT_ID],
             env=os.environ | {"PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
@@ -350,7 +350,7 @@ def test_another_process_makes_the_same_plan_whatever_its_hash_seed() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1] != ""
+    assert printed[0] == printed[1] != ""
 
 
 def test_hours_that_are_paid_already_need_no_promise() -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.catalog.market import TOTALS, Market, table
-from orchestrator.plan.slots import at_once, first_choices
+from orchestrator.plan.slots import slots_taken, tasks_by_quota
 from orchestrator.planner.solve import solve
-from orchestrator.planner.stale import stale
+from orchestrator.planner.stale import why_stale
 from orchestrator.wire.task import Place, Purchase
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -30,7 +30,7 @@ def today(**facts: Any) -> Market:
 
 
 def test_what_has_not_changed_holds() -> None:
-    assert stale(made(), today()) == ""
+    assert why_stale(made(), today()) == ""
 
 
 @pytest.mark.parametrize(
@@ -43,30 +43,30 @@ def test_what_has_not_changed_holds() -> None:
         ({"instance_type": "ml.g5.2xlarge"}, "is not for sale any more"),
     ],
 )
-def test_what_became_of_its_lane_is_told_with_the_numbers(facts: dict[str, Any], reason: str) -> None:
-    assert stale(made(), today(**facts)) == f"ml.g5.xlarge on_demand in us-east-1 {reason}"
+def test_what_became_of_its_lane_is_named_with_the_numbers(facts: dict[str, Any], reason: str) -> None:
+    assert why_stale(made(), today(**facts)) == f"ml.g5.xlarge on_demand in us-east-1 {reason}"
 
 
 @pytest.mark.parametrize("facts", [{"held": 2}, {"slots": None}, {"slots": 6.0}, {"usd_per_hour": 0.1}])
 def test_slots_that_suffice_and_prices_that_fell_do_no_harm(facts: dict[str, Any]) -> None:
-    assert stale(made(), today(**facts)) == ""
+    assert why_stale(made(), today(**facts)) == ""
 
 
 def test_a_plan_for_fewer_slots_than_it_has_tasks_needs_those_and_no_more() -> None:
     plan = made(slots=4.0)
     plan = replace(plan, lots=(replace(plan.lots[0], held=2, used=2),))
-    assert stale(plan, today(slots=4.0, held=2)) == ""
-    assert "has 1 of 4 slots free, and the plan takes 2" in stale(plan, today(slots=4.0, held=3))
+    assert why_stale(plan, today(slots=4.0, held=2)) == ""
+    assert "has 1 of 4 slots free, and the plan takes 2" in why_stale(plan, today(slots=4.0, held=3))
 
 
 @pytest.mark.parametrize(("usd", "holds"), [(1.02, True), (1.021, False)])
 def test_it_may_cost_two_percent_more(usd: float, holds: bool) -> None:
-    reason = stale(made(), today(usd_per_hour=usd))
+    reason = why_stale(made(), today(usd_per_hour=usd))
     assert reason == ("" if holds else "at today's prices it costs $6.13, not $6.00")
 
 
 def test_data_that_moved_is_missed() -> None:
-    reason = stale(made(), today(s3_uri="s3://elsewhere/"))
+    reason = why_stale(made(), today(s3_uri="s3://elsewhere/"))
     assert reason == "alps@1 no longer lies at s3://data-us-east-1/alps@1/"
 
 
@@ -75,9 +75,9 @@ def test_slots_of_all_types_together_are_looked_at() -> None:
         row = ("sagemaker", "us-east-1", "*", 10, held)
         return replace(today(), totals=table([row], TOTALS))
 
-    assert stale(made(), limited(4)) == ""
-    said = "us-east-1, all instance types together, has 5 of 10 slots free, and the plan takes 6"
-    assert stale(made(), limited(5)) == said
+    assert why_stale(made(), limited(4)) == ""
+    reason = "us-east-1, all instance types together, has 5 of 10 slots free, and the plan takes 6"
+    assert why_stale(made(), limited(5)) == reason
 
 
 def test_a_plan_within_a_limit_over_its_lanes_holds_in_its_own_market() -> None:
@@ -87,9 +87,9 @@ def test_a_plan_within_a_limit_over_its_lanes_holds_in_its_own_market() -> None:
     market = replace(make_market(*rows), totals=limit)
     sweep = make_sweep(space={"lr": list(range(12)), "epochs": [2]}, plan={"deadline": "3h"})
     plan = solve(sweep, market)
-    taken = at_once(plan, first_choices(plan))
+    taken = slots_taken(plan, tasks_by_quota(plan))
     assert 0 < sum(taken.values()) <= 6
-    assert stale(plan, market) == ""
+    assert why_stale(plan, market) == ""
 
 
 def test_a_copy_that_became_dear_counts() -> None:
@@ -97,15 +97,15 @@ def test_a_copy_that_became_dear_counts() -> None:
     sweep = SWEEP.model_copy(update={"data": SWEEP.data.model_copy(update={"move_data": "if_cheaper"})})
     plan = solve(sweep, make_market(candidate(**far, transfer_usd_per_gb=0.01)))
     assert plan.copies
-    assert stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.01))) == ""
-    assert stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.02))).startswith("at today's prices")
+    assert why_stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.01))) == ""
+    assert why_stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.02))).startswith("at today's prices")
 
 
-def test_three_reasons_are_told_and_the_rest_counted() -> None:
+def test_three_reasons_are_named_and_the_rest_counted() -> None:
     plan = made()
     share = plan.shares[0]
     lane = share.places[0].lane
     places = tuple(Place(replace(lane, purchase=Purchase.SPOT, region=f"r-{n}"), "s3://x/", 1.0) for n in range(5))
     plan = replace(plan, shares=(replace(share, places=(share.places[0], *places)),))
-    assert stale(plan, today()).count("; ") == 3
-    assert stale(plan, today()).endswith("; and 2 more")
+    assert why_stale(plan, today()).count("; ") == 3
+    assert why_stale(plan, today()).endswith("; and 2 more")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.platforms.base import Handle
-from orchestrator.platforms.sagemaker.outcome import outcome
+from orchestrator.platforms.sagemaker.outcome import read_outcome
 from orchestrator.wire.result import Cause, TaskState
 from tests.platforms.sweeps import SPOT
 
@@ -15,7 +15,7 @@ HANDLE = Handle(SPOT.lane, "nightly-912-3", rate=1.5, instances=2)
 
 
 def described(status: str, secondary: str = "", **fields: Any) -> Any:
-    return outcome(3, HANDLE, {"TrainingJobStatus": status, "SecondaryStatus": secondary or status, **fields})
+    return read_outcome(3, HANDLE, {"TrainingJobStatus": status, "SecondaryStatus": secondary or status, **fields})
 
 
 @pytest.mark.parametrize(

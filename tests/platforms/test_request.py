@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.errors import InvalidRequest
-from orchestrator.platforms.sagemaker.request import HASH_TAG, request
-from orchestrator.platforms.sagemaker.stage import template
+from orchestrator.platforms.sagemaker.request import HASH_TAG, make_request
+from orchestrator.platforms.sagemaker.stage import make_template
 from orchestrator.wire.names import canonical
 from orchestrator.wire.task import Limits, Place, Purchase
 from tests.platforms.sweeps import ON_DEMAND, ROLE, SITE, SPOT, TASK, sweep
@@ -35,12 +35,12 @@ COMMON = {
 
 def body(train: dict[str, Any] | None = None, place: Any = SPOT, **changes: Any) -> dict[str, Any]:
     where = {"instance_types": [place.lane.instance_type]} if (train or {}).get("parallel") == "smddp" else {}
-    shared = template(sweep(train, where), DIGEST, "eu-west-1", "nightly", SITE)
-    return request(shared, replace(TASK, **changes), place, 3, 3000).body
+    shared = make_template(sweep(train, where), DIGEST, "eu-west-1", "nightly", SITE)
+    return make_request(shared, replace(TASK, **changes), place, 3, 3000).body
 
 
 def test_a_spot_training_as_it_is_sent() -> None:
-    made = request(template(sweep(), DIGEST, "eu-west-1", "nightly", SITE), TASK, SPOT, 3, 3000)
+    made = make_request(make_template(sweep(), DIGEST, "eu-west-1", "nightly", SITE), TASK, SPOT, 3, 3000)
     assert (made.training, made.lane) == ("nightly-912-3", SPOT.lane)
     assert made.body == {
         "TrainingJobName": "nightly-912-3",
@@ -227,8 +227,8 @@ def test_spot_waits_at_least_as_long_as_it_may_run() -> None:
 
 
 def test_checkpoints_belong_to_the_task_so_that_the_next_attempt_goes_on() -> None:
-    shared = template(sweep({"checkpoints": {}}), DIGEST, "eu-west-1", "nightly", SITE)
-    first, second = (request(shared, TASK, SPOT, attempt, 3000).body for attempt in (1, 2))
+    shared = make_template(sweep({"checkpoints": {}}), DIGEST, "eu-west-1", "nightly", SITE)
+    first, second = (make_request(shared, TASK, SPOT, attempt, 3000).body for attempt in (1, 2))
     assert first["CheckpointConfig"] == second["CheckpointConfig"]
     assert first["TrainingJobName"] != second["TrainingJobName"]
 
@@ -244,16 +244,16 @@ points = st.dictionaries(
 def test_the_same_arguments_make_the_same_bytes_and_the_hash_covers_them(
     point: dict[str, Any], number: int, attempt: int
 ) -> None:
-    shared = template(sweep(), DIGEST, "eu-west-1", "nightly", SITE)
+    shared = make_template(sweep(), DIGEST, "eu-west-1", "nightly", SITE)
     task = replace(TASK, point=point, number=number)
-    one, two = (request(shared, task, SPOT, attempt, 3000) for _ in range(2))
+    one, two = (make_request(shared, task, SPOT, attempt, 3000) for _ in range(2))
     assert canonical(one.body) == canonical(two.body)
     assert one.hash == two.hash == {tag["Key"]: tag["Value"] for tag in one.body["Tags"]}[HASH_TAG]
     others = [
-        request(shared, task, SPOT, attempt + 1, 3000),
-        request(shared, task, SPOT, attempt, 2999),
-        request(shared, task, ON_DEMAND, attempt, 3000),
-        request(shared, replace(task, point=point | {"new": 1}), SPOT, attempt, 3000),
+        make_request(shared, task, SPOT, attempt + 1, 3000),
+        make_request(shared, task, SPOT, attempt, 2999),
+        make_request(shared, task, ON_DEMAND, attempt, 3000),
+        make_request(shared, replace(task, point=point | {"new": 1}), SPOT, attempt, 3000),
     ]
     assert one.hash not in {other.hash for other in others}
 

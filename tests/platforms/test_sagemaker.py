@@ -12,7 +12,7 @@ from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.errors import CloudError, InvalidRequest, QuotaExceeded, Unreachable, UsageError
 from orchestrator.platforms.conformance import Conformance, Subject
-from orchestrator.platforms.registry import platform
+from orchestrator.platforms.registry import make_platform
 from orchestrator.platforms.sagemaker.job import SageMaker
 from orchestrator.platforms.sagemaker.stage import Site, stage
 from orchestrator.platforms.source import pack
@@ -49,7 +49,7 @@ def subject(cloud_environment: dict[str, str], tmp_path: Path, name: str) -> Sub
     place = Place(Lane("sagemaker", REGION, "ml.c5.xlarge", Purchase.ON_DEMAND), bucket.uri(f"{name}/"), rate=3600.0)
     task = Task(10, "key", "paris@1", {"then": "end"}, (place,), Limits(3600))
     return Subject(
-        connect=lambda: platform("sagemaker", Clients()),
+        connect=lambda: make_platform("sagemaker", Clients()),
         template=template,
         place=place,
         elsewhere=replace(place, lane=replace(place.lane, region=ELSEWHERE)),
@@ -61,7 +61,7 @@ def subject(cloud_environment: dict[str, str], tmp_path: Path, name: str) -> Sub
 
 
 class TestSageMaker(Conformance):
-    """All of it, against the local cloud."""
+    """The whole suite, against the local cloud."""
 
 
 def test_a_failures_reason_is_the_trainings_own_last_words(subject: Subject) -> None:
@@ -115,11 +115,11 @@ def test_a_cloud_that_is_gone_is_unreachable_and_not_not_found(
 
 def test_an_unknown_platform_is_named_with_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"no platform 'sagemkaer' \(did you mean 'sagemaker'\?\)"):
-        platform("sagemkaer", Clients())
+        make_platform("sagemkaer", Clients())
 
 
 class Refusing:
-    """A platform whose client answers as told."""
+    """Clients whose every call is refused with this code."""
 
     def __init__(self, *, code: str, message: str = "") -> None:
         self.error = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": 400}}

@@ -169,7 +169,10 @@ def test_a_pattern_that_would_take_one_back_is_refused(code: Path) -> None:
 
 # What travels along
 
-HELPERS = tuple(f"orchestrator/{name}.py" for name in ("__init__", "checkpoint", "metrics", "notice", "process"))
+HELPERS = (
+    "orchestrator/__init__.py",
+    *(f"orchestrator/training/{name}.py" for name in ("__init__", "checkpoint", "notice", "process", "report")),
+)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +216,7 @@ def test_an_orchestrator_of_the_codes_own_is_never_shadowed(code: Path, own: str
 
 
 def test_what_travels_along_works_where_nothing_else_of_ours_is(code: Path, tmp_path: Path) -> None:
-    """As in an image that never heard of sweep."""
+    """The image has never heard of sweep: there is nothing of ours but what was packed."""
     script = """
         from orchestrator import Checkpoints, report
         from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import SettingsError, SpecError, UsageError
-from orchestrator.platforms.sagemaker.stage import Site, stage, template
+from orchestrator.platforms.sagemaker.stage import Site, make_template, stage
 from orchestrator.platforms.source import Package
 from orchestrator.wire.template import Template
 from tests.platforms.sweeps import ROLE, SITE, sweep
@@ -18,7 +18,7 @@ FRAMEWORK = {"image": None, "framework": {"name": "pytorch", "version": "2.8.0",
 def made(
     train: dict[str, Any] | None = None, types: tuple[str, ...] = ("ml.g5.xlarge",), site: Site = SITE
 ) -> Template:
-    return template(sweep(train, {"instance_types": list(types)}), "abc", "eu-west-1", "nightly", site)
+    return make_template(sweep(train, {"instance_types": list(types)}), "abc", "eu-west-1", "nightly", site)
 
 
 class Uploads:
@@ -33,7 +33,7 @@ class Uploads:
 
 @pytest.fixture
 def sdk(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The SageMaker SDK's image tables, in small; the calls made to them."""
+    """Put small image tables in the place of the SageMaker SDK's, and return the calls made to them."""
     asked: list[dict[str, Any]] = []
 
     def retrieve(**question: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.plan.plan import Dataset, Lot, Plan
-from orchestrator.runs.accrued import Accrued, Clock
+from orchestrator.runs.accrued import Accrued, Meter
 from orchestrator.runs.ledger import Known
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
@@ -17,9 +17,9 @@ LANE = Lane("sagemaker", "us-east-1", "ml.g5.xlarge", Purchase.SPOT)
 NOON = 1_795_000_000.0
 
 
-def clock(now: float, instances: int = 1) -> Clock:
+def meter(now: float, instances: int = 1) -> Meter:
     sweep = make_sweep(train__instances=instances)
-    return Clock(Plan(sweep, "market", (Dataset("alps@1", 10),), (), lots=(Lot(LANE, 0.5, 4),)), now)
+    return Meter(Plan(sweep, "market", (Dataset("alps@1", 10),), (), lots=(Lot(LANE, 0.5, 4),)), now)
 
 
 def known(state: TaskState = TaskState.RUNNING, **facts: Any) -> Known:
@@ -28,27 +28,27 @@ def known(state: TaskState = TaskState.RUNNING, **facts: Any) -> Known:
 
 
 def test_an_hour_costs_the_lanes_price_for_each_instance() -> None:
-    assert clock(NOON + 3600).so_far(known()) == Accrued(3600, 0.5)
-    assert clock(NOON + 3600, instances=4).so_far(known()) == Accrued(3600, 2.0)
+    assert meter(NOON + 3600).accrued(known()) == Accrued(3600, 0.5)
+    assert meter(NOON + 3600, instances=4).accrued(known()) == Accrued(3600, 2.0)
 
 
 def test_what_the_result_says_already_is_not_counted_twice() -> None:
-    assert clock(NOON + 3600).so_far(known(seconds=600.0, usd=0.1)) == Accrued(3000, 0.4)
+    assert meter(NOON + 3600).accrued(known(seconds=600.0, usd=0.1)) == Accrued(3000, 0.4)
 
 
 def test_a_clock_that_is_behind_takes_nothing_away() -> None:
-    assert clock(NOON - 60).so_far(known(seconds=600.0, usd=0.3)) == Accrued(0, 0)
+    assert meter(NOON - 60).accrued(known(seconds=600.0, usd=0.3)) == Accrued(0, 0)
 
 
 @pytest.mark.parametrize("state", [state for state in TaskState if state is not TaskState.RUNNING])
 def test_only_what_runs_is_estimated(state: TaskState) -> None:
-    assert clock(NOON + 3600).so_far(known(state)) is None
+    assert meter(NOON + 3600).accrued(known(state)) is None
 
 
 def test_nobody_knows_of_what_has_not_said_when_it_began() -> None:
-    assert clock(NOON).so_far(known(started_at=None)) is None
-    assert clock(NOON).so_far(Known("etag", Result(7, "key", TaskState.RUNNING), TaskState.RUNNING)) is None
+    assert meter(NOON).accrued(known(started_at=None)) is None
+    assert meter(NOON).accrued(Known("etag", Result(7, "key", TaskState.RUNNING), TaskState.RUNNING)) is None
 
 
 def test_all_of_them_add_up() -> None:
-    assert clock(NOON + 3600).usd([known(), known(TaskState.DONE), known(started_at=NOON + 1800)]) == 0.75
+    assert meter(NOON + 3600).usd([known(), known(TaskState.DONE), known(started_at=NOON + 1800)]) == 0.75

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.chart.drawing import PALE, Drawing, Line, Text
 from orchestrator.errors import UsageError
-from orchestrator.runs.curve_chart import COLOURS, picture
+from orchestrator.runs.curve_chart import COLOURS, draw_curves
 from orchestrator.runs.views import TaskRow
 from orchestrator.spec.sweep import Objective
 from orchestrator.wire.result import TaskState
@@ -33,32 +33,32 @@ def curves(drawing: Drawing) -> list[str]:
 
 def test_each_metric_has_a_chart_and_the_objective_comes_first() -> None:
     both = {"accuracy": [(1, 0.1), (2, 0.5), (3, 0.9)], "loss": [(1, 3), (2, 2), (3, 1)]}
-    drawing = picture([row(0, curves=both)], Objective(minimize="loss"))
+    drawing = draw_curves([row(0, curves=both)], Objective(minimize="loss"))
     assert [word for word in words(drawing) if word in both] == ["loss", "accuracy"]
 
 
 def test_the_best_are_coloured_on_top_of_the_others() -> None:
-    drawing = picture([row(task) for task in range(12)], None)
+    drawing = draw_curves([row(task) for task in range(12)], None)
     found = [colour for colour in curves(drawing) if colour in (*COLOURS, PALE)]
     assert found == [PALE] * 4 + list(reversed(COLOURS))
     assert "4 more" in words(drawing)
 
 
 def test_the_legend_tells_what_sets_tasks_apart() -> None:
-    drawing = picture([row(3), row(0)], None)
+    drawing = draw_curves([row(3), row(0)], None)
     assert [word for word in words(drawing) if "lr=" in word] == ["3: alps@1 lr=0.4", "0: alps@1 lr=0.1"]
 
 
 def test_tasks_that_reported_nothing_are_left_out() -> None:
-    assert len([c for c in curves(picture([row(0, curves={}), row(1)], None)) if c in COLOURS]) == 1
+    assert len([c for c in curves(draw_curves([row(0, curves={}), row(1)], None)) if c in COLOURS]) == 1
 
 
 def test_a_run_without_any_curve_says_how_to_get_one() -> None:
     with pytest.raises(UsageError, match="reported") as error:
-        picture([row(0, curves={})], None)
+        draw_curves([row(0, curves={})], None)
     assert "orchestrator.report" in str(error.value)
 
 
 def test_a_huge_run_is_drawn_in_little() -> None:
-    drawing = picture([row(task) for task in range(5_000)], None)
+    drawing = draw_curves([row(task) for task in range(5_000)], None)
     assert len(drawing.shapes) < 500

@@ -15,7 +15,7 @@ from orchestrator.db.tables import runs
 from orchestrator.plan.plan import Dataset, Share
 from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.history import RUNS, TASKS, discounts, past
+from orchestrator.runs.history import RUNS, TASKS, discounts, history
 from orchestrator.runs.ledger import Known, Ledger
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
@@ -61,7 +61,7 @@ class Memory:
         )
 
     def learned(self, workload: str = "nightly") -> list[tuple[Any, ...]]:
-        rows = past(self.ledger.engine, workload).history
+        rows = history(self.ledger.engine, workload).history
         return list(rows.itertuples(index=False, name=None))
 
 
@@ -115,11 +115,11 @@ def test_discounts_are_the_median_of_spot_over_all_workloads(memory: Memory) -> 
         memory.run(run, {0: [paid], 1: [attempt(lane=ON_DEMAND)]}, name=run)
     found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
     assert found == [("us-east-1", "ml.g5.xlarge", 3, pytest.approx(0.3))]
-    assert past(memory.ledger.engine, "nothing").discounts.equals(discounts(memory.ledger.engine))
+    assert history(memory.ledger.engine, "nothing").discounts.equals(discounts(memory.ledger.engine))
 
 
 def test_an_empty_ledger_teaches_nothing(memory: Memory) -> None:
-    found = past(memory.ledger.engine, "nightly")
+    found = history(memory.ledger.engine, "nightly")
     assert found.history.empty
     assert found.discounts.empty
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -88,6 +87,7 @@ STEPS = 14
 """Writes and calls of a plan for two lanes: the run, sources, templates, the submission; then each lane's own four."""
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("step", range(6, STEPS))
 def test_a_submit_killed_between_its_lanes_is_completed_by_the_next(
     team: Team, name: str, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, step: int
@@ -116,6 +116,7 @@ def test_two_who_submit_the_same_at_once_make_one_run(team: Team, name: str, cli
     assert trainings_of(client, name) == [f"{name}-{task}-1" for task in range(4)]
 
 
+@pytest.mark.usefixtures("nothing_starts")
 def test_a_quota_that_changed_is_told_to_batch_by_the_next_submit(
     team: Team, name: str, client: Callable[..., Any]
 ) -> None:
@@ -145,7 +146,7 @@ def test_a_retry_waits_for_its_lane_too_and_leaves_the_quota_as_it_is(
     client("batch").update_consumable_resource(**slots, operation="SET", quantity=5)
     assert str(run.retry()) == "0"
     assert client("batch").describe_consumable_resource(**slots)["totalQuantity"] == 5
-    body = json.loads(run.cloud.s3.get(f"runs/{name}/submissions/2.json").body)
+    body = run.cloud.s3.get(f"runs/{name}/submissions/2.json").json()
     assert [(part["tasks"], part["lane"].split("/")[1]) for part in body["parts"]] == [("0", "us-east-1")]
     *_, last = run.watch(every_s=0.3)
     assert last.state == "done"

@@ -18,7 +18,7 @@ from orchestrator.db.tables import leases
 from orchestrator.errors import Refused, UsageError
 from orchestrator.plan.file import write_plan
 from orchestrator.runs import anchor as anchors
-from orchestrator.runs.lease import book, held
+from orchestrator.runs.lease import held
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def slots_of(run: Run) -> dict[str, int]:
         return {f"{row.region} {row.purchase}": row.slots for row in rows}
 
 
+@pytest.mark.usefixtures("nothing_starts")
 def test_of_two_submits_at_once_for_the_same_slots_exactly_one_wins(team: Team, name: str) -> None:
     team.limits(2)
     processes = []
@@ -67,13 +68,14 @@ BOOK = """
 import pathlib, sys
 from orchestrator.api import Orchestrator, read_plan
 
-orchestrator, plan = Orchestrator(), read(pathlib.Path("plan.json"))
+orchestrator, plan = Orchestrator(), read_plan(pathlib.Path("plan.json"))
 print("ready", flush=True)
 sys.stdin.readline()
 orchestrator._reserve(orchestrator._anchor(plan, None, sys.argv[1]))
 """
 
 
+@pytest.mark.usefixtures("nothing_starts")
 def test_of_many_processes_only_as_many_win_as_there_are_slots_for(team: Team, name: str) -> None:
     team.limits(6)
     write_plan(plan(team), team.folder / "plan.json")
@@ -102,6 +104,7 @@ def test_leases_shrink_as_tasks_end_and_are_gone_with_the_last(team: Team, name:
     assert slots_of(run) == {}
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 class TestRefused:
     def test_slots_that_another_run_holds_are_not_sold_again(self, team: Team, name: str) -> None:
@@ -141,6 +144,7 @@ class TestRefused:
 HEADING = "region,instance_type,purchase,usd_per_hour,observed_at"
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_a_machine_whose_catalog_knows_nothing_of_the_plan_goes_on_and_says_so(
     team: Team, name: str, caplog: pytest.LogCaptureFixture
@@ -155,6 +159,7 @@ def test_a_machine_whose_catalog_knows_nothing_of_the_plan_goes_on_and_says_so(
     assert slots_of(run) == {}
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_a_submit_killed_before_the_run_is_made_is_completed_in_its_own_slots(
     team: Team, name: str, monkeypatch: pytest.MonkeyPatch
@@ -170,6 +175,7 @@ def test_a_submit_killed_before_the_run_is_made_is_completed_in_its_own_slots(
     run.cancel()
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_a_killed_submit_of_another_plan_keeps_its_name(team: Team, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
@@ -183,6 +189,7 @@ def test_a_killed_submit_of_another_plan_keeps_its_name(team: Team, name: str, m
     other.cancel()
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_the_same_sweep_submitted_again_is_the_run_that_is_under_way(team: Team) -> None:
     """Planned again it would differ, for the run holds its slots."""
@@ -210,6 +217,7 @@ def test_a_retry_takes_slots_again(team: Team, name: str) -> None:
     run.cancel()
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_another_database_learns_what_a_run_holds_when_it_syncs(team: Team, name: str) -> None:
     run = team.orchestrator().submit(plan(team), name=name)
@@ -219,6 +227,7 @@ def test_another_database_learns_what_a_run_holds_when_it_syncs(team: Team, name
     run.cancel()
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_a_lease_that_nobody_renews_ends_when_the_last_task_must_have_ended(team: Team, name: str) -> None:
     team.limits(2)
@@ -240,13 +249,9 @@ def test_a_lease_that_nobody_renews_ends_when_the_last_task_must_have_ended(team
 def test_a_run_that_is_noted_is_given_back_unasked(team: Team, name: str) -> None:
     orchestrator = team.orchestrator()
     wanted = anchors.Anchor(name, plan(team), "code", "ada", 1.0)
-    account = orchestrator.cloud.account
-    assert book(wanted, account, orchestrator.ledger, lambda: None) == wanted
-    assert book(wanted, account, orchestrator.ledger, refuse).to_json() == wanted.to_json()
-
-
-def refuse() -> None:
-    raise Refused("never asked")
+    assert orchestrator._reserve(wanted) == wanted
+    team.limits(0)
+    assert orchestrator._reserve(wanted).to_json() == wanted.to_json()
 
 
 class Killed(BaseException):
@@ -271,6 +276,7 @@ def test_a_classic_jobarrays_plan_is_looked_at_again_too(team: Team) -> None:
     assert team.orchestrator().replan(made).datasets == made.datasets
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
 def test_a_submit_killed_before_the_run_is_made_can_be_cancelled(
     team: Team, name: str, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator import read
-from orchestrator.aws.batch import ArrayJob, Batch, submission
+from orchestrator.aws.batch import ArrayJob, Batch, submit_job_request
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
 from orchestrator.plan.file import write_plan
@@ -82,6 +82,7 @@ STEPS = 10
 """Writes and submissions of a plan for two Regions: more than there are, so the last kill never comes."""
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("step", range(STEPS))
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_submit_killed_at_any_step_is_completed_by_the_next(
@@ -113,7 +114,7 @@ def kill_after(patch: pytest.MonkeyPatch, step: int) -> None:
         return call
 
     patch.setattr(S3, "put_once", deadly(S3.put_once))
-    patch.setattr(Batch, "provide", deadly(Batch.provide))
+    patch.setattr(Batch, "ensure_resource", deadly(Batch.ensure_resource))
     patch.setattr(Batch, "submit", deadly(Batch.submit))
 
 
@@ -134,6 +135,7 @@ def test_a_sigkilled_process_that_submits_is_completed_by_the_next(
     run.cancel()
 
 
+@pytest.mark.usefixtures("nothing_starts")
 def test_again_makes_a_second_run(team: Team, name: str) -> None:
     plan = team.plan("[2]")
     first = team.orchestrator().submit(plan, name=name)
@@ -144,6 +146,7 @@ def test_again_makes_a_second_run(team: Team, name: str) -> None:
     second.cancel()
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestRefused:
     def test_a_name_stands_for_one_plan(self, team: Team, name: str) -> None:
@@ -193,6 +196,7 @@ class TestRefused:
             orchestrator.submit(team.plan("[2]"))
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_staged_run_is_completed_from_a_machine_without_its_sources(team: Team, name: str) -> None:
     plan = team.plan("[2]")
@@ -238,7 +242,7 @@ def sent_by(
         return put_once(s3, key, body)
 
     def note(batch: Batch, array: ArrayJob) -> str:
-        submits.append(submission(array))
+        submits.append(submit_job_request(array))
         return submit(batch, array)
 
     with monkeypatch.context() as patch:

@@ -54,7 +54,7 @@ class Metadata(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Not into the tests' output."""
+        """Keep the tests' output clean."""
 
 
 @pytest.fixture

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 from orchestrator import report
-from orchestrator.training import report as metrics
+from orchestrator.training import report as module
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process of its own has said nothing yet, and given nobody up."""
+    """Begin each test as a new process does: it has said nothing yet, and given nobody up."""
     for name in ("_begun", "_given_up", "_said"):
-        monkeypatch.setattr(metrics, name, type(getattr(metrics, name))())
+        monkeypatch.setattr(module, name, type(getattr(module, name))())
     for name in ("RANK", "OMPI_COMM_WORLD_RANK", "SM_HOSTS", "MLFLOW_TRACKING_URI", "WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(name, raising=False)
 
@@ -46,7 +46,7 @@ def test_a_report_without_a_step(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 class Tensor:
-    """Of one element, as numpy's and PyTorch's are."""
+    """A tensor of one element, as numpy's and PyTorch's are."""
 
     def __float__(self) -> float:
         return 0.125
@@ -103,14 +103,14 @@ def test_a_line_is_written_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 class Tracker:
-    """An MLflow that is installed; `broken`, it raises whatever it is asked."""
+    """An MLflow that is installed; one that is `broken` raises an error at the first call."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, broken: bool = False) -> None:
         self.logged: list[tuple[dict[str, float], int | None]] = []
         self.params: dict[str, Any] = {}
         self.broken = broken
         monkeypatch.setitem(sys.modules, "mlflow", self)  # type: ignore[arg-type]
-        monkeypatch.setattr(metrics, "find_spec", lambda name: name == "mlflow")
+        monkeypatch.setattr(module, "find_spec", lambda name: name == "mlflow")
         monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow")
 
     def active_run(self) -> None:
@@ -147,7 +147,7 @@ def test_a_tracker_that_is_not_set_up_is_left_alone(monkeypatch: pytest.MonkeyPa
 def test_a_tracker_that_is_not_installed_is_no_matter(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(metrics, "find_spec", lambda _: None)
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
     monkeypatch.setenv("WANDB_MODE", "offline")
     report(step=1, loss=0.5)
     assert capfd.readouterr().out == "[sweep] step=1 loss=0.5\n"
@@ -169,7 +169,7 @@ def test_a_tracker_that_fails_is_given_up_and_said_once(
 
 
 def real(module: str) -> str:
-    """A Python that has it."""
+    """Return a Python that has this module, or skip the test."""
     beside = ROOT / ".trackers" / "bin" / "python"
     if find_spec(module) is not None:
         return sys.executable

@@ -1,4 +1,4 @@
-"""From a training's log to few points: what was reported is found, and however long the log, the curve stays short."""
+"""What a log reports is found, and however long the log, the curve stays short."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.training.report import report
-from orchestrator.wire.curve import MOST_ALTOGETHER, MOST_METRICS, MOST_POINTS, Curves, decode, pattern
+from orchestrator.wire.curve import MOST_METRICS, MOST_POINTS, MOST_POINTS_OF_TASK, Curves, decode, report_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ def test_what_report_prints_is_read_again(step: int, metrics: dict[str, float]) 
     assert curves.last == {name: pytest.approx(value, rel=1e-9) for name, value in metrics.items()}
     assert {curve[-1][0] for curve in points(curves).values()} == {step}
     for name, value in metrics.items():
-        found = re.search(pattern(name), out.getvalue())
+        found = re.search(report_pattern(name), out.getvalue())
         assert found
         assert float(found[1]) == pytest.approx(value, rel=1e-9)
 
@@ -70,7 +70,7 @@ def test_launchers_and_progress_bars_may_write_into_the_same_line() -> None:
 def test_a_name_that_ends_like_another_is_not_taken_for_it() -> None:
     line = "[sweep] step=1 val_loss=2 train/loss=3 loss=1"
     assert read([line]).last == {"val_loss": 2, "train/loss": 3, "loss": 1}
-    assert {name: re.findall(pattern(name), line) for name in ("loss", "val_loss")} == {
+    assert {name: re.findall(report_pattern(name), line) for name in ("loss", "val_loss")} == {
         "loss": ["1"],
         "val_loss": ["2"],
     }
@@ -86,7 +86,7 @@ def test_without_steps_reports_are_counted() -> None:
 
 def test_a_log_read_from_its_beginning_again_is_counted_from_the_beginning() -> None:
     curves = read(["[sweep] loss=3", "[sweep] loss=2"])
-    curves.begin()
+    curves.begin_log()
     curves.read(["[sweep] loss=3", "[sweep] loss=2", "[sweep] loss=1"], {})
     assert points(curves) == {"loss": [(1, 3), (2, 2), (3, 1)]}
 
@@ -133,7 +133,7 @@ def test_a_task_of_many_metrics_stays_small() -> None:
     line = " ".join(f"metric{number}={number}" for number in range(100))
     curves = read(f"[sweep] step={step} {line}" for step in range(500))
     assert len(points(curves)) == MOST_METRICS
-    assert sum(map(len, points(curves).values())) <= MOST_ALTOGETHER
+    assert sum(map(len, points(curves).values())) <= MOST_POINTS_OF_TASK
     assert len(json.dumps(curves.encoded())) < 10_000
 
 

@@ -46,7 +46,7 @@ def test_an_order_is_kept_and_read_back(numbers: list[int]) -> None:
     assert list(ranges) == numbers
     assert [ranges[index] for index in range(len(numbers))] == numbers
     assert [number for chunk in ranges.chunks(7) for number in chunk] == numbers
-    assert Ranges.read(str(ranges)) == ranges
+    assert Ranges.parse_in_order(str(ranges)) == ranges
     assert Ranges.union([ranges, ranges]) == Ranges.of(numbers)
 
 

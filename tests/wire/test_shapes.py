@@ -31,7 +31,7 @@ def types_for_training() -> list[str]:
 
 
 def gigabits(performance: str) -> float:
-    """Of `Up to 25 Gigabit` or `4x 100 Gigabit`."""
+    """Return the number that `Up to 25 Gigabit` or `4x 100 Gigabit` stands for."""
     match = re.fullmatch(r"(?:Up to |(\d+)x )?([\d.]+) Gigabit", performance)
     assert match, performance
     return float(match[2]) * int(match[1] or 1)
@@ -43,14 +43,14 @@ def test_every_type_that_sagemaker_trains_on_is_known_as_ec2_describes_it(name: 
     assert known is not None
     if name.split(".")[1] in GONE:
         return
-    told = EC2[name.removeprefix("ml.")]
-    assert known.vcpus == told["VCpuInfo"]["DefaultVCpus"]
-    assert known.memory_gib == pytest.approx(told["MemoryInfo"]["SizeInMiB"] / 1024)
-    assert known.efa == told["NetworkInfo"]["EfaSupported"]
+    described = EC2[name.removeprefix("ml.")]
+    assert known.vcpus == described["VCpuInfo"]["DefaultVCpus"]
+    assert known.memory_gib == pytest.approx(described["MemoryInfo"]["SizeInMiB"] / 1024)
+    assert known.efa == described["NetworkInfo"]["EfaSupported"]
     if known.gbps is not None:
-        assert known.gbps == gigabits(told["NetworkInfo"]["NetworkPerformance"])
-    gpus = told.get("GpuInfo", {}).get("Gpus", [])
-    chips = gpus or told.get("NeuronInfo", {}).get("NeuronDevices", [])
+        assert known.gbps == gigabits(described["NetworkInfo"]["NetworkPerformance"])
+    gpus = described.get("GpuInfo", {}).get("Gpus", [])
+    chips = gpus or described.get("NeuronInfo", {}).get("NeuronDevices", [])
     assert (known.chip.count if known.chip else 0) == sum(chip["Count"] for chip in chips)
     assert known.gpus == sum(gpu["Count"] for gpu in gpus)
     if known.chip:
@@ -87,7 +87,7 @@ def test_an_unknown_type_is_unknown(name: str) -> None:
 
 
 def families() -> list[tuple[str, str, str]]:
-    """(family, accelerator, its memory) as the handbook's table has them."""
+    """Return (family, accelerator, its memory) as the handbook's table has them."""
     page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
     return re.findall(r"^\| (\S+) \| ([^|]+) \| (\d+) GiB \|", page, re.MULTILINE)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.cli import render, values
+from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What data, machines and prices there are.")
 
-EVERYDAY = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
-KINDS = (*EVERYDAY, "interruptions", "commitments")
+COMMON_KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
+KINDS = (*COMMON_KINDS, "interruptions", "commitments")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ def load(
     Example: sweep catalog load data/
     """
     counts = Session.of(context).orchestrator.catalog.load(paths, kind).counts
-    rows = [Loaded(table, c.inserted, c.updated, c.unchanged, c.removed) for table, c in counts.items()]
+    rows = [
+        Loaded(table, count.inserted, count.updated, count.unchanged, count.removed) for table, count in counts.items()
+    ]
     if as_json:
         render.as_json(rows)
     else:
@@ -66,12 +68,6 @@ LOADED_COLUMNS: tuple[Column[Loaded], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Held:
-    kind: str
-    rows: int
-
-
 @app.command()
 def show(
     context: typer.Context,
@@ -85,7 +81,7 @@ def show(
     catalog = Session.of(context).orchestrator.catalog
     if kind is not None:
         rows = catalog.show(kind)
-        columns = [_column(name) for name in (rows[0] if rows else ())]
+        columns = [_column(name) for name in rows[0]] if rows else []
     else:
         rows = [{"kind": name, "rows": count} for name, count in catalog.totals().items()]
         columns = [_column("kind"), _column("rows")]
@@ -118,7 +114,7 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
     else:
         render.say("nothing is missing")
     if problems:
-        raise CatalogError(f"{values.plural(len(problems), 'problem')} in the catalog")
+        raise CatalogError(f"{formatting.plural(len(problems), 'problem')} in the catalog")
 
 
 PROBLEM_COLUMNS: tuple[Column[Problem], ...] = (
@@ -129,6 +125,8 @@ PROBLEM_COLUMNS: tuple[Column[Problem], ...] = (
 
 @dataclass(frozen=True)
 class Upgraded:
+    """What JSON says of an upgrade."""
+
     schema: str
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from orchestrator.cli import render, values
+from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson, NoSync, RunName
 from orchestrator.cli.render import Column
-from orchestrator.cli.session import fresh
+from orchestrator.cli.session import open_run
 
 if TYPE_CHECKING:
     from orchestrator.api import CostRow
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Invoice:
+    """What a run has cost: in sum, and by Region and kind of machine."""
+
     run: str
     usd: float
     hours: float
@@ -25,6 +27,7 @@ class Invoice:
 
     @classmethod
     def of(cls, run: str, rows: list[CostRow]) -> Invoice:
+        """Return the invoice of a run with these rows."""
         return cls(run, sum(row.usd for row in rows), sum(row.hours for row in rows), rows)
 
 
@@ -35,17 +38,20 @@ def cost(context: typer.Context, run: RunName = None, no_sync: NoSync = False, a
 
     Example: sweep cost nightly
     """
-    opened = fresh(context, run, no_sync=no_sync)
+    opened = open_run(context, run, no_sync=no_sync)
     invoice = Invoice.of(opened.name, opened.cost())
     if as_json:
         render.as_json(invoice)
     else:
-        show(invoice)
+        show_invoice(invoice)
 
 
-def show(invoice: Invoice) -> None:
+def show_invoice(invoice: Invoice) -> None:
+    """Print an invoice as a table, and its sum in one line."""
     render.as_table(invoice.rows, COLUMNS)
-    render.line(f"\n{invoice.run}: {values.money(invoice.usd)} for {values.hours(invoice.hours)} of machine time")
+    render.line(
+        f"\n{invoice.run}: {formatting.money(invoice.usd)} for {formatting.hours(invoice.hours)} of machine time"
+    )
 
 
 COLUMNS: tuple[Column[CostRow], ...] = (
@@ -53,6 +59,6 @@ COLUMNS: tuple[Column[CostRow], ...] = (
     Column("instance_type", lambda row: row.instance_type),
     Column("purchase", lambda row: row.purchase),
     Column("tasks", lambda row: row.tasks, "{:,}".format, right=True),
-    Column("hours", lambda row: row.hours, values.hours, title="time", right=True),
-    Column("usd", lambda row: row.usd, values.money, title="cost", right=True),
+    Column("hours", lambda row: row.hours, formatting.hours, title="time", right=True),
+    Column("usd", lambda row: row.usd, formatting.money, title="cost", right=True),
 )

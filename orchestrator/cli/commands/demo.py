@@ -1,4 +1,4 @@
-"""`sweep demo`: the whole way, on this machine."""
+"""`sweep demo`: a whole sweep, on this machine."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 class Parallel(str, Enum):
+    """The ways in which the demo's processes may start."""
+
     MPI = "mpi"
     TORCHRUN = "torchrun"
 
@@ -44,41 +46,43 @@ def demo(
 
     if as_json:
         report = Report()
-        run_demo(Quietly(report), parallel=parallel.value)
+        run_demo(CollectedOutput(report), parallel=parallel.value)
         render.as_json(report)
     else:
-        run_demo(AsTheCommandsDo(), parallel=parallel.value)
+        run_demo(PrintedOutput(), parallel=parallel.value)
 
 
-class AsTheCommandsDo:
-    """Every step as its own command would show it."""
+class PrintedOutput:
+    """A DemoOutput that shows every step as its own command would."""
 
     def say(self, line: str) -> None:
         render.line(line)
 
     def plan(self, plan_: Plan) -> None:
-        plan.show(plan_, sys.stdout)
+        plan.show_plan(plan_, sys.stdout)
 
     def watch(self, statuses: Iterable[Status]) -> None:
         follow(statuses, sys.stderr)
 
     def results(self, rows: list[TaskRow]) -> None:
-        results.show(rows)
+        results.show_results(rows)
 
     def cost(self, rows: list[CostRow]) -> None:
-        cost.show(Invoice.of("demo", rows))
+        cost.show_invoice(Invoice.of("demo", rows))
 
 
 @dataclass
 class Report:
+    """What the demo did, as JSON shows it."""
+
     plan: Summary | None = None
     results: list[TaskRow] = field(default_factory=list)
     cost: Invoice | None = None
 
 
 @dataclass
-class Quietly:
-    """Everything is kept for the end; what is told to people goes to stderr."""
+class CollectedOutput:
+    """A DemoOutput that keeps everything for the end. What is for people only goes to stderr."""
 
     report: Report
 

@@ -9,16 +9,18 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli import files, render
-from orchestrator.cli.commands.catalog import EVERYDAY
+from orchestrator.cli.commands.catalog import COMMON_KINDS
 from orchestrator.cli.options import AsJson
 from orchestrator.errors import UsageError
 
 STARTER = Path(__file__).parents[1] / "starter"
-NAMES = ("sweep.yaml", "sweep.toml", "src/train.py", *(f"catalog/{kind}.csv" for kind in EVERYDAY))
+NAMES = ("sweep.yaml", "sweep.toml", "src/train.py", *(f"catalog/{kind}.csv" for kind in COMMON_KINDS))
 
 
 @dataclass(frozen=True)
 class Written:
+    """The files that were written, as JSON shows them."""
+
     files: tuple[Path, ...]
 
 
@@ -37,9 +39,9 @@ def init(
     Example: sweep init my-sweep
     """
     paths = [folder / name for name in NAMES]
-    there = [path for path in paths if path.exists()]
-    if there and not force:
-        raise UsageError("is already there", where=str(there[0]), hint="--force replaces it")
+    existing = [path for path in paths if path.exists()]
+    if existing and not force:
+        raise UsageError("is already there", where=str(existing[0]), hint="--force replaces it")
     for name, path in zip(NAMES, paths, strict=True):
         files.make_folder(path.parent)
         files.write(path, (STARTER / name).read_text(encoding="utf-8"))
@@ -48,5 +50,5 @@ def init(
         return
     for path in paths:
         render.line(str(path))
-    go = "" if folder == Path() else f"`cd {folder}`, "
-    render.say(f"next: {go}`sweep catalog load catalog`, `sweep plan sweep.yaml`")
+    enter = "" if folder == Path() else f"`cd {folder}`, "
+    render.say(f"next: {enter}`sweep catalog load catalog`, `sweep plan sweep.yaml`")

@@ -20,8 +20,8 @@ app = typer.Typer(help="A local AWS on this machine.")
 
 
 def _home() -> Path:
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "sweep" / "local"
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "sweep" / "local"
 
 
 Home = Annotated[
@@ -37,7 +37,7 @@ Home = Annotated[
 
 @dataclass(frozen=True)
 class Cloud:
-    """A local cloud, and what leads a program to it."""
+    """A local cloud, and the environment that leads a program to it."""
 
     running: bool
     endpoint: str = ""
@@ -45,10 +45,11 @@ class Cloud:
     regions: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     trainings: str = ""
-    """How they are started, if not as usual."""
+    """Says how trainings are started, if not as usual."""
 
     @classmethod
     def of(cls, serving: Serving | None) -> Cloud:
+        """Return how the commands show a local cloud that is serving, or None if there is none."""
         from orchestrator.localcloud import environment
 
         if serving is None:
@@ -57,7 +58,7 @@ class Cloud:
 
     @property
     def export(self) -> str:
-        """One line for a shell."""
+        """The line that leads a shell to this cloud."""
         return "export " + " ".join(f"{name}={shlex.quote(value)}" for name, value in self.environment.items())
 
 
@@ -84,10 +85,10 @@ def up(
 
     wanted = regions.split(",") if regions else localcloud.names.REGIONS
     if detached:
-        _tell(localcloud.up(home, port=port, regions=wanted, toolkit=toolkit), as_json=as_json)
+        _show(localcloud.up(home, port=port, regions=wanted, toolkit=toolkit), as_json=as_json)
         return
     with localcloud.LocalCloud(home, port=port, regions=wanted, toolkit=toolkit) as cloud:
-        _tell(localcloud.status(home), as_json=as_json)
+        _show(localcloud.status(home), as_json=as_json)
         render.say("serving until Ctrl-C")
         cloud.wait()
     raise localcloud.LocalCloudError("the local cloud has ended by itself")
@@ -118,13 +119,13 @@ def status(home: Home, as_json: AsJson = False) -> int:
 
     serving = localcloud.status(home)
     if serving is not None or as_json:
-        _tell(serving, as_json=as_json)
+        _show(serving, as_json=as_json)
     else:
         render.say("no local cloud runs: `sweep local up` starts one")
     return 0 if serving else 1
 
 
-def _tell(serving: Serving | None, *, as_json: bool) -> None:
+def _show(serving: Serving | None, *, as_json: bool) -> None:
     cloud = Cloud.of(serving)
     if as_json:
         render.as_json(cloud)

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import render, values
-from orchestrator.cli.options import AsJson, time_limit
+from orchestrator.cli import formatting, render
+from orchestrator.cli.options import AsJson, time_limit_seconds
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
@@ -31,7 +31,7 @@ Classic = Annotated[
 
 @dataclass(frozen=True)
 class Line:
-    """The tasks that go to one lane. They may differ in size, so each has its least and its most."""
+    """The tasks that go to one lane. They may differ in size, so there is a least and a most of each."""
 
     region: str
     instance_type: str
@@ -41,10 +41,11 @@ class Line:
     usd_each: tuple[float, float]
     usd: float
     finished_h: float
-    """Hours from now, if the first start now."""
+    """Hours from now until all have ended, if the first start now."""
 
     @classmethod
     def of(cls, lane: Lane, shares: Sequence[Share]) -> Line:
+        """Return the line of the shares whose choice is this lane."""
         hours = [share.hours for share in shares]
         usd = [share.usd for share in shares]
         return cls(
@@ -79,9 +80,9 @@ class Summary:
     hours: float
     usd: float
     worst_usd: float
-    """What it can cost at most."""
+    """The most that it can cost."""
     gap: float | None
-    """How far above the proven bound it may be: 0.001 is a tenth of a percent. None of a plan without a bound."""
+    """The distance to the proven bound: 0.001 is a tenth of a percent. None if the plan has no bound."""
     finished_h: float
     copies: tuple[Copy, ...]
     lines: tuple[Line, ...]
@@ -122,12 +123,12 @@ def plan(
 
     if output is not None and output.is_dir():
         raise UsageError("is a folder", where=str(output), hint="name the file to write")
-    seconds = time_limit(limit)
+    seconds = time_limit_seconds(limit)
     orchestrator = Session.of(context).orchestrator
     if frontier:
-        from orchestrator.cli.frontier import form, show_frontier
+        from orchestrator.cli.frontier import check_picture, show_frontier
 
-        form(output)
+        check_picture(output)
         if seconds is not None:
             raise UsageError("--frontier takes no time limit", hint="it makes several plans: leave --time-limit out")
         show_frontier(orchestrator.frontier(read_sweep(sweep), manifest), output, as_json=as_json)
@@ -142,13 +143,13 @@ def plan(
     elif why is not None or since is not None:
         render.write("".join(f"{line}\n" for line in lines), sys.stdout)
     else:
-        show(made, sys.stdout)
+        show_plan(made, sys.stdout)
     if output is not None:
         render.say(f"wrote {output}: `sweep submit {output}` runs exactly this")
 
 
 def summary(made: Plan) -> Summary:
-    """A line for each lane, the dearest first."""
+    """Return how a plan is shown: a line for each lane, the dearest first."""
     lanes: dict[Lane, list[Share]] = defaultdict(list)
     for share in made.shares:
         lanes[share.places[0].lane].append(share)
@@ -169,13 +170,13 @@ def summary(made: Plan) -> Summary:
 
 
 def _from_to(text: Callable[[float], str]) -> Callable[[tuple[float, float]], str]:
-    """`15m`, or `15m-2h` where tasks differ."""
+    """Return a function that writes the least and the most: `15m-2h`, or `15m` where they read alike."""
     return lambda ends: "-".join(dict.fromkeys(map(text, ends)))
 
 
 def _by_when(hours: float) -> str:
     now = datetime.now()
-    return values.clock(now + timedelta(hours=hours), now)
+    return formatting.future_time(now + timedelta(hours=hours), now)
 
 
 def _bound(gap: float | None) -> str:
@@ -189,23 +190,24 @@ COLUMNS: tuple[Column[Line], ...] = (
     Column("instance_type", lambda line: line.instance_type),
     Column("purchase", lambda line: line.purchase),
     Column("tasks", lambda line: line.tasks, "{:,}".format, right=True),
-    Column("hours_each", lambda line: line.hours_each, _from_to(values.hours), title="each", right=True),
-    Column("usd_each", lambda line: line.usd_each, _from_to(values.money), title="$ each", right=True),
-    Column("usd", lambda line: line.usd, values.money, title="$ total", right=True),
+    Column("hours_each", lambda line: line.hours_each, _from_to(formatting.hours), title="each", right=True),
+    Column("usd_each", lambda line: line.usd_each, _from_to(formatting.money), title="$ each", right=True),
+    Column("usd", lambda line: line.usd, formatting.money, title="$ total", right=True),
     Column("finished_h", lambda line: line.finished_h, _by_when, title="by when", right=True),
 )
 
 
-def show(made: Plan, stream: IO[str]) -> None:
-    """As a table; on stderr where stdout is for something else."""
+def show_plan(made: Plan, stream: IO[str]) -> None:
+    """Print a plan as a table, with its cost, copies and notes: to stderr if stdout is for something else."""
     plan = summary(made)
     render.as_table(plan.lines, COLUMNS, stream)
-    total = f"{values.plural(plan.tasks, 'task')}, {values.hours(plan.hours)} of machine time, {values.money(plan.usd)}"
+    tasks, hours = formatting.plural(plan.tasks, "task"), formatting.hours(plan.hours)
+    total = f"{tasks}, {hours} of machine time, {formatting.money(plan.usd)}"
     render.write(f"\nplan {plan.id} of {plan.sweep}: {total}\n", stream)
-    most = f"at most {values.money(plan.worst_usd)}, if every task runs until its limits"
+    most = f"at most {formatting.money(plan.worst_usd)}, if every task runs until its limits"
     render.write(f"{_bound(plan.gap)}{most}\n", stream)
     for copy in plan.copies:
-        said = f"{copy.dataset} from {copy.from_region} to {copy.to_region}, {values.money(copy.usd)}"
-        render.write(f"copy: {said}\n", stream)
+        way = f"{copy.dataset} from {copy.from_region} to {copy.to_region}"
+        render.write(f"copy: {way}, {formatting.money(copy.usd)}\n", stream)
     for note in plan.notes:
         render.write(f"note: {note}\n", stream)

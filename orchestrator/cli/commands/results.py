@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import files, render, values
+from orchestrator.cli import files, formatting, render
 from orchestrator.cli.options import AsJson, NoSync, RunName
 from orchestrator.cli.render import Column
-from orchestrator.cli.session import fresh
+from orchestrator.cli.session import open_run
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def results(
     """
     if plot and plot.suffix not in (".svg", ".png"):
         raise UsageError(f"{plot} is neither a .svg nor a .png file", where="--plot", hint="name it curves.svg")
-    opened = fresh(context, run, no_sync=no_sync)
+    opened = open_run(context, run, no_sync=no_sync)
     rows = opened.results()[:limit]
     if plot or as_json:
         rows = opened.with_curves(rows)
@@ -47,14 +47,16 @@ def results(
     elif as_csv:
         render.as_csv(rows, columns_of(rows))
     else:
-        show(rows)
+        show_results(rows)
 
 
-def show(rows: list[TaskRow]) -> None:
+def show_results(rows: list[TaskRow]) -> None:
+    """Print tasks as a table, with the columns that tell them apart."""
     render.as_table(rows, [column for column in columns_of(rows) if _worth_showing(column, rows)])
 
 
 def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
+    """Return the columns of these tasks: one for each parameter and metric that any of them has, and the fixed ones."""
     point = list(dict.fromkeys(name for row in rows for name in row.point))
     metrics = list(dict.fromkeys(name for row in rows for name in row.metrics))
     return [
@@ -63,12 +65,12 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         *(_point_column(name) for name in point),
         *(_metric_column(name) for name in metrics),
         Column("state", lambda row: row.state.value),
-        _so_far_column(Column("seconds", lambda row: row.seconds, values.duration, title="time")),
-        _so_far_column(Column("usd", lambda row: row.usd, values.money, title="cost")),
-        Column("region", lambda row: row.region, spare=True),
-        Column("instance_type", lambda row: row.instance_type, spare=True),
-        Column("purchase", lambda row: row.purchase, spare=True),
-        Column("attempt", lambda row: row.attempt, right=True, spare=True),
+        _maybe_estimated(Column("seconds", lambda row: row.seconds, formatting.duration, title="time")),
+        _maybe_estimated(Column("usd", lambda row: row.usd, formatting.money, title="cost")),
+        Column("region", lambda row: row.region, optional=True),
+        Column("instance_type", lambda row: row.instance_type, optional=True),
+        Column("purchase", lambda row: row.purchase, optional=True),
+        Column("attempt", lambda row: row.attempt, right=True, optional=True),
         Column("estimated", lambda row: row.estimated),
         Column("training", lambda row: row.training),
         Column("reason", lambda row: row.reason),
@@ -76,15 +78,15 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
 
 
 def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
-    """A table has room for what tells tasks apart; CSV and JSON hold the rest."""
+    """Return True if a table has the column. What tells no tasks apart is in CSV and JSON only."""
     if column.key == "reason":
         return any(row.reason for row in rows)
     return column.key not in ("training", "estimated")
 
 
-def _so_far_column(column: Column[TaskRow]) -> Column[TaskRow]:
-    """Of what still runs, it is up to now."""
-    return replace(column, right=True, spare=True, about=lambda row: row.estimated)
+def _maybe_estimated(column: Column[TaskRow]) -> Column[TaskRow]:
+    """Return the column with its values marked as estimates where tasks still run."""
+    return replace(column, right=True, optional=True, is_estimate=lambda row: row.estimated)
 
 
 def _point_column(name: str) -> Column[TaskRow]:
@@ -92,4 +94,4 @@ def _point_column(name: str) -> Column[TaskRow]:
 
 
 def _metric_column(name: str) -> Column[TaskRow]:
-    return Column(f"metric.{name}", lambda row: row.metrics.get(name), values.number, title=name, right=True)
+    return Column(f"metric.{name}", lambda row: row.metrics.get(name), formatting.number, title=name, right=True)

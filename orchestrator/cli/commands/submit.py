@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import follow, render, values
-from orchestrator.cli.commands.plan import Classic, show
+from orchestrator.cli import formatting, render
+from orchestrator.cli.commands.plan import Classic, show_plan
 from orchestrator.cli.confirm import confirm
+from orchestrator.cli.errors import Interrupted
+from orchestrator.cli.follow import follow_to_end
 from orchestrator.cli.options import AsJson, Yes
-from orchestrator.cli.problems import Interrupted
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 
@@ -28,6 +29,8 @@ PlanFile = Annotated[Path, typer.Argument(metavar="FILE", help="A plan.json, or 
 
 @dataclass(frozen=True)
 class Submitted:
+    """The run that was submitted, as JSON shows it."""
+
     run: str
     plan: str
     tasks: int
@@ -58,49 +61,55 @@ def submit(
     Example: sweep submit plan.json --name nightly-2026-11-20 --watch
     """
     orchestrator = Session.of(context).orchestrator
-    begun = partial(_under_way, orchestrator, name) if not (again or dry_run) else _nothing
-    plan = _plan(orchestrator, file, manifest, begun, replan=replan)
+    find_unfinished = _find_nothing if again or dry_run else partial(_plan_under_way, orchestrator, name)
+    plan = _plan_to_submit(orchestrator, file, manifest, find_unfinished, replan=replan)
     if dry_run:
         requests = orchestrator.requests(plan, name=name)
         render.as_json(requests)
         for line in requests["left_out"]:
             render.say(f"note: {line}")
         return
-    show(plan, sys.stderr)
-    confirm(f"Submit {values.plural(plan.tasks, 'task')} for about {values.money(plan.usd)}?", yes=yes)
+    show_plan(plan, sys.stderr)
+    confirm(f"Submit {formatting.plural(plan.tasks, 'task')} for about {formatting.money(plan.usd)}?", yes=yes)
     run = _submit(orchestrator, plan, name, again=again)
     if as_json:
         render.as_json(Submitted(run.name, plan.id, plan.tasks, plan.usd))
     else:
         render.line(run.name)
     if watch:
-        follow.to_the_end(run, sys.stderr)
+        follow_to_end(run, sys.stderr)
     else:
         render.say(f"submitted: `sweep watch {run.name}` follows it")
 
 
-def _plan(
+def _plan_to_submit(
     orchestrator: Orchestrator,
     file: Path,
     manifest: Path | None,
-    begun: Callable[[Sweep], Plan | None],
+    find_unfinished: Callable[[Sweep], Plan | None],
     *,
     replan: bool,
 ) -> Plan:
-    """What to submit. A run that was begun holds its slots: planned now, its sweep would go elsewhere."""
+    """Return the plan in the file, or that of the sweep in the file, or that of its unfinished run if there is one.
+
+    An unfinished run holds its slots: if its sweep were planned now, its tasks would go elsewhere.
+    """
     from orchestrator.api import read_plan, read_sweep
 
     if file.suffix != ".json":
         sweep = read_sweep(file)
-        return begun(sweep) or orchestrator.plan(sweep, classic=manifest)
+        return find_unfinished(sweep) or orchestrator.plan(sweep, classic=manifest)
     if manifest is not None:
         hint = "give the sweep.yaml instead, or plan with --manifest"
         raise UsageError("a plan already says which tasks there are", where="--manifest", hint=hint)
     plan = read_plan(file)
-    return begun(plan.sweep) or _fresh(orchestrator, plan) if replan else plan
+    if not replan:
+        return plan
+    return find_unfinished(plan.sweep) or _replanned_if_stale(orchestrator, plan)
 
 
-def _under_way(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Plan | None:
+def _plan_under_way(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Plan | None:
+    """Return the plan of the sweep's run that is under way, and say so; None if there is none."""
     run = orchestrator.under_way(sweep, name)
     if run is None:
         return None
@@ -108,12 +117,12 @@ def _under_way(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Pl
     return run.plan
 
 
-def _nothing(_: Sweep) -> None:
-    """Nothing is begun that this might complete."""
+def _find_nothing(_: Sweep) -> None:
+    """Return None: no unfinished run is to be completed."""
 
 
-def _fresh(orchestrator: Orchestrator, plan: Plan) -> Plan:
-    """The plan, if it still holds; else another one, and why."""
+def _replanned_if_stale(orchestrator: Orchestrator, plan: Plan) -> Plan:
+    """Return the plan if it still holds. If not, say why, and return another one."""
     reason = orchestrator.stale(plan)
     if not reason:
         return plan

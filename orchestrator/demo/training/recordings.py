@@ -7,7 +7,7 @@ import numpy as np
 
 
 def load():
-    """(inputs, angles) to train on, and the same of the drive kept for validation: all of mean 0 and variance 1."""
+    """Return (inputs, angles) to train on, and those of the drive kept for validation, at mean 0 and variance 1."""
     files = sorted(Path(os.environ["SM_CHANNEL_TRAINING"]).glob("drive-*.npz"))
     drives = [np.load(file) for file in files]
     features = [drive["features"] for drive in drives]

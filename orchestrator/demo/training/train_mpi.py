@@ -46,7 +46,7 @@ def main(learning_rate: float, batch_size: int, epochs: int, momentum: float = 0
 
 
 def initial(random, sizes):
-    """Weights and biases, layer by layer."""
+    """Return weights and biases, layer by layer."""
     layers = []
     for n_in, n_out in pairwise(sizes):
         layers += [random.standard_normal((n_in, n_out)).astype(np.float32) / np.sqrt(n_in, dtype=np.float32)]
@@ -55,7 +55,7 @@ def initial(random, sizes):
 
 
 def forward(weights, x):
-    """The outputs of all layers; tanh between them."""
+    """Return the outputs of all layers; tanh is between them."""
     outputs = [x]
     for k in range(0, len(weights), 2):
         z = outputs[-1] @ weights[k] + weights[k + 1]
@@ -64,7 +64,7 @@ def forward(weights, x):
 
 
 def backward(weights, x, y, batch_size):
-    """Our part of the batch's mean squared error, and of its gradients."""
+    """Return this rank's part of the batch's mean squared error, and of its gradients."""
     outputs = forward(weights, x)
     error = outputs[-1] - y
     delta, gradients = 2 * error / batch_size, []
@@ -76,7 +76,7 @@ def backward(weights, x, y, batch_size):
 
 
 def summed(world, loss, gradients):
-    """Over all ranks, in one message."""
+    """Return the sums over all ranks of the loss and the gradients, sent in one message."""
     message = np.concatenate([np.float32([loss]), *(g.ravel() for g in gradients)])
     world.Allreduce(MPI.IN_PLACE, message, op=MPI.SUM)
     parts = np.split(message[1:], np.cumsum([g.size for g in gradients])[:-1])

@@ -1,4 +1,4 @@
-"""A struck call: what its caller sees instead of an answer, or after it."""
+"""What a caller sees whose call a fault hits: another answer, none, or the true one too late."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ANY_BROKEN = AwsError("InternalFailure", "The request processing has failed bec
 
 
 class CallFaults:
-    """Stands before all services."""
+    """The faults of calls. It stands between the gateway and all services."""
 
     def __init__(self, faults: Faults, clock: Clock) -> None:
         self._faults = faults
@@ -37,28 +37,31 @@ class CallFaults:
         self._remembered: dict[tuple[str, ...], tuple[float, Answer]] = {}
         self._lock = threading.Lock()
 
-    def answer(self, call: Call, truly: Callable[[Call], Answer]) -> Answer:
-        """What a caller is told. `truly` does what the call asks."""
-        striking = self._faults.striking(call.service, call.operation, call.region)
-        for fault in striking:
+    def answer(self, call: Call, true_answer: Callable[[Call], Answer]) -> Answer:
+        """Return what the caller sees. `true_answer` does what the call asks, and returns the true answer."""
+        faults = self._faults.that_hit(call.service, call.operation, call.region)
+        for fault in faults:
             if fault.kind == "slow":
                 time.sleep(fault.seconds)
-            elif (instead := self._instead(fault, call)) and not fault.after:
+                continue
+            instead = self._instead(fault, call)
+            if instead and not fault.after:
                 return instead
-        stale = next((fault for fault in striking if fault.kind == "stale"), None)
-        answer = self._as_it_was(call, stale.seconds, truly) if stale else truly(call)
-        lost = (self._instead(fault, call) for fault in striking if fault.after)
+        stale = next((fault for fault in faults if fault.kind == "stale"), None)
+        answer = self._remembered_answer(call, stale.seconds, true_answer) if stale else true_answer(call)
+        lost = (self._instead(fault, call) for fault in faults if fault.after)
         return next((instead for instead in lost if instead), answer)
 
     def _instead(self, fault: Fault, call: Call) -> Answer | None:
+        """Return what a fault puts in the answer's place; None when it leaves the answer."""
         if fault.kind == "throttle":
             return error(call.service, _THROTTLED.get(call.service, _ANY_THROTTLED))
         if fault.kind == "error":
             return error(call.service, _BROKEN.get(call.service, _ANY_BROKEN))
         return RESET if fault.kind in ("reset", "down") else None
 
-    def _as_it_was(self, call: Call, age: float, truly: Callable[[Call], Answer]) -> Answer:
-        """The same question has the same answer until that is too old."""
+    def _remembered_answer(self, call: Call, age: float, true_answer: Callable[[Call], Answer]) -> Answer:
+        """Return the answer that the same question had, unless that is older than `age`: then the true one."""
         environ = call.environ
         where = (environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", ""))
         question = (call.service, call.region, call.operation, *where, call.body.decode("latin-1"))
@@ -66,7 +69,7 @@ class CallFaults:
             known = self._remembered.get(question)
         if known and self._clock.now() - known[0] < age:
             return known[1]
-        answer = truly(call)
+        answer = true_answer(call)
         with self._lock:
             self._remembered[question] = (self._clock.now(), answer)
         return answer

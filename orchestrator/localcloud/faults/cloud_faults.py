@@ -1,4 +1,7 @@
-"""Faults that befall not a call but the cloud: capacity, quotas, instances, processes."""
+"""Begins and ends faults at their times, and tells the services of those that are not about calls.
+
+These befall capacity, quotas, instances and processes.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.faults.faults import CALLS
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.services.quotas import Line
+from orchestrator.localcloud.services.quotas import QuotaKey
 from orchestrator.localcloud.services.sagemaker.capacity import Shortage
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CloudFaults:
+    """Faults from the moment they are asked for to the moment they end."""
+
     faults: Faults
     clock: Clock
     quotas: Quotas
@@ -30,8 +35,11 @@ class CloudFaults:
     batch: Mapping[str, Batch]
     trainings: Mapping[str, Trainings]
 
-    def ask(self, fault: Fault) -> Active:
-        """Let it begin, at once or at its time, and end at its time."""
+    def add(self, fault: Fault) -> Active:
+        """Take a fault in. It begins at once or after its delay, and ends after the time that it lasts.
+
+        Raises AwsError when it begins at once and what it names does not run.
+        """
         active = self.faults.add(fault)
         if fault.delay:
             self.clock.after(fault.delay, lambda: self._begin(active))
@@ -44,49 +52,52 @@ class CloudFaults:
         if not self.faults.holds(active.number):  # taken back before its time
             return
         try:
-            active.undo = None if fault.kind in CALLS else self._happen(fault)
+            if fault.kind not in CALLS:
+                active.undo = self._cause(fault)
         except AwsError:
             self.faults.remove(active.number)
             raise
         active.begun = True
         if fault.lasts is not None:
             self.clock.after(fault.lasts, lambda: self.faults.remove(active.number))
-        if fault.kind in ("reclaim", "crash", "kill"):
+        if fault.kind in ("reclaim", "crash", "kill"):  # it has happened, once
             self.faults.remove(active.number)
 
-    def _happen(self, fault: Fault) -> Callable[[], None] | None:
-        """How to undo it, if that can be done."""
+    def _cause(self, fault: Fault) -> Callable[[], None] | None:
+        """Tell the services, and return a call that undoes it; None when nothing can be undone."""
         if fault.kind == "quota":
             return self._quota(fault)
         if fault.kind == "capacity":
             shortage = Shortage(fault.region, fault.instance_type, fault.spot)
-            self.lifecycle.refuse(shortage, fault.seconds)
-            return lambda: self.lifecycle.refuse(shortage, 0)
-        if not self._strike(fault):
+            self.lifecycle.add_shortage(shortage, fault.seconds)
+            return lambda: self.lifecycle.end_shortage(shortage)
+        if not self._disrupt(fault):
             raise AwsError(
                 "LocalCloudError", f"{fault.kind}: nothing of the name {fault.what} runs, or it is not spot", 404
             )
         return None
 
     def _quota(self, fault: Fault) -> Callable[[], None]:
+        """Set the quotas, and return a call that sets them back."""
         purchases = (False, True) if fault.spot is None else (fault.spot,)
         before = {}
         for spot in purchases:
-            line = Line(fault.region, fault.instance_type or "", spot)
-            before[line] = self.quotas.of(line)
-            self.quotas.set(line, fault.value)
+            key = QuotaKey(fault.region, fault.instance_type or "", spot)
+            before[key] = self.quotas.limit(key)
+            self.quotas.set(key, fault.value)
 
         def undo() -> None:
-            for line, value in before.items():
-                self.quotas.set(line, value)
+            for key, value in before.items():
+                self.quotas.set(key, value)
 
         return undo
 
-    def _strike(self, fault: Fault) -> bool:
+    def _disrupt(self, fault: Fault) -> bool:
+        """Interrupt, crash or kill the training or the job that the fault names. Return False when none ran."""
         trainings = [service.jobs[fault.what] for service in self.trainings.values() if fault.what in service.jobs]
-        doings = {"reclaim": self.lifecycle.interrupt, "crash": self.lifecycle.crash, "kill": self.lifecycle.kill}
-        struck = [doings[fault.kind](training) for training in trainings]
+        actions = {"reclaim": self.lifecycle.interrupt, "crash": self.lifecycle.crash, "kill": self.lifecycle.kill}
+        disrupted = [actions[fault.kind](training) for training in trainings]
         for service in self.batch.values():
             if job := service.jobs.get(fault.what):
-                struck.append(service.scheduler.strike(job, reclaim=fault.kind == "reclaim"))
-        return any(struck)
+                disrupted.append(service.scheduler.kill(job, reclaim=fault.kind == "reclaim"))
+        return any(disrupted)

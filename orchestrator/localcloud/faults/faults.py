@@ -1,6 +1,7 @@
-"""What is to go wrong, and which call it strikes. Pure, but for the clock: the same seed strikes the same calls.
+"""What is to go wrong, and which calls it hits. The same seed hits the same calls.
 
-The n-th call that a fault concerns is struck, or not, whatever else goes on; so a failure can be replayed.
+A seed decides of the n-th call that a fault concerns whether it is hit, whatever else goes on. So a failure can be
+replayed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ CALLS = {
     "stale": "a call is answered as it was up to --seconds ago",
     "down": "a Region answers nobody",
 }
+"""Faults that hit calls: `call_faults.py` changes what the caller sees."""
 EVENTS = {
     "capacity": "a Region has no instances for --seconds",
     "quota": "a Region's quota for an instance type is --value",
@@ -30,32 +32,42 @@ EVENTS = {
     "crash": "a training's instances fail: an InternalServerError",
     "kill": "a training's or a Batch job's processes are killed",
 }
+"""Faults that befall the cloud itself: `cloud_faults.py` tells the services."""
 KINDS = {**CALLS, **EVENTS}
 
 
 @dataclass(frozen=True)
 class Fault:
+    """One thing that is to go wrong, as a user asks for it."""
+
     kind: str
     what: str = "*"
-    """Of calls, `service:Operation`, where an asterisk stands for any; of events, a training's name or a job's id."""
+    """The calls, as `service:Operation` with an asterisk for any; for events, a training's name or a job's id."""
     region: str = "*"
     percent: float = 100.0
+    """The share of calls that are hit."""
     seed: int = 0
+    """A number that decides which calls are hit."""
     seconds: float = 0.0
+    """The length of a delay, the age of a stale answer, or the time without capacity."""
     after: bool = False
+    """True when the call's work is done, and only its answer is lost."""
     times: int | None = None
-    """How many calls it strikes at most."""
+    """The most calls that are hit."""
     lasts: float | None = None
-    """Seconds, on the cloud's clock; None is until it is taken back."""
+    """Seconds, on the cloud's clock, until it ends; None when it lasts until it is taken back."""
     delay: float = 0.0
     """Seconds, on the cloud's clock, until it begins."""
     instance_type: str | None = None
+    """The instance type without capacity, or whose quota changes; None is any."""
     purchase: str | None = None
+    """The purchase without capacity, or whose quota changes: spot or on_demand; None is both."""
     value: int = 0
+    """The new limit of a quota."""
 
     @classmethod
     def read(cls, body: dict[str, Any]) -> Fault:
-        """From a request; ValueError says what is wrong with it."""
+        """Return the fault that a request asks for; raise ValueError, which says what is wrong with the request."""
         known = {each.name for each in fields(cls)}
         if unknown := set(body) - known:
             raise ValueError(f"a fault has no {', '.join(sorted(unknown))}: it has {', '.join(sorted(known))}")
@@ -76,68 +88,80 @@ class Fault:
 
     @property
     def spot(self) -> bool | None:
+        """True when only spot is concerned, False when only on demand is, None when both are."""
         return None if self.purchase is None else self.purchase == "spot"
 
     def concerns(self, service: str, operation: str, region: str) -> bool:
+        """Return True when a call is one that the fault may hit."""
         wanted, _, name = self.what.partition(":")
         return fnmatchcase(service, wanted) and fnmatchcase(operation, name or "*") and fnmatchcase(region, self.region)
 
 
 @dataclass
 class Active:
-    """A fault that has been asked for."""
+    """A fault that has been asked for, and what has come of it so far."""
 
     number: int
+    """The number by which it can be taken back."""
     fault: Fault
     undo: Callable[[], None] | None = None
+    """A call that ends its effect; None when nothing can be undone."""
     begun: bool = False
     seen: int = 0
-    struck: int = 0
+    """Calls that it concerned."""
+    hits: int = 0
+    """Calls that it hit."""
 
-    def strikes(self) -> bool:
-        """Whether the next call that it concerns is struck. Counts it."""
-        fault, self.seen = self.fault, self.seen + 1
-        draw = hashlib.sha256(f"{fault.seed}/{self.seen}".encode()).digest()
-        hit = int.from_bytes(draw[:8], "big") / 2**64 * 100 < fault.percent
-        if not hit or (fault.times is not None and self.struck >= fault.times):
+    def hits_next_call(self) -> bool:
+        """Return True when the next call that it concerns is hit, and count that call."""
+        self.seen += 1
+        if self.fault.times is not None and self.hits >= self.fault.times:
             return False
-        self.struck += 1
-        return True
+        draw = hashlib.sha256(f"{self.fault.seed}/{self.seen}".encode()).digest()
+        hit = int.from_bytes(draw[:8], "big") / 2**64 * 100 < self.fault.percent
+        if hit:
+            self.hits += 1
+        return hit
 
     def describe(self) -> dict[str, Any]:
-        return {"id": self.number, **asdict(self.fault), "seen": self.seen, "struck": self.struck}
+        """Return it as the local API and the page show it."""
+        return {"id": self.number, **asdict(self.fault), "seen": self.seen, "struck": self.hits}
 
 
 @dataclass
 class Faults:
-    """Those asked for, by number, and not yet taken back."""
+    """The faults that have been asked for, by number, and not taken back yet. Safe to use from several threads."""
 
     _active: dict[int, Active] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, fault: Fault) -> Active:
+        """Take a fault in, under a number of its own. It hits nothing until its `begun` is set."""
         active = Active(next(self._numbers), fault)
         with self._lock:
             self._active[active.number] = active
         return active
 
     def remove(self, number: int) -> None:
+        """Take a fault back, and undo its effect. An unknown number is ignored."""
         with self._lock:
             active = self._active.pop(number, None)
         if active and active.begun and active.undo:
             active.undo()
 
     def holds(self, number: int) -> bool:
+        """Return True while a fault has not been taken back."""
         with self._lock:
             return number in self._active
 
     def active(self) -> list[Active]:
+        """Return all faults, oldest first."""
         with self._lock:
             return list(self._active.values())
 
-    def striking(self, service: str, operation: str, region: str) -> list[Fault]:
-        """The faults that strike this call."""
+    def that_hit(self, service: str, operation: str, region: str) -> list[Fault]:
+        """Return the faults that hit this call. Each fault that the call concerns counts it."""
         if not self._active:
             return []
         with self._lock:
@@ -147,5 +171,5 @@ class Faults:
                 if each.begun
                 and each.fault.kind in CALLS
                 and each.fault.concerns(service, operation, region)
-                and each.strikes()
+                and each.hits_next_call()
             ]

@@ -1,1 +1,12 @@
-"""Requests to the local cloud, and who answers them."""
+"""Requests to the local cloud, and their answers.
+
+web.py          how does a request come in, and an answer go out?
+call.py         which service and Region is a request for, and what are its parameters?
+operations.py   which operation of the service is it?
+forms.py        how are EC2's parameters read?
+gateway.py      who answers a request: a service of ours, or moto?
+validation.py   does a request keep to AWS's own description of it?
+answers.py      what do AWS's answers and errors look like?
+overview.py     which facts does the page show?
+page.py         what does the page look like?
+"""

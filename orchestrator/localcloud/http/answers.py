@@ -1,4 +1,4 @@
-"""AWS's answers: a JSON document, or an error in the dialect that the service speaks."""
+"""AWS's answers: a document, or an error, in the dialect that the service speaks."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ _PROLOGUE = '<?xml version="1.0" encoding="UTF-8"?>'
 
 @dataclass(frozen=True)
 class Answer:
+    """An HTTP answer."""
+
     status: int
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
@@ -48,11 +50,12 @@ RESET = Answer(0)
 
 
 def document(value: dict[str, Any] | None, content_type: str = "application/json") -> Answer:
+    """Return a JSON document; an empty one for None."""
     return Answer(200, json.dumps(value or {}).encode(), _headers(content_type))
 
 
 def query(operation: str, value: dict[str, Any]) -> Answer:
-    """As EC2 answers: a list is a set of items."""
+    """Return an answer of EC2's: XML in which a list is a set of items."""
     body = f"<{operation}Response><requestId>{uuid.uuid4()}</requestId>{_elements(value)}</{operation}Response>"
     return Answer(200, f"{_PROLOGUE}{body}".encode(), _headers("text/xml"))
 
@@ -66,7 +69,7 @@ def _elements(value: Any) -> str:
 
 
 def error(service: str, problem: AwsError) -> Answer:
-    """In the dialect of the service: XML for the old ones, JSON for the rest."""
+    """Return an error in the dialect of the service: XML for the old ones, JSON for the rest."""
     if service in ("s3", "s3control"):
         details = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in problem.details.items())
         start = "<Error><Code>{code}</Code><Message>{message}</Message>"

@@ -16,17 +16,18 @@ _SCOPE = re.compile(r"Credential=[^/]+/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/
 
 @dataclass(frozen=True)
 class Call:
-    """One request, as far as one can tell without answering it."""
+    """One request, as far as it is understood before any service answers it."""
 
     service: str
     region: str
-    """Empty when nobody has signed it."""
+    """The Region; empty when nobody has signed the request."""
     operation: str
     body: bytes
     environ: dict[str, Any]
 
     @classmethod
     def of(cls, environ: dict[str, Any]) -> Call:
+        """Return the call that a WSGI request is. One that nobody has signed is S3's."""
         scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
         scope = scope or _SCOPE.search(unquote(environ.get("QUERY_STRING", "")))
         service, region = (scope["service"], scope["region"]) if scope else ("s3", "")
@@ -34,7 +35,7 @@ class Call:
         return cls(service, region, operations.name(service, environ, body), body, environ)
 
     def document(self) -> dict[str, Any]:
-        """The parameters: of the body, the path and the query."""
+        """Return the parameters of body, path and query. Raise AwsError when the body cannot be read."""
         if self.service == "ec2":
             return forms.read(self.body)
         try:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 
 def read(body: bytes) -> dict[str, Any]:
-    """Numbered names become lists, in their order."""
+    """Return a form as a tree. Numbered names become lists, in the order of their numbers."""
     tree: dict[str, Any] = {}
     for name, value in parse_qsl(body.decode()):
         *path, last = name.split(".")

@@ -1,4 +1,4 @@
-"""Who answers a request: our own services, or moto. And nobody answers 500 for what is merely not there."""
+"""Finds who answers a request: a service of ours, or moto. Nobody answers 500 for what is merely not there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from orchestrator.localcloud.faults.call_faults import CallFaults
-    from orchestrator.localcloud.local_api import Control
+    from orchestrator.localcloud.local_api import LocalApi
     from orchestrator.localcloud.services.ecr import Registry
     from orchestrator.localcloud.services.logs import Logs
     from orchestrator.localcloud.services.moto_backends import Objects
@@ -31,30 +31,35 @@ _TRAINING_ARN = ":training-job/"
 _JSON = "application/json"
 _AMZ_JSON = "application/x-amz-json-1.1"
 _REST = ("batch", "scheduler")
+"""Services of ours whose documents are plain JSON."""
 _WHOLLY_OURS = ("batch", "pricing", "servicequotas")
-"""What we do not know of these, nobody does; of the others, moto may."""
+"""Services that moto is not asked about: what ours do not support, nobody does."""
 
 
 @dataclass(frozen=True)
 class Gateway:
+    """The one function that answers every request."""
+
     services: Mapping[str, Mapping[str, Any]]
-    """Ours, by name and Region; an operation is a method of the same name as boto3's."""
+    """Our own services, by name and Region; an operation is a method of the same name as boto3's."""
     moto: Any
     logs: Logs
     objects: Objects
     schedules: Schedules
     registry: Registry
-    control: Control
+    local_api: LocalApi
     call_faults: CallFaults
 
     def __call__(self, environ: dict[str, Any]) -> Answer:
+        """Return the answer to a request, which WSGI describes."""
         if environ["PATH_INFO"].startswith(local_api.PREFIX):
-            return self.control.answer(environ)
+            return self.local_api.answer(environ)
         if _is_browser(environ):
-            return self.control.page()
+            return self.local_api.page()
         return self.call_faults.answer(Call.of(environ), self._safely)
 
     def _safely(self, call: Call) -> Answer:
+        """Answer, and turn whatever is raised into an error that AWS's SDKs read."""
         try:
             return self._answer(call)
         except AwsError as problem:
@@ -68,6 +73,7 @@ class Gateway:
             )
 
     def _answer(self, call: Call) -> Answer:
+        """Have our own service answer, or moto where there is none."""
         if call.service in self.services:
             document = call.document()
             method = self._method(call, document)
@@ -75,7 +81,7 @@ class Gateway:
                 return answers.query(call.operation, method(document) or {})
             if method:
                 return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
-        if call.service == "ecr" and (granted := self.registry.taken_for_granted(call.operation, call.document())):
+        if call.service == "ecr" and (granted := self.registry.assume_images(call.operation, call.document())):
             return answers.document(granted, _AMZ_JSON)
         if call.service == "logs":
             self.logs.refresh()
@@ -93,16 +99,15 @@ class Gateway:
         return answer
 
     def _method(self, call: Call, document: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
-        """Our method for an operation; None when moto is to answer."""
+        """Return our method for an operation; None when moto is to answer. Raise AwsError when nobody can."""
         regions = self.services[call.service]
         if call.service == "ec2" and call.region not in regions:
             return None
         if call.region not in regions:
             known = ", ".join(regions)
             raise AwsError("LocalCloudError", f"the local cloud has no Region {call.region}; it has {known}")
-        if call.operation in ("ListTags", "AddTags", "DeleteTags") and _TRAINING_ARN not in document.get(
-            "ResourceArn", ""
-        ):
+        of_tags = call.operation in ("ListTags", "AddTags", "DeleteTags")
+        if of_tags and _TRAINING_ARN not in document.get("ResourceArn", ""):
             return None
         method: Callable[[dict[str, Any]], dict[str, Any] | None] | None = getattr(
             regions[call.region], xform_name(call.operation), None
@@ -128,12 +133,13 @@ class Gateway:
 
 
 def _is_browser(environ: dict[str, Any]) -> bool:
-    """Someone who asks for a page at the address itself, and has signed nothing."""
+    """Return True when someone asks for the page at the address itself, and has signed nothing."""
     at_root = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"] == "/"
     return at_root and "HTTP_AUTHORIZATION" not in environ and not environ.get("QUERY_STRING")
 
 
 def _text(body: bytes) -> str:
+    """Return the beginning of an answer, without its markup."""
     return " ".join(re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace")).split())[:300]
 
 

@@ -1,4 +1,4 @@
-"""Which operation a request asks for, told by AWS's own descriptions of its services."""
+"""Finds the operation that a request asks for, with AWS's own descriptions of its services."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from orchestrator.localcloud.http import validation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from botocore.model import StructureShape
+
 _ACTION = re.compile(rb"(?:^|&)Action=(\w+)")
 _REST = ("batch", "s3", "savingsplans", "scheduler")
-"""Services that we tell by method and path; the others name their operation in a header or in the body."""
+"""Services whose operations have a method and a path; the others name theirs in a header or in the body."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """How a REST service's operation looks as a request."""
+    """The looks of a REST service's operation, as a request."""
 
     name: str
     method: str
@@ -30,7 +32,7 @@ class _Form:
 
 
 def name(service: str, environ: dict[str, Any], body: bytes) -> str:
-    """As the API reference writes it; method and path where nobody knows."""
+    """Return the operation's name, as the API reference writes it; method and path where nobody knows."""
     if target := environ.get("HTTP_X_AMZ_TARGET"):
         return str(target.rpartition(".")[2])
     method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
@@ -50,7 +52,7 @@ def _has(environ: dict[str, Any], form: _Form) -> bool:
 
 @lru_cache
 def _forms(service: str) -> list[_Form]:
-    """The most particular first: an upload of a part is also a put of an object."""
+    """Return a service's operations, the most particular first: an upload of a part is also a put of an object."""
     return sorted(_described(service), key=lambda form: -len(form.query) - len(form.headers))
 
 
@@ -60,22 +62,29 @@ def _described(service: str) -> Iterator[_Form]:
         operation = model.operation_model(each)
         shape = operation.input_shape
         path, _, query = operation.http["requestUri"].partition("?")
-        required = [shape.members[member].serialization for member in shape.required_members] if shape else []
-        where = {
-            kind: {at["name"] for at in required if at.get("location") == kind} for kind in ("querystring", "header")
-        }
         literal = {part.partition("=")[0] for part in query.split("&") if part}
         yield _Form(
             each,
             operation.http["method"],
             _pattern(path),
-            frozenset(literal | where["querystring"]),
-            frozenset(where["header"]),
+            frozenset(literal | _required(shape, "querystring")),
+            frozenset(_required(shape, "header")),
         )
 
 
+def _required(shape: StructureShape | None, location: str) -> set[str]:
+    """Return the names of the required parameters that an operation has in its query or its headers."""
+    if shape is None:
+        return set()
+    places = [shape.members[member].serialization for member in shape.required_members]
+    return {place["name"] for place in places if place.get("location") == location}
+
+
 def _pattern(path: str) -> re.Pattern[str]:
-    """`{Key+}` may hold slashes, other places in braces one part of a path. ARNs hold slashes too, and come last."""
+    """Return the pattern of a path.
+
+    `{Key+}` may hold slashes, other names in braces stand for one part of a path. ARNs hold slashes too, and come last.
+    """
     text = re.sub(r"\\\{\w+\\\+\\\}", ".+", re.escape(path))
     last = re.sub(r"\\\{resourceArn\\\}$", ".+", text)
     return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", last) + "/?")

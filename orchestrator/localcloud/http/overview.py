@@ -1,13 +1,13 @@
-"""What the page shows: Regions, their jobs and trainings, buckets, faults. Facts only, as JSON could carry them."""
+"""The facts that the page shows: Regions, their jobs and trainings, buckets, faults. JSON can carry them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.localcloud.services.batch.jobs import STATES
-from orchestrator.localcloud.services.sagemaker.job import ENDED
+from orchestrator.localcloud.services.sagemaker.training import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.batch.jobs import Job
     from orchestrator.localcloud.services.moto_backends import Objects
     from orchestrator.localcloud.services.sagemaker.api import Trainings
-    from orchestrator.localcloud.services.sagemaker.job import Training
+    from orchestrator.localcloud.services.sagemaker.training import Training
 
+_Item = TypeVar("_Item")
 _NEWEST = 20
-"""So many jobs and trainings of a Region are shown."""
+"""The most jobs, and the most trainings, that a Region shows."""
 
 
 @dataclass(frozen=True)
 class Overview:
+    """Looks at all parts of the cloud, and changes none."""
+
     endpoint: str
     clock: Clock
     faults: Faults
@@ -34,6 +37,7 @@ class Overview:
     trainings: Mapping[str, Trainings]
 
     def facts(self) -> dict[str, Any]:
+        """Return what the page shows, as it is now."""
         return {
             "endpoint": self.endpoint,
             "now": self.clock.now(),
@@ -46,7 +50,7 @@ class Overview:
         service = self.batch[region]
         with service.scheduler.lock:
             jobs = [job for job in service.jobs.values() if job.parent is None]
-            newest = [_job(job) for job in jobs[: -_NEWEST - 1 : -1]]
+            newest = [_job(job) for job in _newest(jobs)]
             queues = list(service.resources.queues)
         trainings = list(self.trainings[region].jobs.values())
         return {
@@ -56,8 +60,13 @@ class Overview:
             "newest_jobs": newest,
             "trainings": len(trainings),
             "training_states": dict(Counter(training.status for training in trainings)),
-            "newest_trainings": [_training(each, self.clock.now()) for each in trainings[: -_NEWEST - 1 : -1]],
+            "newest_trainings": [_training(each, self.clock.now()) for each in _newest(trainings)],
         }
+
+
+def _newest(oldest_first: list[_Item]) -> list[_Item]:
+    """Return the last ones, the newest first."""
+    return oldest_first[-_NEWEST:][::-1]
 
 
 def _job(job: Job) -> dict[str, Any]:
@@ -67,7 +76,9 @@ def _job(job: Job) -> dict[str, Any]:
 
 
 def _training(training: Training, now: float) -> dict[str, Any]:
-    seconds = training.held + (now - training.since if training.since is not None else 0.0)
+    seconds = training.held
+    if training.since is not None:
+        seconds += now - training.since
     return {
         "name": training.name,
         "status": training.status if training.status in ENDED else training.secondary,

@@ -1,4 +1,4 @@
-"""The page at the server's address: one document, without a script, that asks for itself anew."""
+"""The page at the server's address: one document, without a script, that reloads itself."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ h3 { font-size: .85rem; color: var(--soft); margin: .9rem 0 .2rem; font-weight: 
 
 
 def render(facts: dict[str, Any]) -> str:
+    """Return the page as HTML. `facts` are those of an `Overview`."""
     moment = datetime.fromtimestamp(facts["now"], timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
     title = f"<h1>The local cloud</h1><p>{escape(facts['endpoint'])} · its clock says {moment}</p>"
     parts = [_faults(facts["faults"]), *(_region(region) for region in facts["regions"]), _buckets(facts["buckets"])]
@@ -75,7 +76,7 @@ def _buckets(buckets: list[dict[str, Any]]) -> str:
 
 
 class _Markup(str):
-    """Text that is HTML already."""
+    """A text that is HTML already."""
 
 
 def _state(state: str) -> _Markup:
@@ -94,11 +95,17 @@ def _table(heads: list[str], rows: list[list[Any]], otherwise: str) -> str:
     if not rows:
         return f'<p class="none">{escape(otherwise)}</p>'
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
-    body = "".join(f"<tr>{''.join(_cell(each) for each in row)}</tr>" for row in rows)
+    body = "".join(_row(row) for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row(values: list[Any]) -> str:
+    return f"<tr>{''.join(_cell(each) for each in values)}</tr>"
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
-    return f"<td>{value if isinstance(value, _Markup) else escape(str(value))}</td>"
+    if isinstance(value, _Markup):
+        return f"<td>{value}</td>"
+    return f"<td>{escape(str(value))}</td>"

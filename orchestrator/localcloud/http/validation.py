@@ -1,4 +1,4 @@
-"""A request held against AWS's own description of it, with the refusals in AWS's words.
+"""Checks a request against AWS's own description of it. The refusals are in AWS's words.
 
 botocore carries, for every operation, which members are required, how long, how many, of what pattern; its client
 checks few of them. AWS's services check all, and so do we.
@@ -34,18 +34,19 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 @lru_cache
 def service(name: str) -> Any:
+    """Return botocore's description of a service."""
     return botocore.session.Session().get_service_model(name)
 
 
 @lru_cache
 def operation(name: str, target: str) -> StructureShape | None:
-    """The input of an operation; None when the service has none of this name."""
+    """Return the input of an operation; None when the service has no operation of this name."""
     model = service(name)
     return model.operation_model(target).input_shape if target in model.operation_names else None
 
 
 def check(shape: StructureShape, body: dict[str, Any]) -> None:
-    """All that is wrong with a request, in one ValidationException."""
+    """Raise one ValidationException that says all that is wrong with a request."""
     problems = list(_structure(shape, body, ""))
     if problems:
         plural = "errors" if len(problems) > 1 else "error"
@@ -53,13 +54,11 @@ def check(shape: StructureShape, body: dict[str, Any]) -> None:
 
 
 def _problems(shape: Shape, value: Any, path: str) -> Iterator[str]:
-    kinds = _KINDS.get(shape.type_name)
-    if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+    if not _is_of_type(shape, value):
         raise AwsError(
             "SerializationException", f"{type(value).__name__} can not be converted to {shape.name} at '{path}'"
         )
-    failed = list(_constraints(shape, value))
-    for constraint in failed:
+    for constraint in _constraints(shape, value):
         yield f"Value {_shown(value)} at '{path}' failed to satisfy constraint: {constraint}"
     if shape.type_name == "structure":
         yield from _structure(shape, value, path)  # type: ignore[arg-type]
@@ -67,6 +66,16 @@ def _problems(shape: Shape, value: Any, path: str) -> Iterator[str]:
         yield from _list(shape, value, path)  # type: ignore[arg-type]
     elif shape.type_name == "map":
         yield from _map(shape, value, path)  # type: ignore[arg-type]
+
+
+def _is_of_type(shape: Shape, value: Any) -> bool:
+    """Return True when a value has the type of a shape, or when we do not know that type."""
+    kinds = _KINDS.get(shape.type_name)
+    if kinds is None:
+        return True
+    if isinstance(value, bool):  # which Python takes for an int, too
+        return bool in kinds
+    return isinstance(value, kinds)
 
 
 def _structure(shape: StructureShape, value: dict[str, Any], path: str) -> Iterator[str]:
@@ -95,9 +104,9 @@ def _map(shape: MapShape, value: dict[str, Any], path: str) -> Iterator[str]:
 
 
 def _constraints(shape: Shape, value: Any) -> Iterator[str]:
-    """The rules that a value breaks."""
+    """Yield the rules that a value breaks."""
     low, high, pattern = (shape.metadata.get(key) for key in ("min", "max", "pattern"))
-    size = value if isinstance(value, (int, float)) else len(value) if isinstance(value, (str, list, dict)) else None
+    size = _size(value)
     if size is not None and low is not None and size < low:
         yield _at_least(shape, low)
     if size is not None and high is not None and size > high:
@@ -108,11 +117,26 @@ def _constraints(shape: Shape, value: Any) -> Iterator[str]:
         yield f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"  # type: ignore[attr-defined]
 
 
+def _size(value: Any) -> float | None:
+    """Return a number itself, the length of a text, list or map, and None for anything else."""
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, (str, list, dict)):
+        return len(value)
+    return None
+
+
 def _rules(shape: Shape) -> list[str]:
+    """Return all rules that a shape has, in AWS's order."""
     low, high, pattern = (shape.metadata.get(key) for key in ("min", "max", "pattern"))
-    rules = [_at_most(shape, high)] if high is not None else []
-    rules += [_at_least(shape, low)] if low is not None else []
-    return rules + ([f"Member must satisfy regular expression pattern: {pattern}"] if pattern else [])
+    rules = []
+    if high is not None:
+        rules.append(_at_most(shape, high))
+    if low is not None:
+        rules.append(_at_least(shape, low))
+    if pattern:
+        rules.append(f"Member must satisfy regular expression pattern: {pattern}")
+    return rules
 
 
 def _at_most(shape: Shape, high: int) -> str:
@@ -128,7 +152,7 @@ def _measure(shape: Shape) -> str:
 
 
 def _matches(pattern: str, value: str) -> bool:
-    """AWS's patterns are Java's; the few that Python cannot read are not held against anyone."""
+    """Return True when a value matches a pattern. AWS's are Java's: those that Python cannot read match all."""
     compiled = _compiled(pattern)
     return compiled is None or compiled.fullmatch(value) is not None
 
@@ -142,8 +166,10 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def _shown(value: Any) -> str:
-    text = "{" + ", ".join(f"{k}={v}" for k, v in value.items()) + "}" if isinstance(value, dict) else str(value)
-    return f"'{text}'"
+    if isinstance(value, dict):
+        members = ", ".join(f"{name}={member}" for name, member in value.items())
+        return f"'{{{members}}}'"
+    return f"'{value}'"
 
 
 def _join(path: str, name: str) -> str:

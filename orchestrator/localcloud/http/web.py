@@ -1,6 +1,6 @@
 """The HTTP server: connections that stay open, answers in one piece.
 
-werkzeug's own closes every connection after one request, which costs a client three times the time.
+werkzeug's own server closes every connection after one request, which costs a client three times the time.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 
 class Handler(RequestHandler):
+    """Reads the requests of one connection, and writes their answers."""
+
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
@@ -36,7 +38,7 @@ class Handler(RequestHandler):
         return True
 
     def run_wsgi(self) -> None:
-        """One request, read to its end before it is looked at, so the next can follow on the same connection."""
+        """Answer one request. It is read to its end before, so that the next can follow on the same connection."""
         environ = self.make_environ()
         body = self._body(environ)
         environ.update(
@@ -66,7 +68,7 @@ class Handler(RequestHandler):
         self.wfile.flush()
 
     def _reset(self) -> None:
-        """As when the other side, or the network, is gone: no farewell."""
+        """Break the connection without a farewell, as when the other side, or the network, is gone."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
 
@@ -75,14 +77,15 @@ class Handler(RequestHandler):
 
 
 class Server(ThreadedWSGIServer):
-    """A thread for each connection."""
+    """A server on this machine only, with a thread for each connection."""
 
     daemon_threads = True
 
     answer: Callable[[dict[str, Any]], Answer]
-    """From a request, as WSGI describes it; set before the first is served."""
+    """The function that answers a request, which WSGI describes. It is set before the first request is served."""
 
     def __init__(self, port: int) -> None:
+        """Listen on a port; 0 is any free one. Raise OSError when that cannot be had."""
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", port))

@@ -1,1 +1,15 @@
-"""Trainings under AWS's own toolkit, each host a container, as far as one machine has room for that."""
+"""The processes of the local cloud, and the containers that AWS's real toolkit wants for a training's hosts.
+
+processes.py      how does a service start a process, signal it, and hear of its end?
+keeper.py         who owns all processes, so that none outlives the server?
+
+With `--toolkit` only:
+
+real_toolkit.py   how does AWS's own training toolkit start a training?
+prerequisites.py  what must this machine have for that?
+machine.py        what is written down about a training's hosts, and what command starts them?
+hosts.py          how are all hosts of a training started, connected and ended? (a script)
+layout.py         how does one host become a container? (a script)
+pid1.py           what is the first process of a container? (a script; images in `containers/` begin with it, too)
+tunnel.py         how does a host in a network of its own reach this cloud?
+"""

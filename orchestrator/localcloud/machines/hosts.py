@@ -1,10 +1,10 @@
-"""All hosts of one training, and the network between them. Standard library only; run as a script of its own.
+"""Starts all hosts of one training, and the network between them. Standard library only; run as a script of its own.
 
     hosts.py FILE
 
-FILE is what `machine.py` writes. When the hosts have a network of their own, the network namespace that we are in is
-their switch. Nothing here has a name outside: when we go, however we go, the hosts go, and mounts and networks go with
-them.
+FILE is what `machine.contained` writes. When the hosts have a network of their own, the network namespace of this
+process is their switch. Nothing here has a name outside: when this process ends, however it ends, the hosts end, and
+their mounts and networks go with them.
 """
 
 from __future__ import annotations
@@ -29,23 +29,28 @@ _LAYOUT = str(Path(__file__).with_name("layout.py"))
 
 
 class Hosts:
+    """The hosts of one training, as a file describes them."""
+
     def __init__(self, file: str) -> None:
         self.file = file
-        self.plan: dict[str, Any] = json.loads(Path(file).read_text())
+        self.described: dict[str, Any] = json.loads(Path(file).read_text())
         self.running: list[subprocess.Popen[bytes]] = []
         self.libc = ctypes.CDLL(None)
 
     def run(self) -> int:
+        """Start all hosts, and return the exit code of the first that fails, or 0 when all have ended well."""
         for number in _PASSED_ON:
             signal.signal(number, lambda number, _: self.pass_on(number))
-        for host in self.plan["hosts"]:
+        for host in self.described["hosts"]:
             self.start(host)
-        if self.plan["network"]:
+        if self.described["network"]:
             self.connect()
-        return next(filter(None, self.endings()), 0)  # one host's failure is the end of all
+        failures = (code for code in self.endings() if code != 0)
+        return next(failures, 0)  # one host's failure is the end of all
 
     def start(self, host: dict[str, Any]) -> None:
-        command = [*self.plan["unshare"], sys.executable, "-I", "-S", _LAYOUT, self.file, host["name"]]
+        """Start one host, in namespaces of its own."""
+        command = [*self.described["unshare"], sys.executable, "-I", "-S", _LAYOUT, self.file, host["name"]]
         marks = {name: value for name, value in os.environ.items() if name.startswith("LOCALCLOUD_")}
         with Path(host["log"]).open("ab") as log:
             process = subprocess.Popen(
@@ -59,22 +64,22 @@ class Hosts:
         self.running.append(process)
 
     def bind(self) -> None:
-        """Its life to ours. Signals wait until its first process can take them."""
+        """Have a host killed when this process ends. Its signals wait until its PID 1 can take them."""
         self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
 
     def connect(self) -> None:
-        """A cable from each host's eth0 to the switch."""
+        """Lay a cable from each host's eth0 to the switch."""
         orders = ["link add switch type bridge", "link set switch up"]
         for number, process in enumerate(self.running, 1):
-            while _first_of(process.pid) is None and process.poll() is None:  # until it has its namespaces
+            while _only_child(process.pid) is None and process.poll() is None:  # until it has its namespaces
                 time.sleep(0.005)
             orders += [f"link add host{number} type veth peer name eth0 netns {process.pid}"]
             orders += [f"link set host{number} master switch up"]
         subprocess.run(["ip", "-batch", "-"], input="\n".join(orders), text=True, check=True)
 
     def endings(self) -> Iterator[int]:
-        """Exit codes, as they come."""
+        """Yield the exit codes of hosts, as they end."""
         while self.running:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             for process in [each for each in self.running if each.poll() is not None]:
@@ -82,14 +87,18 @@ class Hosts:
                 yield process.returncode if process.returncode >= 0 else 128 - process.returncode
 
     def pass_on(self, number: int) -> None:
+        """Send a signal to each host's PID 1. Kill a host that has none yet."""
         for process in self.running:
-            first = _first_of(process.pid)
+            pid1 = _only_child(process.pid)
             with contextlib.suppress(ProcessLookupError):
-                os.kill(first or process.pid, number if first else signal.SIGKILL)
+                if pid1 is None:
+                    os.kill(process.pid, signal.SIGKILL)
+                else:
+                    os.kill(pid1, number)
 
 
-def _first_of(pid: int) -> int | None:
-    """The one child of an `unshare`; none while it prepares."""
+def _only_child(pid: int) -> int | None:
+    """Return the one child of an `unshare`, which is its container's PID 1; None while it prepares."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except FileNotFoundError:

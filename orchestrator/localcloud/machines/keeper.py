@@ -1,4 +1,4 @@
-"""The process that owns every process of the local cloud. Standard library only; run as a script of its own.
+"""Owns every process of the local cloud. Standard library only; run as a script of its own.
 
 The server is large and has many threads; forking from it is slow and unsafe. So it starts this small, single-threaded
 keeper and tells it, one JSON line at a time, what to start and whom to signal:
@@ -29,6 +29,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class Keeper:
+    """Starts processes, signals them, and reports their ends, as the server orders."""
+
     def __init__(self) -> None:
         self.running: dict[int, str] = {}  # pid of a session's leader → the server's name for it
         self.pids: dict[str, int] = {}
@@ -37,7 +39,7 @@ class Keeper:
             self.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def serve(self) -> None:
-        """Until the server closes our standard input."""
+        """Obey the server until it closes our standard input."""
         wake, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -57,6 +59,7 @@ class Keeper:
                     self.obey(json.loads(line))
 
     def obey(self, order: dict[str, Any]) -> None:
+        """Start a process, or signal one if it still runs."""
         if "start" in order:
             self.start(order["start"], order)
         elif pid := self.pids.get(order["signal"]):
@@ -75,7 +78,7 @@ class Keeper:
         self.report({"started": name, "pid": pid})
 
     def become(self, program: str, order: dict[str, Any], environment: dict[str, str]) -> None:
-        """In the child: never returns."""
+        """Turn the forked child into the program. Never returns."""
         try:
             parent = os.getppid()
             os.setsid()
@@ -95,28 +98,29 @@ class Keeper:
             os._exit(127)
 
     def reap(self) -> None:
+        """Report the processes that have ended, and kill what they left behind."""
         ended = False
-        while (pid := _next_dead()) is not None:
+        while (dead := _next_dead()) is not None:
             ended = True
-            child, status = pid
-            name = self.running.pop(child, None)
+            pid, status = dead
+            name = self.running.pop(pid, None)
             if name is None:
                 continue
             del self.pids[name]
-            _kill_group(child)
+            _kill_group(pid)
             killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             self.report({"ended": name, "code": _container_code(status), "signal": killed_by})
         if ended:
             self.kill_orphans()
 
     def kill_orphans(self) -> None:
-        """What a process left behind comes to us; it goes when the process that started it has gone."""
+        """Kill the adopted processes whose starter has ended: what a process leaves behind, we adopt."""
         for pid in _children():
             if pid not in self.running and _process_of(pid) not in self.pids:
                 _kill(pid)
 
     def end(self) -> None:
-        """Kill all, and what they leave, until nothing is ours."""
+        """Kill all processes, and what they leave, until we have no child."""
         for pid in list(self.running):
             _kill_group(pid)
         while True:
@@ -128,6 +132,7 @@ class Keeper:
                 return
 
     def report(self, event: dict[str, Any]) -> None:
+        """Write one line to the server."""
         data = json.dumps(event).encode() + b"\n"
         while data:
             data = data[os.write(1, data) :]
@@ -142,6 +147,7 @@ def _libc() -> Any:
 
 
 def _next_dead() -> tuple[int, int] | None:
+    """Return the pid and the wait status of a child that has ended; None when none has."""
     try:
         pid, status = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
@@ -150,19 +156,19 @@ def _next_dead() -> tuple[int, int] | None:
 
 
 def _container_code(status: int) -> int:
-    """As a container runtime tells it: 137 for a process that was killed by signal 9."""
+    """Return the exit code that a container runtime reports: 137 for a process that was killed by signal 9."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
 
 def _children() -> list[int]:
-    """Our children, adopted ones too (Linux; elsewhere nothing is adopted)."""
+    """Return the pids of our children, adopted ones too (on Linux; elsewhere nothing is adopted)."""
     listing = Path(f"/proc/self/task/{os.getpid()}/children")
     return [int(pid) for pid in listing.read_text().split()] if listing.exists() else []
 
 
 def _process_of(pid: int) -> str | None:
-    """The name of the process that started this one, from the environment it inherited."""
+    """Return the server's name of the process that started this one, from the environment that it inherited."""
     try:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:  # it has just gone

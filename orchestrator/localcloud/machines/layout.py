@@ -1,6 +1,6 @@
-"""Lay out one host of a training as a container, then become its first process. Standard library only; a script.
+"""Lays out one host of a training as a container, then becomes its PID 1. Standard library only; a script of its own.
 
-    layout.py FILE NAME: a training's hosts, as `machine.py` writes them, and which of them this is
+    layout.py FILE NAME: a training's hosts, as `machine.contained` writes them, and which of them this is
 
 It runs in namespaces of its own. The container gets /opt/ml, folders to which it may write unseen, a name, a network.
 """
@@ -22,10 +22,10 @@ from typing import Any
 _PID1 = str(Path(__file__).with_name("pid1.py"))
 _BIND = 0x1000 | 0x4000  # MS_BIND, MS_REC
 _STORE = Path("/run")
-"""A tmpfs of the container's: where what it writes outside /opt/ml lies."""
+"""A tmpfs of the container's, which holds what the container writes outside /opt/ml."""
 
 _HOME = Path("/", "root")
-"""The superuser's, whose keys ssh looks for: a container runs as none other."""
+"""The superuser's home, where ssh looks for keys: a container runs as the superuser only."""
 
 SSHD = """\
 HostKey /etc/ssh/key
@@ -46,11 +46,14 @@ session required pam_env.so
 
 
 def lay_out(name: str, layout: dict[str, Any]) -> None:
-    """From `plan.Layout`. What lies in folders that get new contents is read before."""
+    """Make this process's namespaces the container that a `machine.Layout` describes.
+
+    The socket and the keys lie in folders that get new contents, so they are opened and read before.
+    """
     network = layout["network"]
-    door = socket.socket(socket.AF_UNIX)
+    tunnel = socket.socket(socket.AF_UNIX)
     if network:
-        door.connect(network["door"])
+        tunnel.connect(network["tunnel"])
     keys = {file.name: file.read_bytes() for file in Path(layout["keys"]).glob("key*")} if network else {}
     _mount("tmpfs", "/dev/shm", "tmpfs")
     _mount("tmpfs", str(_STORE), "tmpfs")
@@ -63,12 +66,12 @@ def lay_out(name: str, layout: dict[str, Any]) -> None:
     if network:
         _log_in_with(keys)
         _connect(network)
-        _answer(network["port"], door)
+        _hand_out(network["port"], tunnel)
     _shadow("/tmp", {})
 
 
 def _log_in_with(keys: dict[str, bytes]) -> None:
-    """Every host of the training knows one key, and lets in who has it."""
+    """Give this host the one key that all hosts of the training log in with, and accept it."""
     (_STORE / "sshd").mkdir(mode=0o755)
     _shadow("/etc/pam.d", {"sshd": PAM})
     _shadow("/etc/ssh", {"sshd_config": SSHD, "ssh_config": SSH})
@@ -91,11 +94,14 @@ def _mount(source: str, target: str, kind: str = "", flags: int = 0, data: str =
 
 
 def _shadow(folder: str, ours: dict[str, str | None]) -> None:
-    """A folder with the same entries, to which others can be added unseen; `ours` are files of our own, or left out."""
+    """Replace a folder by one with the same entries, to which others can be added unseen.
+
+    `ours` are files to write into it, or, with None, entries to leave out.
+    """
     copy = Path(tempfile.mkdtemp(dir=_STORE))
     for entry in _entries(folder):
         if entry.name not in ours:
-            _same(entry, copy / entry.name)
+            _show(entry, copy / entry.name)
     for name, text in ours.items():
         if text is not None:
             (copy / name).write_text(text)
@@ -103,7 +109,8 @@ def _shadow(folder: str, ours: dict[str, str | None]) -> None:
     _mount(str(copy), folder, flags=_BIND)
 
 
-def _same(entry: os.DirEntry[str], target: Path) -> None:
+def _show(entry: os.DirEntry[str], target: Path) -> None:
+    """Let an entry of a folder appear at another path, too."""
     with contextlib.suppress(FileNotFoundError):  # it has just gone
         if entry.is_symlink():
             target.symlink_to(Path(entry.path).readlink())
@@ -123,7 +130,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _overlay(folder: str) -> None:
-    """What is installed into it is installed for this host alone."""
+    """Keep what is written into a folder apart: whatever is installed there is installed for this host alone."""
     upper, work = _STORE / "upper", _STORE / "work"
     upper.mkdir()
     work.mkdir()
@@ -138,25 +145,26 @@ def _overlay(folder: str) -> None:
 
 
 def _connect(network: dict[str, Any]) -> None:
-    """The machine gives us eth0."""
+    """Wait for eth0, which `hosts.py` gives us, and set the network up."""
     while "eth0" not in {name for _, name in socket.if_nameindex()}:
         time.sleep(0.005)
     orders = f"link set lo up\naddress add {network['address']} dev eth0\nlink set eth0 up\n"
     subprocess.run(["ip", "-batch", "-"], input=orders, text=True, check=True)
 
 
-def _answer(port: int, door: socket.socket) -> None:
-    """The cloud's address leads to the cloud here too: each connection to it is handed out through the door."""
+def _hand_out(port: int, tunnel: socket.socket) -> None:
+    """Let the cloud's address lead to the cloud in here, too: hand each connection to it out through the tunnel."""
     listener = socket.create_server(("127.0.0.1", port), backlog=512)
     if os.fork():
         return
     while True:
         connection, _ = listener.accept()
-        socket.send_fds(door, [b"c"], [connection.fileno()])
+        socket.send_fds(tunnel, [b"c"], [connection.fileno()])
         connection.close()
 
 
 def main(file: str, name: str) -> None:
+    """Lay out the host of this name, and become its PID 1."""
     host = next(host for host in json.loads(Path(file).read_text())["hosts"] if host["name"] == name)
     lay_out(name, host["layout"])
     os.chdir(host["folder"])

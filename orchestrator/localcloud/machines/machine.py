@@ -1,4 +1,7 @@
-"""The hosts of one training, as `hosts.py` and `layout.py` read them from a file, and the command that starts them."""
+"""Describes the hosts of one training, for `hosts.py` and `layout.py` to read, and makes the command that starts them.
+
+Both are scripts that cannot import this file. They read it as JSON, so a field that is renamed here is renamed there.
+"""
 
 from __future__ import annotations
 
@@ -21,51 +24,64 @@ _NAMESPACES = ["--fork", "--kill-child", "--pid", "--mount-proc", "--mount", "--
 
 @dataclass(frozen=True)
 class Network:
+    """The network of a host that has one of its own."""
+
     address: str
-    """Of the host's eth0, with the length of its prefix."""
+    """The address of the host's eth0, with the length of its prefix."""
     port: int
-    """Where the cloud answers, in there as out here."""
-    door: str
-    """A Unix socket that takes connections to it."""
+    """The port at which the cloud answers, in the container as outside."""
+    tunnel: str
+    """The path of the Unix socket that takes connections to the cloud."""
 
 
 @dataclass(frozen=True)
 class Layout:
+    """What a container has in place of the machine's own files, name and network."""
+
     base: str
-    """Is /opt/ml."""
+    """The folder that is /opt/ml in the container."""
     python: str
-    """What is installed into this environment is installed for this host alone."""
+    """A Python environment; what is installed into it is installed for this host alone."""
     addresses: str
-    """Is /etc/hosts."""
+    """The contents of /etc/hosts."""
     keys: str = ""
     """A folder with the key that all hosts of the training know."""
     network: Network | None = None
+    """None when the host is in this machine's network."""
 
 
 @dataclass(frozen=True)
 class Machine:
+    """A host of a training: a container, and the command that runs in it."""
+
     name: str
     command: list[str]
     folder: str
-    """Where the command runs."""
+    """The folder that the command runs in."""
     log: str
     environment: Mapping[str, str]
     layout: Layout
 
 
 def plain(command: list[str]) -> list[str]:
-    """The command that starts one host that is no container."""
+    """Return the command that starts one host that is no container."""
     return [*_PYTHON, str(_SCRIPTS / "pid1.py"), *command]
 
 
 def contained(machines: list[Machine], file: Path) -> list[str]:
-    """The command that starts all, and ends with them. Who is not root is root in a user namespace."""
+    """Write the hosts into a file, and return the command that starts them all and ends with them.
+
+    Who is not root is root in a user namespace.
+    """
     network = ["--net"] if any(each.layout.network for each in machines) else []
-    ours = [*([] if IS_ROOT else ["--user", "--map-root-user"]), *network]
-    plan = {
+    description = {
         "unshare": ["unshare", *_NAMESPACES, *network],
         "network": bool(network),
         "hosts": [asdict(machine) for machine in machines],
     }
-    file.write_text(json.dumps(plan))
-    return [*(["unshare", *ours] if ours else []), *_PYTHON, str(_SCRIPTS / "hosts.py"), str(file)]
+    file.write_text(json.dumps(description))
+    start = [*_PYTHON, str(_SCRIPTS / "hosts.py"), str(file)]
+    if IS_ROOT and not network:
+        return start
+    become_root = [] if IS_ROOT else ["--user", "--map-root-user"]
+    return ["unshare", *become_root, *network, *start]

@@ -1,4 +1,4 @@
-"""The first process of a training's container: pid1.py COMMAND ... Standard library only; run as a script of its own.
+"""Is PID 1 of a training's container: pid1.py COMMAND ... Standard library only; run as a script of its own.
 
 It does what AWS's toolkit leaves undone: it reaps what nobody waits for, and passes SIGTERM on to the training, which
 the toolkit's `train` does not (github.com/aws/sagemaker-training-toolkit/issues/125). SIGUSR1 has it kill the training,
@@ -16,21 +16,22 @@ from pathlib import Path
 
 
 def main(command: list[str]) -> int:
+    """Run a command, and return its exit code, as a container runtime reports it."""
     signals = {signal.SIGTERM, signal.SIGUSR1}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)  # until there is somebody to pass them on to
-    first = subprocess.Popen(command, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, signals))
-    signal.signal(signal.SIGTERM, lambda *_: pass_on(first.pid, signal.SIGTERM))
-    signal.signal(signal.SIGUSR1, lambda *_: pass_on(first.pid, signal.SIGKILL))
+    process = subprocess.Popen(command, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, signals))
+    signal.signal(signal.SIGTERM, lambda *_: pass_on(process.pid, signal.SIGTERM))
+    signal.signal(signal.SIGUSR1, lambda *_: pass_on(process.pid, signal.SIGKILL))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     while True:
         pid, status = os.wait()
-        if pid == first.pid:
+        if pid == process.pid:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
 
 
 def pass_on(command: int, number: int) -> None:
-    """To what the command has started; to the command itself while it has started nothing."""
+    """Send a signal to what the command has started, or to the command itself while it has started nothing."""
     for pid, name in children(command) or [(command, "")]:
         if name != "sshd":  # the way to the other hosts, which is still needed
             with contextlib.suppress(ProcessLookupError):
@@ -38,7 +39,7 @@ def pass_on(command: int, number: int) -> None:
 
 
 def children(parent: int) -> list[tuple[int, str]]:
-    """Processes and their names."""
+    """Return the pids and names of a process's children."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has just gone

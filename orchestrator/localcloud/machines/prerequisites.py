@@ -1,4 +1,4 @@
-"""What this machine has for trainings under the toolkit: the toolkit itself, and room for hosts that are containers."""
+"""Finds what AWS's real toolkit needs on this machine: the toolkit itself, and namespaces for hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _PATIENCE_S = 20.0
 
 
 def toolkit() -> Path:
-    """What `make toolkit` has made: beside the environment that we run in, or here."""
+    """Return the environment that `make toolkit` has made; raise LocalCloudError where there is none.
+
+    It lies beside the environment that we run in, or in the working folder.
+    """
     for place in (Path(sys.prefix).parent / ".toolkit", Path.cwd() / ".toolkit"):
         if (place / "bin" / "train").exists():
             return place
@@ -27,27 +30,35 @@ def toolkit() -> Path:
 
 
 def programs(python: Path, path: str) -> str:
-    """A PATH that finds those of an environment first, and the administrator's too."""
+    """Return a PATH that finds the programs of an environment first, and the administrator's too."""
     return os.pathsep.join((str(python / "bin"), path, "/usr/sbin", "/sbin"))
 
 
 def refusal(python: Path) -> str:
-    """Why hosts cannot be containers here; empty when one just was."""
+    """Try to start a host as a container. Return why that cannot be done here; empty when it worked."""
     path = programs(python, os.environ.get("PATH", os.defpath))
     for program, package in _NEEDED:
         if shutil.which(program, path=path) is None:
             return f"there is no `{program}` on this machine; install {package}"
-    with tempfile.TemporaryDirectory(prefix="lc-") as folder, socket.socket(socket.AF_UNIX) as door:
+    with tempfile.TemporaryDirectory(prefix="lc-") as folder, socket.socket(socket.AF_UNIX) as tunnel:
         base = Path(folder)
-        door.bind(str(base / "door"))
-        door.listen()
-        network = Network("10.77.0.1/16", 80, str(base / "door"))
-        layout = Layout(folder, str(python), "", folder, network)
-        machine = Machine("algo-1", ["true"], "/opt/ml", str(base / "log"), {"PATH": path}, layout)
-        return _tried(contained([machine], base / "hosts.json"), base / "log", path)
+        tunnel.bind(str(base / "tunnel"))
+        tunnel.listen()
+        network = Network(address="10.77.0.1/16", port=80, tunnel=str(base / "tunnel"))
+        layout = Layout(base=folder, python=str(python), addresses="", keys=folder, network=network)
+        machine = Machine(
+            name="algo-1",
+            command=["true"],
+            folder="/opt/ml",
+            log=str(base / "log"),
+            environment={"PATH": path},
+            layout=layout,
+        )
+        return _failure(contained([machine], base / "hosts.json"), base / "log", path)
 
 
-def _tried(command: list[str], log: Path, path: str) -> str:
+def _failure(command: list[str], log: Path, path: str) -> str:
+    """Run a command; return why it failed, empty when it did not."""
     try:
         tried = subprocess.run(
             command, env={"PATH": path}, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
@@ -56,5 +67,7 @@ def _tried(command: list[str], log: Path, path: str) -> str:
         return "a first host did not start in time"
     if not tried.returncode:
         return ""
-    said = tried.stderr + (log.read_text(errors="replace") if log.exists() else "")
-    return said.strip().rpartition("\n")[2] or f"a first host ended with {tried.returncode}"
+    printed = tried.stderr
+    if log.exists():
+        printed += log.read_text(errors="replace")
+    return printed.strip().rpartition("\n")[2] or f"a first host ended with {tried.returncode}"

@@ -1,4 +1,4 @@
-"""Processes, as the services see them: start one, signal it, be told how it ended. The keeper does the rest."""
+"""Processes, as the services see them: start one, signal it, hear how it ended. `keeper.py` does the rest."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HOME_VARIABLE = "LOCALCLOUD_HOME"
-"""In the environment of all we start: by it the next `up` or `down` finds what a crash left."""
+"""The variable that marks every process we start: by it the next `up` or `down` finds what a crash left."""
 
 
 @dataclass(frozen=True)
 class Command:
+    """What to start: words, variables, a folder to run in, and the file that takes all output."""
+
     argv: list[str]
     environment: dict[str, str]
     folder: Path
@@ -31,23 +33,29 @@ class Command:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a process ended: an exit code, or why it never began."""
+    """The end of a process: an exit code, or why it never began."""
 
     code: int | None
+    """The exit code, as a container runtime reports it; None when the process never began."""
     refusal: str = ""
+    """Why the process never began."""
     signal: int = 0
-    """What killed it, if something did."""
+    """The signal that killed the process; 0 when none did."""
 
 
 @dataclass(frozen=True)
 class _Watcher:
+    """Whom to call when a process has started, and when it has ended."""
+
     started: Callable[[], None]
     ended: Callable[[Ending], None]
 
 
 class Processes:
+    """All processes of one local cloud, owned by one keeper."""
+
     def __init__(self, home: Path, lost: Callable[[], None]) -> None:
-        """`lost` is called when the keeper is gone: then nothing runs any more, and nothing can."""
+        """Start the keeper. `lost` is called when it is gone: then nothing runs any more, and nothing can."""
         self._home = str(home)
         self._lost = lost
         self._names = (str(number) for number in itertools.count(1))
@@ -63,7 +71,11 @@ class Processes:
         threading.Thread(target=self._listen, name="processes", daemon=True).start()
 
     def start(self, command: Command, started: Callable[[], None], ended: Callable[[Ending], None]) -> str:
-        """Both are called from one thread of ours, in order, and must be short."""
+        """Start a process, and return the name that `signal` takes.
+
+        `started` and `ended` are called from one thread of ours, in order, and must be short. For a process that
+        cannot begin, only `ended` is called.
+        """
         name = next(self._names)
         self._watchers[name] = _Watcher(started, ended)
         self._order(
@@ -78,11 +90,11 @@ class Processes:
         return name
 
     def signal(self, name: str, number: int) -> None:
-        """To the process alone, as to PID 1 of a container. Signalling what has ended does nothing."""
+        """Send a signal to the process alone, as to PID 1 of a container. What has ended is left alone."""
         self._order({"signal": name, "number": int(number)})
 
     def close(self) -> None:
-        """Ends everything, and returns when it is gone."""
+        """End all processes, and return when they are gone."""
         self._closing = True
         with self._lock:
             if self._keeper.stdin:
@@ -99,13 +111,13 @@ class Processes:
     def _listen(self) -> None:
         for line in self._keeper.stdout or ():
             try:
-                self._tell(json.loads(line))
+                self._notify(json.loads(line))
             except Exception:
                 log.exception("the end of a process went unheard")
         if not self._closing:
             self._lost()
 
-    def _tell(self, event: dict[str, Any]) -> None:
+    def _notify(self, event: dict[str, Any]) -> None:
         if "started" in event:
             self._watchers[event["started"]].started()
         elif "ended" in event:

@@ -1,4 +1,4 @@
-"""The way from a training's own network to this cloud: its connections are handed to us through a Unix socket."""
+"""The way from a training's own network to this cloud: a host hands us its connections through a Unix socket."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ if TYPE_CHECKING:
 
 
 class Tunnel:
-    """Opened once; every host in a network of its own knocks with a connection of its own."""
+    """A Unix socket that is open while the server runs. Every host in a network of its own connects to it once."""
 
     def __init__(self, path: Path, server: Server) -> None:
+        """Open the socket at `path`. Connections that come through it are served by `server`."""
         self.path = path
         self.port = server.port
         self._server = server
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(path))
         self._socket.listen()
-        threading.Thread(target=self._let_in, name="door", daemon=True).start()
+        threading.Thread(target=self._accept, name="tunnel", daemon=True).start()
 
-    def _let_in(self) -> None:
+    def _accept(self) -> None:
         while True:
             host, _ = self._socket.accept()
-            threading.Thread(target=self._serve, args=(host,), name="door", daemon=True).start()
+            threading.Thread(target=self._serve, args=(host,), name="tunnel", daemon=True).start()
 
     def _serve(self, host: socket.socket) -> None:
-        """Until the host is gone."""
+        """Serve the connections that a host hands us, until the host is gone."""
         with host:
             while True:
-                said, handed, _, _ = socket.recv_fds(host, 1, 1)
-                if not said:
+                sent, handed, _, _ = socket.recv_fds(host, 1, 1)
+                if not sent:
                     return
                 connection = socket.socket(fileno=handed[0])
                 self._server.process_request(connection, connection.getpeername())

@@ -1,1 +1,14 @@
-"""AWS's services, as the local cloud plays them."""
+"""AWS's services, as the local cloud plays them. What is not here, moto plays.
+
+batch/            how does AWS Batch run jobs?
+sagemaker/        how does SageMaker run trainings?
+market/           which prices, quotas and spot markets does AWS show?
+logs.py           how does what a process prints get into CloudWatch Logs?
+events.py         who hears of a change of a job or a training? (EventBridge)
+schedules.py      what happens when a schedule is due? (EventBridge Scheduler)
+timetable.py      when is a schedule due next?
+quotas.py         how many instances may an account hold?
+ecr.py            where does a container image lie?
+s3.py             which Region answers for a bucket?
+moto_backends.py  what do we use of moto?
+"""

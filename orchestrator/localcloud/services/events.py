@@ -1,4 +1,4 @@
-"""EventBridge: what happens to jobs and trainings, told to the rules that ask for it."""
+"""EventBridge: sends what happens to jobs and trainings to the rules that ask for it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.services.batch.jobs import Job
     from orchestrator.localcloud.services.moto_backends import Rules
-    from orchestrator.localcloud.services.sagemaker.job import Training
+    from orchestrator.localcloud.services.sagemaker.training import Training
 
 log = logging.getLogger(__name__)
 
 
 class Events:
+    """Sends events to the rules that moto keeps."""
+
     def __init__(self, rules: Rules, clock: Clock) -> None:
         self._rules = rules
         self._clock = clock
 
-    def of_job(self, region: str, job: Job) -> None:
-        """After each change of its state, and of each child's of an array."""
-        if self._rules.exist(region):
-            self._tell(region, "aws.batch", "Batch Job State Change", (job.arn, job.describe()))
+    def send_job_change(self, region: str, job: Job) -> None:
+        """Send the event of a job's new state. Call it after each change, of an array's children too."""
+        if self._rules.any_in(region):
+            self._send(region, "aws.batch", "Batch Job State Change", (job.arn, job.describe()))
 
-    def of_training(self, training: Training) -> None:
-        """After each change of its secondary status."""
-        if self._rules.exist(training.region):
+    def send_training_change(self, training: Training) -> None:
+        """Send the event of a training's new secondary status. Call it after each change."""
+        if self._rules.any_in(training.region):
             about = (training.arn, _in_millis(training.describe()))
-            self._tell(training.region, "aws.sagemaker", "SageMaker Training Job State Change", about)
+            self._send(training.region, "aws.sagemaker", "SageMaker Training Job State Change", about)
 
-    def _tell(self, region: str, source: str, kind: str, about: tuple[str, dict[str, Any]]) -> None:
-        """A target that cannot be reached is no trouble of the job's."""
+    def _send(self, region: str, source: str, kind: str, about: tuple[str, dict[str, Any]]) -> None:
+        """Send an event about an ARN, with its details. A target that cannot be reached does not trouble the job."""
         arn, detail = about
         event = {
             "version": "0",
@@ -52,9 +54,11 @@ class Events:
 
 
 def _in_millis(value: Any, name: str = "") -> Any:
-    """Events write moments as milliseconds, where the API writes seconds."""
+    """Turn the moments in an API's answer from seconds into milliseconds, as events write them."""
     if isinstance(value, dict):
         return {key: _in_millis(each, key) for key, each in value.items()}
     if isinstance(value, list):
         return [_in_millis(each) for each in value]
-    return round(value * 1000) if name.endswith(("Time", "Timestamp")) and isinstance(value, float) else value
+    if isinstance(value, float) and name.endswith(("Time", "Timestamp")):
+        return round(value * 1000)
+    return value

@@ -1,8 +1,7 @@
-"""All that we touch of moto, in one file: tests/localcloud/test_backends.py fails when a new moto moves any of it.
+"""All that we use of moto, in one file. tests/localcloud/services/test_moto_backends.py fails when a new moto moves it.
 
-moto answers for S3, IAM, STS, CloudWatch Logs, EventBridge, SQS and the rest. Batch jobs and SageMaker trainings, which
-must really run, are ours (batch/, training/), and stand before moto (gateway.py). Ours need three things of moto's: its
-WSGI application, the objects in its buckets, and its log streams.
+moto answers for S3, IAM, STS, CloudWatch Logs, EventBridge, SQS and the rest. Batch jobs and SageMaker trainings must
+really run, so they are ours (batch/, sagemaker/). A request comes to ours before it comes to moto (http/gateway.py).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ RequestHandler = MotoRequestHandler
 
 
 def application() -> Any:
-    """moto's own WSGI application, for every service that is not ours."""
+    """Return moto's own WSGI application, for every service that is not ours."""
     return DomainDispatcherApplication(_application_of)
 
 
@@ -43,27 +42,29 @@ def _application_of(service: Any) -> Any:
 
 
 class Objects:
-    """The buckets of the account, read and written in memory: no request, no copy over a socket."""
+    """The buckets of the account, in all Regions. They are read and written in memory, without a request."""
 
     def __init__(self) -> None:
         self._backend = s3_backends[ACCOUNT][PARTITION]
 
     def create_bucket(self, name: str, region: str) -> None:
+        """Create a bucket in a Region."""
         self._backend.create_bucket(name, region)
 
     def region(self, bucket: str) -> str | None:
-        """Where a bucket lies; None when there is none of this name."""
+        """Return the Region that a bucket lies in; None when there is no bucket of this name."""
         try:
             return str(self._backend.get_bucket(bucket).region_name)
         except MissingBucket:
             return None
 
     def keys(self, bucket: str, prefix: str) -> list[str]:
+        """Return the keys of a bucket that begin with a prefix, sorted."""
         stored = self._backend.get_bucket(bucket).keys
         return sorted(key for key in list(stored) if key.startswith(prefix) and isinstance(stored.get(key), FakeKey))
 
     def sizes(self) -> list[dict[str, Any]]:
-        """Of each bucket: its Region, how many objects it holds, how many bytes."""
+        """Return for each bucket its name, its Region, and how many objects and bytes it holds."""
         found = []
         for name, bucket in list(self._backend.buckets.items()):
             sizes = [each.size for each in list(bucket.keys.values()) if isinstance(each, FakeKey)]
@@ -71,79 +72,95 @@ class Objects:
         return found
 
     def read(self, bucket: str, key: str) -> bytes:
+        """Return an object's content; KeyError when there is no such object."""
         return bytes(self._backend.get_bucket(bucket).keys[key].value)
 
     def write(self, bucket: str, key: str, body: bytes) -> None:
+        """Write an object, over one that is there already."""
         self._backend.put_object(bucket, key, body)
 
 
-class Streams:
-    """CloudWatch Logs, from the side that writes."""
+class LogStreams:
+    """CloudWatch Logs, as those use it who write to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
 
     def create_group(self, region: str, group: str) -> None:
+        """Create a log group, unless it is there."""
         logs_backends[ACCOUNT][region].ensure_log_group(group)
 
     def create(self, region: str, group: str, stream: str) -> None:
+        """Create a log stream and its group, unless they are there."""
         with self._lock:
             backend = logs_backends[ACCOUNT][region]
             backend.ensure_log_group(group)
             backend.ensure_log_stream(group, stream)
 
     def put(self, region: str, group: str, stream: str, millis: int, lines: Iterable[str]) -> None:
-        """Into the group itself: PutLogEvents refuses what is hours ahead, as our clock may well be."""
+        """Add lines to a stream, all with one time.
+
+        They go into the group itself. PutLogEvents would refuse a time hours ahead, and our clock may be that far.
+        """
         events = [{"timestamp": millis, "message": line} for line in lines]
         with self._lock:
             logs_backends[ACCOUNT][region].groups[group].put_log_events(stream, events)
 
 
 class Repositories:
-    """ECR's, of all Regions."""
+    """ECR's repositories, in all Regions."""
 
-    def exist(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
+        """Say whether any Region has a repository of this name."""
         return any(name in backend.repositories for backend in ecr_backends[ACCOUNT].values())
 
 
 class Rules:
     """EventBridge's rules, on the default bus."""
 
-    def exist(self, region: str) -> bool:
-        return bool(self._of(region))
+    def any_in(self, region: str) -> bool:
+        """Say whether a Region has any rule."""
+        return bool(self._in(region))
 
     def send(self, region: str, event: dict[str, Any]) -> None:
-        """To the targets of each rule that asks for it; they do not see when it came in."""
-        event = {**event, "ingestion-time": event["time"]}
-        for rule in list(self._of(region).values()):
+        """Send an event to the targets of each rule that asks for it."""
+        event = {**event, "ingestion-time": event["time"]}  # which moto wants; the targets do not see it
+        for rule in list(self._in(region).values()):
             if rule.state == "ENABLED":
                 rule.send_to_targets(event)
 
-    def _of(self, region: str) -> dict[str, Any]:
+    def _in(self, region: str) -> dict[str, Any]:
         rules: dict[str, Any] = events_backends[ACCOUNT][region].event_buses["default"].rules
         return rules
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule of EventBridge Scheduler."""
+    """A schedule of EventBridge Scheduler. Moments are seconds since 1970."""
 
     region: str
     arn: str
     group: str
     name: str
     expression: str
+    """When the schedule is due: an at(), rate() or cron() expression."""
     zone: str
+    """The time zone that the expression is meant in."""
     enabled: bool
     start: float | None
+    """The schedule does not fire before this moment."""
     end: float | None
+    """The schedule does not fire after this moment."""
     delete_after: bool
+    """True when the schedule is deleted once it has fired for the last time."""
     written: float
-    """When it was last changed."""
+    """When the schedule was last changed."""
     target_json: str
+    """The target as JSON, so that schedules can be compared."""
 
     @property
     def target(self) -> dict[str, Any]:
+        """The target's ARN and input, as CreateSchedule gave them."""
         found: dict[str, Any] = json.loads(self.target_json)
         return found
 
@@ -152,13 +169,16 @@ class ScheduleStore:
     """The schedules that moto keeps, and the queues that they send to."""
 
     def all(self, region: str) -> list[Schedule]:
+        """Return all schedules of a Region."""
         groups = scheduler_backends[ACCOUNT][region].schedule_groups.values()
         return [_schedule(region, each) for group in groups for each in group.schedules.values()]
 
     def delete(self, schedule: Schedule) -> None:
+        """Delete a schedule."""
         scheduler_backends[ACCOUNT][schedule.region].delete_schedule(schedule.group, schedule.name)
 
     def send(self, region: str, queue: str, text: str) -> None:
+        """Send a message to an SQS queue."""
         sqs_backends[ACCOUNT][region].send_message(queue_name=queue, message_body=text)
 
 
@@ -184,11 +204,11 @@ def _moment(value: Any) -> float | None:
 
 
 def create_role(name: str, principal: str) -> str:
-    """The ARN of a role that a service may assume."""
-    may = {"Effect": "Allow", "Principal": {"Service": principal}, "Action": "sts:AssumeRole"}
+    """Create a role that a service may assume, and return its ARN."""
+    may_assume = {"Effect": "Allow", "Principal": {"Service": principal}, "Action": "sts:AssumeRole"}
     role = iam_backends[ACCOUNT][PARTITION].create_role(
         role_name=name,
-        assume_role_policy_document=json.dumps({"Version": "2012-10-17", "Statement": [may]}),
+        assume_role_policy_document=json.dumps({"Version": "2012-10-17", "Statement": [may_assume]}),
         path="/",
         permissions_boundary=None,
         description="",

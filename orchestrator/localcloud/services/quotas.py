@@ -1,7 +1,7 @@
-"""How many instances of a type an account may hold in a Region: SageMaker keeps to it, Service Quotas tells it.
+"""Quotas: how many instances of a type an account may hold in a Region.
 
-AWS grants a new account few or none. This is an account whose quotas have been raised; `sweep local fault quota` lowers
-one.
+SageMaker keeps to them, and Service Quotas shows them (market/service_quotas.py). AWS grants a new account few or none.
+This is an account whose quotas have been raised; `sweep local fault quota` lowers one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass, field
 
 _GRANTED = {"p": 32, "trn": 32, "g": 100}
-"""By the family's letters; all others have many."""
+"""What is granted to a family of instance types, by its letters; all other families have many."""
 _MANY = 500
 
 
 @dataclass(frozen=True)
-class Line:
-    """What a quota is about."""
+class QuotaKey:
+    """What a quota is about: an instance type in a Region, on demand or spot."""
 
     region: str
     instance_type: str
@@ -24,30 +24,35 @@ class Line:
 
     @property
     def name(self) -> str:
-        """As Service Quotas and the refusals of SageMaker write it."""
+        """The quota's name, as Service Quotas and SageMaker's refusals write it."""
         return f"{self.instance_type} for {'spot ' if self.spot else ''}training job usage"
 
 
 @dataclass
 class Quotas:
-    _set: dict[Line, int] = field(default_factory=dict)
+    """The account's quotas in all Regions."""
 
-    def of(self, line: Line) -> int:
-        return self._set.get(line, default(line.instance_type))
+    _changed: dict[QuotaKey, int] = field(default_factory=dict)
 
-    def set(self, line: Line, value: int) -> None:
-        self._set[line] = value
+    def limit(self, key: QuotaKey) -> int:
+        """Return how many instances the account may hold."""
+        return self._changed.get(key, default_limit(key.instance_type))
+
+    def set(self, key: QuotaKey, value: int) -> None:
+        """Change how many instances the account may hold."""
+        self._changed[key] = value
 
 
-def default(instance_type: str) -> int:
+def default_limit(instance_type: str) -> int:
+    """Return how many instances of a type the account may hold while nobody changes that."""
     family = re.match(r"(?:ml\.)?([a-z]+)", instance_type)
     return _GRANTED.get(family[1], _MANY) if family else _MANY
 
 
-def exceeded(line: Line, limit: int, used: int, asked: int) -> str:
-    """SageMaker's words."""
+def exceeded_message(key: QuotaKey, limit: int, used: int, asked: int) -> str:
+    """Return the words with which SageMaker refuses a training that would exceed a quota."""
     return (
-        f"The account-level service limit '{line.name}' is {limit} Instances, with current utilization of {used} "
+        f"The account-level service limit '{key.name}' is {limit} Instances, with current utilization of {used} "
         f"Instances and a request delta of {asked} Instances. Please use AWS Service Quotas to request an increase "
         "for this quota. If AWS Service Quotas is not available, contact AWS support to request an increase for this "
         "quota."

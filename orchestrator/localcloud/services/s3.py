@@ -1,4 +1,4 @@
-"""Which Region's S3 may be asked for a bucket: its own. moto would answer anywhere."""
+"""S3's rule that only a bucket's own Region answers for it. moto alone would answer anywhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANYWHERE = ("CreateBucket", "GetBucketLocation", "ListBuckets")
 
 
 def check_region(objects: Objects, path: str, operation: str, region: str) -> None:
-    """S3 sends a request for another Region's bucket there; SDKs follow, at the price of a second call."""
+    """Raise S3's redirect when a request is for another Region's bucket. SDKs follow it: that costs a second call."""
     bucket = path.lstrip("/").partition("/")[0]
     where = objects.region(bucket) if bucket and operation not in _ANYWHERE else None
     if where in (None, region):

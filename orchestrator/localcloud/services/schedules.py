@@ -1,4 +1,4 @@
-"""EventBridge Scheduler: moto keeps the schedules, we let them fall due, on the cloud's clock.
+"""EventBridge Scheduler: moto keeps the schedules, and we fire them when they are due, by the cloud's clock.
 
 Targets are SQS queues, and Batch's SubmitJob as a universal target (arn:aws:scheduler:::aws-sdk:batch:submitJob).
 """
@@ -33,12 +33,18 @@ SUBMIT_JOB = "arn:aws:scheduler:::aws-sdk:batch:submitJob"
 
 @dataclass
 class _Armed:
+    """A schedule that we watch."""
+
     schedule: Schedule
     since: float
+    """When a rate began to count."""
     alarm: Alarm | None = None
+    """The next time that it fires; None for a schedule that has never had one."""
 
 
 class Schedules:
+    """Watches the schedules of all Regions, and sends their input to their targets when they are due."""
+
     def __init__(self, store: ScheduleStore, clock: Clock, batch: Mapping[str, Batch]) -> None:
         self._store = store
         self._clock = clock
@@ -47,10 +53,10 @@ class Schedules:
         self._lock = threading.RLock()
 
     def check(self, body: Mapping[str, Any]) -> None:
-        """What Scheduler refuses when a schedule is made, and what we cannot do."""
+        """Raise the refusal of a schedule that Scheduler does not take, or that we cannot do. Call it before moto."""
         zone, now = body.get("ScheduleExpressionTimezone") or "UTC", self._clock.now()
         try:
-            timetable.due(body.get("ScheduleExpression", ""), zone, since=now, after=now)
+            timetable.next_due(body.get("ScheduleExpression", ""), zone, since=now, after=now)
         except timetable.Unreadable as error:
             raise AwsError("ValidationException", str(error)) from error
         target = body.get("Target", {}).get("Arn", "")
@@ -60,7 +66,7 @@ class Schedules:
             )
 
     def refresh(self, region: str) -> None:
-        """The schedules of a Region may have changed."""
+        """Read a Region's schedules again. Call it after every request that may have changed them."""
         with self._lock:
             stored = {schedule.arn: schedule for schedule in self._store.all(region)}
             for arn, armed in list(self._armed.items()):
@@ -74,9 +80,10 @@ class Schedules:
                     self._arm(armed, after=self._clock.now())
 
     def _arm(self, armed: _Armed, after: float) -> None:
+        """Set the alarm for the next time after `after`, or delete a schedule that wants to go when it is over."""
         schedule = armed.schedule
         after = max(after, (schedule.start or 0.0) - 1)
-        moment = timetable.due(schedule.expression, schedule.zone, since=armed.since, after=after)
+        moment = timetable.next_due(schedule.expression, schedule.zone, since=armed.since, after=after)
         if schedule.enabled and moment is not None and moment <= (schedule.end or float("inf")):
             armed.alarm = self._clock.after(moment - self._clock.now(), lambda: self._fire(armed, moment))
         elif schedule.delete_after and armed.alarm is not None:  # it has fired, and never will again
@@ -84,7 +91,10 @@ class Schedules:
             self._armed.pop(schedule.arn, None)
 
     def _fire(self, armed: _Armed, moment: float) -> None:
-        """A clock that was moved far has it fire as often as it would have."""
+        """Send the input of a moment, and set the next alarm: after the moment, not after now.
+
+        So a schedule fires as often as it would have when the clock has been moved far.
+        """
         try:
             self._deliver(armed.schedule, moment)
         except Exception:
@@ -95,7 +105,7 @@ class Schedules:
 
     def _deliver(self, schedule: Schedule, moment: float) -> None:
         target = schedule.target
-        text = _filled(target.get("Input", "{}"), schedule, moment)
+        text = _fill_in(target.get("Input", "{}"), schedule, moment)
         if target["Arn"] == SUBMIT_JOB:
             shape = validation.operation("batch", "SubmitJob")
             self._batch[schedule.region].submit_job(_as_batch_writes(json.loads(text), shape))
@@ -103,8 +113,8 @@ class Schedules:
             self._store.send(schedule.region, target["Arn"].rpartition(":")[2], text)
 
 
-def _filled(text: str, schedule: Schedule, moment: float) -> str:
-    """Scheduler's context attributes."""
+def _fill_in(text: str, schedule: Schedule, moment: float) -> str:
+    """Put the values of Scheduler's context attributes into an input."""
     words = {
         "<aws.scheduler.schedule-arn>": schedule.arn,
         "<aws.scheduler.scheduled-time>": datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -117,7 +127,7 @@ def _filled(text: str, schedule: Schedule, moment: float) -> str:
 
 
 def _as_batch_writes(value: Any, shape: Shape | None) -> Any:
-    """A universal target's input has a capital where Batch's own members have none."""
+    """Rename the members of a universal target's input, which have a capital where Batch's own have none."""
     if shape is not None and shape.type_name == "structure" and isinstance(value, dict):
         members = {name.lower(): (name, member) for name, member in shape.members.items()}  # type: ignore[attr-defined]
         known = [(members[key.lower()], each) for key, each in value.items() if key.lower() in members]

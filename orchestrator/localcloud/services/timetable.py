@@ -1,24 +1,29 @@
-"""When a schedule is due: EventBridge Scheduler's at(), rate() and cron(). Pure."""
+"""The next time that a schedule is due, by EventBridge Scheduler's at(), rate() and cron(). Pure."""
 
 from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta, timezone
+from itertools import product
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _UNITS = {"minute": 60, "hour": 3600, "day": 86_400}
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _LOOK_AHEAD = timedelta(days=366 * 8)
-"""Longer than the wait for a 29th of February."""
+"""The longest time that a cron expression is followed: longer than from one 29th of February to the next."""
 
 
 class Unreadable(ValueError):
     """An expression that Scheduler would not take, or that we cannot read."""
 
 
-def due(expression: str, zone: str, *, since: float, after: float) -> float | None:
-    """The first time later than `after`; None when there is none. `since`: when a rate began to count."""
+def next_due(expression: str, zone: str, *, since: float, after: float) -> float | None:
+    """Return the first moment later than `after` at which an expression is due; None when there is none.
+
+    A rate counts from `since`. Moments are seconds since 1970. Raise Unreadable for an expression or a zone that is
+    not understood.
+    """
     found = re.fullmatch(r"(at|rate|cron)\((.+)\)", expression.strip())
     if not found:
         raise Unreadable(f"Invalid Schedule Expression {expression}.")
@@ -49,7 +54,7 @@ def _at(text: str, place: ZoneInfo, after: float) -> float | None:
 
 
 def _cron(text: str, place: ZoneInfo, after: float) -> float | None:
-    """Minutes, hours, day of the month, month, day of the week, year."""
+    """Read minutes, hours, day of the month, month, day of the week and year; return the next moment they mean."""
     parts = text.split()
     if len(parts) != 6 or "?" not in (parts[2], parts[4]):
         raise Unreadable(f"Invalid Schedule Expression cron({text}).")
@@ -58,11 +63,10 @@ def _cron(text: str, place: ZoneInfo, after: float) -> float | None:
     day = start.date()
     while day <= start.date() + _LOOK_AHEAD:
         if _falls_on(day, parts):
-            for hour in hours:
-                for minute in minutes:
-                    moment = datetime(day.year, day.month, day.day, hour, minute, tzinfo=place).timestamp()
-                    if moment > after:
-                        return moment
+            for hour, minute in product(hours, minutes):
+                moment = datetime(day.year, day.month, day.day, hour, minute, tzinfo=place).timestamp()
+                if moment > after:
+                    return moment
         day += timedelta(days=1)
     return None
 
@@ -77,17 +81,24 @@ def _falls_on(day: date, parts: list[str]) -> bool:
 
 
 def _field(text: str, every: range, names: tuple[str, ...] = ()) -> list[int]:
-    """`*`, `?`, numbers, names, ranges, lists and steps. L, W and # are not read here."""
+    """Return the numbers that a field means: `*`, `?`, numbers, names, ranges, lists, steps; but not L, W and #.
+
+    `every` has all numbers that the field may have. `names` stand for them, in their order.
+    """
     found: set[int] = set()
     for part in text.upper().split(","):
         span, _, step = part.partition("/")
-        first, _, last = span.partition("-")
+        lowest, _, highest = span.partition("-")
         try:
             if span in ("*", "?"):
                 low, high = every[0], every[-1]
             else:
-                low = _number(first, every, names)
-                high = _number(last, every, names) if last else every[-1] if step else low
+                low = _number(lowest, every, names)
+                high = low
+                if highest:
+                    high = _number(highest, every, names)
+                elif step:
+                    high = every[-1]
             found.update(range(low, high + 1, int(step or 1)))
         except ValueError as error:
             raise Unreadable(f"the local cloud cannot read {part} in a cron expression") from error

@@ -1,1 +1,10 @@
-"""Why a plan is as it is, and why there is none."""
+"""Tells in words why a plan is as it is, and why there is none.
+
+Whatever a refusal suggests was tried: with it, there is a plan.
+
+    why.py         why does a task go where it goes, and not where it is cheaper?
+    refusal.py     why is there no plan: which limits bind, and what would do?
+    shortfall.py   how many slots, hours or dollars are certainly not enough?
+    remedies.py    which deadline, quotas or budget would do?
+    elsewhere.py   which Regions would do, and would moving the data?
+"""

@@ -1,6 +1,6 @@
-"""What a refused sweep would have to allow: other Regions, copies of its data. Whatever is named was tried.
+"""Finds what a refused sweep would have to allow: other Regions, or copies of its data. Whatever is named was tried.
 
-Only ever a suggestion. Where data may lie, and be trained on, is the user's to decide.
+These are suggestions. Only the user decides where data may lie, and be trained on.
 """
 
 from __future__ import annotations
@@ -28,31 +28,39 @@ if TYPE_CHECKING:
     Survey = Callable[[Sweep], Market]
 
 LOOKED_AT = 6
-"""Regions: those where the work is cheapest."""
+"""Regions that are tried: those where the work is cheapest."""
 NAMED = 2
+"""Regions that are named, each of which does by itself."""
 MOVE = "`data: {move_data: if_cheaper}`"
 
 
-def advised(refusal: InfeasibleError, sweep: Sweep, survey: Survey) -> InfeasibleError:
-    """The same refusal, with what else could be allowed."""
-    ways = ", or ".join([refusal.hint, *_ways(sweep, survey)])
-    return InfeasibleError(refusal.message, where=refusal.where, hint=ways)
+def suggest_elsewhere(refusal: InfeasibleError, sweep: Sweep, survey: Survey) -> InfeasibleError:
+    """Return the refusal with a hint that also says what else could be allowed.
+
+    `survey` answers with the Market of any sweep, as the catalog would.
+    """
+    hints = [refusal.hint, *_suggestions(sweep, survey)]
+    return InfeasibleError(refusal.message, where=refusal.where, hint=", or ".join(hints))
 
 
-def _ways(sweep: Sweep, survey: Survey) -> Iterator[str]:
+def _suggestions(sweep: Sweep, survey: Survey) -> Iterator[str]:
     stays = sweep.data.move_data == "never"
     moving = sweep.model_copy(update={"data": sweep.data.model_copy(update={"move_data": "if_cheaper"})})
-    if regions := _regions(sweep, survey):
+    regions = _regions_that_would_do(sweep, survey)
+    if regions:
         yield f"allow {regions}"
-    moved = stays and _does(moving, lambda: survey(moving))
-    if moved:
+    if not stays:
+        return
+    if _has_plan(moving, lambda: survey(moving)):
         yield f"let data move with {MOVE}"
-    if stays and not regions and not moved and (regions := _regions(moving, survey)):
-        yield f"allow {regions} and let data move there with {MOVE}"
+    elif not regions:
+        regions = _regions_that_would_do(moving, survey)
+        if regions:
+            yield f"allow {regions} and let data move there with {MOVE}"
 
 
-def _regions(sweep: Sweep, survey: Survey) -> str:
-    """Those that do: any of these, or all of these together; or nothing."""
+def _regions_that_would_do(sweep: Sweep, survey: Survey) -> str:
+    """Return in words which further Regions would do: any of some, or some together. Nothing, if none do."""
     if not sweep.where.regions:
         return ""
     anywhere = _allowing(sweep, [])
@@ -62,27 +70,32 @@ def _regions(sweep: Sweep, survey: Survey) -> str:
     except SweepError:
         return ""
 
-    def does(names: list[str]) -> bool:
+    def would_do(names: list[str]) -> bool:
         wider = _allowing(sweep, [*sweep.where.regions, *names])
-        return _has_room(formulation, wider) and _does(wider, lambda: _only(market, wider.where.regions))
+        return _may_fit(formulation, wider) and _has_plan(wider, lambda: _within(market, wider.where.regions))
 
     more = [name for name in _cheapest_first(formulation) if name not in sweep.where.regions][:LOOKED_AT]
-    alone = list(islice((name for name in more if does([name])), NAMED))
-    together = () if alone else next(filter(does, (more[:count] for count in range(2, len(more) + 1))), ())
-    return " or ".join(alone) or " and ".join(together)
+    alone = list(islice((name for name in more if would_do([name])), NAMED))
+    if alone:
+        return " or ".join(alone)
+    for count in range(2, len(more) + 1):
+        if would_do(more[:count]):
+            return " and ".join(more[:count])
+    return ""
 
 
 def _allowing(sweep: Sweep, regions: list[str]) -> Sweep:
+    """Return the sweep with these Regions allowed; all Regions, if there are none."""
     return sweep.model_copy(update={"where": sweep.where.model_copy(update={"regions": regions})})
 
 
-def _only(market: Market, regions: list[str]) -> Market:
-    """As if it had been formulation for these Regions alone."""
+def _within(market: Market, regions: list[str]) -> Market:
+    """Return the Market as it would be for these Regions alone."""
     return replace(market, candidates=market.candidates[market.candidates["region"].isin(regions)])
 
 
 def _cheapest_first(formulation: Formulation) -> list[str]:
-    """Regions, by what all tasks would cost there; where some cannot run, by how many can."""
+    """Return the Regions by what all tasks would cost there. Those where most tasks cannot run come last."""
     problem, region = formulation.offer.problem, formulation.offer.lanes["region"].to_numpy()
     codes, names = pd.factorize(region[problem.choices.lane], sort=True)
     usd = np.full((len(names), len(problem.counts)), np.inf)
@@ -92,18 +105,19 @@ def _cheapest_first(formulation: Formulation) -> list[str]:
     return [str(names[number]) for number in np.lexsort((cost, missing))]
 
 
-def _has_room(formulation: Formulation, sweep: Sweep) -> bool:
-    """Whether fluid tasks would fit. Far quicker to tell than whether there is a plan."""
+def _may_fit(formulation: Formulation, sweep: Sweep) -> bool:
+    """Return whether fluid tasks would fit. That is far quicker to find out than whether there is a plan."""
     problem = formulation.offer.problem.within(sweep.plan.hours)
     there = formulation.offer.lanes["region"].isin(sweep.where.regions).to_numpy()
     only = replace(problem, choices=problem.choices.take(there[problem.choices.lane]))
     if only.stranded.size:
         return False
     shortfall = Shortfall(only)
-    return float(shortfall.raises(np.zeros(len(shortfall.slots), dtype=bool)).max(initial=0.0)) < 1e-6
+    missing = shortfall.missing_slots(np.zeros(len(shortfall.slots), dtype=bool))
+    return float(missing.max(initial=0.0)) < 1e-6
 
 
-def _does(sweep: Sweep, market: Callable[[], Market]) -> bool:
+def _has_plan(sweep: Sweep, market: Callable[[], Market]) -> bool:
     try:
         meet_goal(formulate(sweep, market()).offer.problem, sweep.plan)
     except (DoesNotFit, SweepError):

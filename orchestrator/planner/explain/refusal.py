@@ -1,4 +1,4 @@
-"""Why there is no plan, in words: which limits bind, and what would do instead."""
+"""Tells in words why there is no plan: which limits bind, and what would do instead."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.market import ANY
 from orchestrator.errors import InfeasibleError, Refused
-from orchestrator.planner.explain.remedies import enough_money, enough_slots, enough_time, minutes
-from orchestrator.planner.hours.runtimes import named_size
+from orchestrator.planner.explain.remedies import (
+    find_enough_dollars,
+    find_enough_hours,
+    find_enough_slots,
+    round_up_to_minutes,
+)
+from orchestrator.planner.hours.sizes import named_size
 from orchestrator.spec.duration import HOUR, spell
 from orchestrator.wire.task import Purchase
 
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from orchestrator.errors import SweepError
-    from orchestrator.planner.explain.remedies import Raise
+    from orchestrator.planner.explain.remedies import QuotaRaise
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.offer.formulate import Formulation
     from orchestrator.spec.sweep import Sweep
@@ -27,52 +32,58 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Refusal:
-    """Puts together why this sweep has no plan."""
+    """Finds out why a formulated sweep has no plan, and what would do."""
 
     formulation: Formulation
 
     def error(self) -> SweepError:
+        """Return the error that says so: Refused if it is the budget, else InfeasibleError."""
         goal = self._sweep.plan
         within = self._problem.within(goal.hours)
         if within.stranded.size:
             return self._too_long(int(within.stranded[0]))
-        if goal.budget is not None and (least := enough_money(within)) is not None:
-            return self._too_little_money(goal.budget, least)
+        if goal.budget is not None:
+            enough = find_enough_dollars(within)
+            if enough is not None:
+                return self._too_little_money(goal.budget, enough)
         return self._too_few_slots(within)
 
-    def _too_little_money(self, budget: float, least: float) -> Refused:
+    def _too_little_money(self, budget: float, enough: float) -> Refused:
         goal = self._sweep.plan
-        hours = enough_time(replace(self._problem, budget=budget), goal.hours)
+        hours = find_enough_hours(replace(self._problem, budget=budget), goal.hours)
         longer = f", or a deadline of {_spell(hours)}" if hours else "; no deadline is long enough for less"
         return Refused(
-            f"${budget:,.2f} cannot be promised within {_spell(goal.hours)}: honest runs may cost ${least:,.2f}",
-            hint=f"a budget of {least:.2f} would do{longer}",
+            f"${budget:,.2f} cannot be promised within {_spell(goal.hours)}: honest runs may cost ${enough:,.2f}",
+            hint=f"a budget of {enough:.2f} would do{longer}",
         )
 
-    def _too_long(self, cohort: int) -> InfeasibleError:
-        problem, group = self._problem, self.formulation.cohorts[cohort]
-        rows = slice(problem.first[cohort], problem.first[cohort + 1])
+    def _too_long(self, number: int) -> InfeasibleError:
+        problem, cohort = self._problem, self.formulation.cohorts[number]
+        rows = slice(problem.first_choice[number], problem.first_choice[number + 1])
         least = float((problem.choices.hours + problem.choices.wait)[rows].min())
-        size = named_size(self._sweep, group.longest_size)
+        size = named_size(self._sweep, cohort.longest_size)
         return InfeasibleError(
-            f"a task of {self.formulation.datasets[group.dataset].name}{size} takes {_spell(least)} where it is "
+            f"a task of {self.formulation.datasets[cohort.dataset].name}{size} takes {_spell(least)} where it is "
             f"fastest, longer than the {self._limit} of {_spell(self._sweep.plan.hours)}",
             hint=" or ".join(self._more_time()) or "use instance types that are faster",
         )
 
     def _too_few_slots(self, within: Problem) -> InfeasibleError:
         committed = (self.formulation.offer.lanes["purchase"] == Purchase.COMMITTED.value).to_numpy()
-        raised = enough_slots(within, committed)
-        short = list(self._short(raised)) if raised else []
-        named = [str(limit) for limit in short[:NAMED]] + [f"{len(short) - NAMED} more limits"] * (len(short) > NAMED)
+        raised = find_enough_slots(within, committed)
+        short = self._short_limits(raised) if raised else []
+        named = [str(limit) for limit in short[:NAMED]]
+        if len(short) > NAMED:
+            named.append(f"{len(short) - NAMED} more limits")
         tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit} of {_spell(within.horizon)}"
+        remedies = [*_raise(short), *self._more_time()]
         return InfeasibleError(
             f"{tasks}: {_listed(named) or 'all slots of all lanes together are too few'}",
-            hint=", or ".join([*_raise(short), *self._more_time()]) or "ask for fewer tasks",
+            hint=", or ".join(remedies) or "ask for fewer tasks",
         )
 
-    def _short(self, raised: Raise) -> Iterator[Short]:
-        """The limits that bind, those that lack most first."""
+    def _short_limits(self, raised: QuotaRaise) -> list[ShortLimit]:
+        """Return the limits that bind, those that lack most first."""
         problem, offer = self._problem, self.formulation.offer
         lanes, totals = offer.lanes.to_dict("records"), offer.totals.to_dict("records")
         found = [self._limit_of(_lane(lanes[n]), problem.slots[n], more, lanes[n]) for n, more in raised.lanes.items()]
@@ -80,24 +91,32 @@ class Refusal:
             self._limit_of(_total(totals[n]), problem.totals[n].slots, more, totals[n])
             for n, more in raised.totals.items()
         ]
-        yield from sorted(found, key=lambda limit: limit.free - limit.wanted)
+        return sorted(found, key=lambda limit: limit.free - limit.wanted)
 
-    def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> Short:
+    def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> ShortLimit:
+        """Return a limit of so many trainings at once, which lacks so many `more`."""
         each, free = self._sweep.train.instances, int(trainings)
         slots, held = int(facts["slots"]), int(facts["held"])
-        return Short(name, free * each, (free + more) * each, slots, held, self._holders(facts) if held else "")
+        return ShortLimit(name, free * each, (free + more) * each, slots, held, self._holders(facts) if held else "")
 
     def _holders(self, facts: dict[Any, Any]) -> str:
-        """The runs that hold slots of this lane or total."""
+        """Return in words which runs hold slots of this lane or total."""
         leases = self.formulation.leases
         for name in ("platform", "region", "instance_type", "purchase"):
             leases = leases[(leases[name] == facts.get(name, ANY)) | (facts.get(name, ANY) == ANY)]
         runs = sorted(leases["run"].unique())
-        named = [*runs[:NAMED], *([f"{len(runs) - NAMED} more"] if len(runs) > NAMED else [])]
-        return f"run {named[0]}" if len(runs) == 1 else f"runs {_listed(named)}" if runs else "other runs"
+        if not runs:
+            return "other runs"
+        if len(runs) == 1:
+            return f"run {runs[0]}"
+        named = runs[:NAMED]
+        if len(runs) > NAMED:
+            named.append(f"{len(runs) - NAMED} more")
+        return f"runs {_listed(named)}"
 
     def _more_time(self) -> list[str]:
-        hours = enough_time(self._problem, self._sweep.plan.hours)
+        """Return the remedy of a longer deadline or horizon; nothing if no time is enough."""
+        hours = find_enough_hours(self._problem, self._sweep.plan.hours)
         return [f"relax the {self._limit} to {_spell(hours)}"] if hours else []
 
     @property
@@ -110,23 +129,25 @@ class Refusal:
 
     @property
     def _limit(self) -> str:
+        """The name of what bounds the time."""
         return "deadline" if self._sweep.plan.deadline else "horizon"
 
 
 @dataclass(frozen=True)
-class Short:
+class ShortLimit:
     """A limit on instances at once that is too low."""
 
     name: str
     free: int
-    """For this sweep."""
+    """Slots that this sweep may use."""
     wanted: int
+    """Slots that would do."""
     slots: int
-    """The whole quota."""
+    """Slots of the whole quota."""
     held: int
-    """Of it, by other runs."""
+    """Slots that other runs hold."""
     holders: str
-    """Their names."""
+    """The names of these runs."""
 
     def __str__(self) -> str:
         held = f", as {self.held:,} of its {self.slots:,} are held by {self.holders}" if self.held else ""
@@ -134,6 +155,7 @@ class Short:
 
     @property
     def quota(self) -> int:
+        """The whole quota that would do."""
         return self.wanted + self.held
 
 
@@ -146,8 +168,8 @@ def _total(facts: dict[Any, Any]) -> str:
     return f"{facts['region']}{purchase}, all instance types together"
 
 
-def _raise(short: Sequence[Short]) -> Iterator[str]:
-    """Raising all of these together does."""
+def _raise(short: Sequence[ShortLimit]) -> Iterator[str]:
+    """Yield the remedy of raising all of these limits together."""
     quotas = [f"{limit.quota:,}" for limit in short]
     if len(short) == 1:
         yield f"raise the quota to {quotas[0]}"
@@ -158,8 +180,11 @@ def _raise(short: Sequence[Short]) -> Iterator[str]:
 
 
 def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+    """Return the words with commas, and an "and" before the last."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _spell(hours: float) -> str:
-    return spell(minutes(hours) * HOUR)
+    return spell(round_up_to_minutes(hours) * HOUR)

@@ -1,4 +1,4 @@
-"""What would do, where there is no plan: which deadline, which quotas, which budget. Whatever is named was tried."""
+"""Finds what would do, where there is no plan: a deadline, quotas, or a budget. Whatever is returned was tried."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from orchestrator.planner.explain.shortfall import Shortfall
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.solution import DoesNotFit
-from orchestrator.planner.pack.schedule import ends
+from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import least_hours
-from orchestrator.planner.solver.optimise import EXACT_CHOICES, EXACT_TASKS, optimise
+from orchestrator.planner.solver.optimise import is_large, optimise
 from orchestrator.spec.duration import HOUR, MINUTE
 
 if TYPE_CHECKING:
@@ -27,21 +27,23 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-FARTHEST = 365 * 24.0
+LONGEST = 365 * 24.0
+"""Hours of the longest deadline that is thought of."""
 STEPS = (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
-"""Times what would be enough if tasks were fluid."""
+"""Factors that are tried, one after the other: so many times what would be enough if tasks were fluid."""
 FEW_STEPS = (1.03, 1.1, 1.3, 2.0, 4.0)
-"""The same for a large problem, where each try takes seconds."""
+"""Factors that are tried for a large problem, where each try takes seconds."""
 NEAR = 1.01
+"""The factor between two steps that are near enough."""
 LOOKS = 8
-"""Between a step that does and the one before, until they are one percent apart."""
+"""Steps that are tried between the first that works and the one before, until they are near enough."""
 LIKELY = 4
-"""Limits that are tried one by one."""
+"""Limits that are raised one by one, where fluid tasks would fit and whole ones do not."""
 
 
 @dataclass(frozen=True)
-class Raise:
-    """More trainings at once, under each limit that lacks them."""
+class QuotaRaise:
+    """More trainings at once, under each limit that lacks them: lanes and totals by their numbers."""
 
     lanes: dict[int, int]
     totals: dict[int, int]
@@ -50,62 +52,70 @@ class Raise:
         return bool(self.lanes or self.totals)
 
 
-def enough_time(problem: Problem, above: float) -> float | None:
-    """Hours, in whole minutes, within which it can be done; None if a year is too short."""
+def find_enough_hours(problem: Problem, above: float) -> float | None:
+    """Return hours, in whole minutes and no fewer than `above`, within which all tasks can run.
+
+    None if a year is too short.
+    """
     least = max(above, least_hours(problem), Shortfall(problem).least_horizon())
-    if least > FARTHEST:
+    if least > LONGEST:
         return None
     found: dict[float, Solution] = {}
 
-    def does(hours: float) -> bool:
+    def works(hours: float) -> bool:
         with suppress(DoesNotFit):
             found[hours] = optimise(problem.within(hours))
         return hours in found
 
-    hours = _first(problem, lambda step: minutes(least * step), does)
-    if hours is None or large(problem):
+    hours = _smallest_that_works(problem, lambda step: round_up_to_minutes(least * step), works)
+    if hours is None or is_large(problem):
         return hours
-    # It may end sooner than it was asked to.
-    sooner = minutes(float(ends(found[hours]).max()))
-    return sooner if above < sooner < hours and does(sooner) else hours
+    # The solution may well end sooner than it had to.
+    sooner = round_up_to_minutes(float(end_hours_by_choice(found[hours]).max()))
+    return sooner if above < sooner < hours and works(sooner) else hours
 
 
-def enough_slots(problem: Problem, fixed: Booleans) -> Raise | None:
-    """Of a problem within its horizon; None if no quotas help. Those of `fixed` lanes cannot be raised."""
+def find_enough_slots(problem: Problem, fixed: Booleans) -> QuotaRaise | None:
+    """Return by how much quotas must be raised for all tasks to fit; None if that does not help.
+
+    `problem` is within its horizon. The slots of `fixed` lanes cannot be raised.
+    """
     shortfall = Shortfall(problem)
     stays = np.concatenate([fixed[shortfall.lanes], np.zeros(len(problem.totals), dtype=bool)])
     try:
-        lacking = shortfall.raises(stays)
+        missing = shortfall.missing_slots(stays)
     except DoesNotFit:
         return None
 
-    def does(more: tuple[int, ...]) -> bool:
-        return fits(_raised(problem, _named(shortfall, more)), problem.horizon)
+    def works(more: tuple[int, ...]) -> bool:
+        return has_solution(_with_raised_quotas(problem, _quota_raise(shortfall, more)), problem.horizon)
 
-    if lacking.max(initial=0.0) > 1e-6:
-        found = _first(problem, lambda step: _whole(lacking * step), does)
+    if missing.max(initial=0.0) > 1e-6:
+        found = _smallest_that_works(problem, lambda step: _round_up(missing * step), works)
     else:
-        found = next(filter(does, _singles(shortfall, stays)), None)
-    return None if found is None else _named(shortfall, found)
+        found = next(filter(works, _single_raises(shortfall, stays)), None)
+    return None if found is None else _quota_raise(shortfall, found)
 
 
-def enough_money(problem: Problem) -> float | None:
-    """$, in whole cents, for which the promise can be given within the horizon; None if no money is enough.
+def find_enough_dollars(problem: Problem) -> float | None:
+    """Return a budget, in $ and whole cents, that can be promised within the horizon; None if no money is enough.
 
-    `problem` is within its horizon, and without a budget."""
+    `problem` is within its horizon, and has no budget.
+    """
     promised = replace(problem, choices=replace(problem.choices, usd=problem.choices.promise))
     try:
-        least = Shortfall(problem).least_budget() if large(problem) else optimise(promised).promise
+        least = Shortfall(problem).least_budget() if is_large(problem) else optimise(promised).promise
     except DoesNotFit:
         return None
-    return _first(
+    return _smallest_that_works(
         problem,
         lambda step: ceil(least * step * 100 - 1e-6) / 100,
-        lambda budget: fits(replace(problem, budget=budget), problem.horizon),
+        lambda budget: has_solution(replace(problem, budget=budget), problem.horizon),
     )
 
 
-def fits(problem: Problem, horizon: float) -> bool:
+def has_solution(problem: Problem, horizon: float) -> bool:
+    """Return whether all tasks can run within this horizon."""
     try:
         optimise(problem.within(horizon))
     except DoesNotFit:
@@ -113,55 +123,62 @@ def fits(problem: Problem, horizon: float) -> bool:
     return True
 
 
-def large(problem: Problem) -> bool:
-    return len(problem.choices) > EXACT_CHOICES or problem.counts.sum() > EXACT_TASKS
-
-
-def minutes(hours: float) -> float:
-    """Rounded up to whole minutes, so that what is spelled out is enough."""
+def round_up_to_minutes(hours: float) -> float:
+    """Return the hours rounded up to whole minutes, so that what is spelled out is enough."""
     return ceil(hours * HOUR / MINUTE / SLACK) * MINUTE / HOUR
 
 
-def _first(problem: Problem, at: Callable[[float], T], does: Callable[[T], bool]) -> T | None:
-    """What is there at the smallest step that does; looked for more closely where that takes no time."""
+def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Callable[[T], bool]) -> T | None:
+    """Return what `at` gives for the smallest step that works; None if no step works.
+
+    Small problems are looked at more closely between that step and the one before.
+    """
     before: float | None = None
-    for step in FEW_STEPS if large(problem) else STEPS:
+    for step in FEW_STEPS if is_large(problem) else STEPS:
         if before is not None and at(step) == at(before):
             continue
-        if does(at(step)):
+        if works(at(step)):
             break
         before = step
     else:
         return None
-    if before is None or large(problem):
+    if before is None or is_large(problem):
         return at(step)
     for _ in range(LOOKS):
         middle = sqrt(before * step)
         if step <= before * NEAR or at(middle) in (at(before), at(step)):
             break
-        before, step = (before, middle) if does(at(middle)) else (middle, step)
+        if works(at(middle)):
+            step = middle
+        else:
+            before = middle
     return at(step)
 
 
-def _whole(lacking: Floats) -> tuple[int, ...]:
-    return tuple(np.ceil(lacking - 1e-6).astype(np.int64).tolist())
+def _round_up(slots: Floats) -> tuple[int, ...]:
+    return tuple(np.ceil(slots - 1e-6).astype(np.int64).tolist())
 
 
-def _singles(shortfall: Shortfall, stays: Booleans) -> Iterator[tuple[int, ...]]:
-    """Fluid tasks would fit, whole ones do not: one more here, or there, or two."""
-    likely = [limit for limit in np.argsort(shortfall.unwanted, kind="stable").tolist() if not stays[limit]][:LIKELY]
+def _single_raises(shortfall: Shortfall, stays: Booleans) -> Iterator[tuple[int, ...]]:
+    """Yield raises of one limit each: one more here, or there, then two more, then four.
+
+    They are for a problem that fluid tasks would fit, and whole ones do not.
+    """
+    wanted_first = np.argsort(shortfall.unwanted, kind="stable").tolist()
+    likely = [limit for limit in wanted_first if not stays[limit]][:LIKELY]
     for more in (1, 2, 4):
         for limit in likely:
             yield tuple(more if limit == other else 0 for other in range(len(shortfall.slots)))
 
 
-def _named(shortfall: Shortfall, more: tuple[int, ...]) -> Raise:
+def _quota_raise(shortfall: Shortfall, more: tuple[int, ...]) -> QuotaRaise:
+    """Return the raise that gives each of the shortfall's limits so many slots more."""
     lanes = len(shortfall.lanes)
-    named = {int(lane): count for lane, count in zip(shortfall.lanes, more, strict=False) if count}
-    return Raise(named, {number: count for number, count in enumerate(more[lanes:]) if count})
+    by_lane = {int(lane): count for lane, count in zip(shortfall.lanes, more, strict=False) if count}
+    return QuotaRaise(by_lane, {number: count for number, count in enumerate(more[lanes:]) if count})
 
 
-def _raised(problem: Problem, by: Raise) -> Problem:
+def _with_raised_quotas(problem: Problem, by: QuotaRaise) -> Problem:
     slots = problem.slots.copy()
     slots[list(by.lanes)] += list(by.lanes.values())
     totals = [

@@ -1,4 +1,4 @@
-"""Why tasks go where they go: what else there was, what it would have cost, and which limits bind. Pure."""
+"""Tells why tasks go where they go: what else there was, what it would have cost, and which limits bind. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.planner.explain.remedies import large
 from orchestrator.planner.model.arrays import SLACK
-from orchestrator.planner.model.problem import NO_COPY, NO_POOL
+from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.offer.offer import LOT
 from orchestrator.planner.pack.lanes import Lanes
-from orchestrator.planner.solver.optimise import optimise
+from orchestrator.planner.solver.optimise import is_large, optimise
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
@@ -28,21 +27,26 @@ if TYPE_CHECKING:
     from orchestrator.planner.offer.formulate import Formulation
 
 PASSED_OVER = 3
-"""Cheaper choices that are told of."""
+"""Cheaper choices that are named. The rest are counted."""
 MORE_SLOTS = 3
-"""Lanes of which is told what one more slot would save: each is a plan of its own."""
+"""Lanes for which it is worked out what one more slot would save: each is a plan of its own."""
 CENT = 0.01
+"""Savings below this are nothing."""
 
 
 def explain(plan: Plan, what: str, market: Market) -> list[str]:
-    """Of a task by its number, or of a dataset by its name. `market` is the one that the plan was made from."""
+    """Return in words why tasks go where they go. `what` is a task's number, or a dataset's name.
+
+    `market` is the one that the plan was made from. UsageError if the plan has no such task or dataset.
+    """
     shares = _shares(plan, what)
-    why = _Why(plan, formulate(plan.sweep, market))
-    lines = [line for share in shares for line in why.of(share)]
+    explainer = _Explainer(plan, formulate(plan.sweep, market))
+    lines = [line for share in shares for line in explainer.explain(share)]
     return lines + [f"hours: {note}" for note in plan.notes if note.startswith("runtime")]
 
 
 def _shares(plan: Plan, what: str) -> list[Share]:
+    """Return the shares that this task, or this dataset, belongs to."""
     if what.isdecimal():
         if int(what) >= plan.tasks:
             raise UsageError(f"there is no task {what}", hint=f"they are numbered 0 to {plan.tasks - 1}")
@@ -53,8 +57,8 @@ def _shares(plan: Plan, what: str) -> list[Share]:
     return [share for share in plan.shares if plan.datasets[share.dataset].name == what]
 
 
-class _Why:
-    """A plan beside all that there was to choose from."""
+class _Explainer:
+    """Explains the shares of a plan: it compares them with all that there was to choose from."""
 
     def __init__(self, plan: Plan, formulation: Formulation) -> None:
         self._plan = plan
@@ -63,12 +67,12 @@ class _Why:
         horizon = plan.finish * SLACK if goal.fastest else goal.hours
         self._every = formulation.offer.problem
         self._problem = self._every.within(horizon)
-        self._kept = np.flatnonzero(self._every.kept(horizon))
+        self._kept = np.flatnonzero(self._every.ends_in_time(horizon))
         """Rows of all choices that are choices within the horizon."""
         self._firsts = [cohort.first for cohort in formulation.cohorts]
         lanes = formulation.offer.lanes
         self._lanes = [
-            _named(Lane(platform, region, instance_type, Purchase(purchase)), arn)
+            _lane_name(Lane(platform, region, instance_type, Purchase(purchase)), arn)
             for platform, region, instance_type, purchase, arn in lanes[LOT].itertuples(index=False)
         ]
         self._prices = lanes["usd_per_hour"].tolist()
@@ -76,15 +80,17 @@ class _Why:
         for share in plan.shares:
             self._tasks[self._row(share)] += share.count
         self._filled = Lanes(self._problem)
-        self._filled.hold(self._tasks)
+        self._filled.add_all(self._tasks)
         solution = Solution(self._problem, self._tasks, plan.bound)
         self._copies = set(solution.copies.tolist())
-        self._spent = self._problem.drawn(self._tasks)
+        self._spent = self._problem.drawn_usd(self._tasks)
         self._unpromised = (goal.budget or np.inf) - solution.promise
-        """$ of the budget."""
+        """$ of the budget that are not promised to any task."""
         self._savings: dict[int, float | None] = {}
+        """$ that one more slot of each lane would save, as far as that was worked out."""
 
-    def of(self, share: Share) -> Iterator[str]:
+    def explain(self, share: Share) -> Iterator[str]:
+        """Yield the lines that explain one share."""
         last = share.first + share.count - 1
         tasks = f"task {last}" if share.count == 1 else f"tasks {share.first}-{last}"
         row, usd = self._row(share), self._every.choices.usd
@@ -92,7 +98,8 @@ class _Why:
         yield f"{tasks} of {self._plan.datasets[share.dataset].name}: {self._place(chosen)}"
         ends = f"; the last ends after {share.finish:.3g} h" if share.finish is not None else ""
         yield f"  chosen: {share.hours:.3g} h and ${share.usd:.4g} each{ends}; {self._slots(row)}"
-        if (copy := int(self._every.choices.copy[chosen])) != NO_COPY:
+        copy = int(self._every.choices.copy[chosen])
+        if copy != NO_COPY:
             yield f"  on a copy of the data, for ${self._every.charges[copy]:,.2f} in all"
         others = [other for other in self._of_cohort(chosen) if other != chosen]
         cheaper = [other for other in others if usd[other] * SLACK < usd[chosen]]
@@ -102,45 +109,53 @@ class _Why:
         if len(cheaper) > PASSED_OVER:
             yield f"  cheaper: {len(cheaper) - PASSED_OVER:,} more"
         possible = (other for other in others if other not in cheaper and not self._obstacle(other, chosen))
-        if (runner_up := next(possible, None)) is not None:
+        runner_up = next(possible, None)
+        if runner_up is not None:
             yield f"  runner-up: {self._beside(runner_up, chosen)}"
         if len(share.places) > 1:
-            yield f"  if refused: {', then '.join(_named(place.lane, place.plan_arn) for place in share.places[1:])}"
+            fallbacks = [_lane_name(place.lane, place.plan_arn) for place in share.places[1:]]
+            yield f"  if refused: {', then '.join(fallbacks)}"
 
     def _row(self, share: Share) -> int:
-        """The choice, within the horizon, that the share was sent to."""
+        """Return the row of the choice, within the horizon, that the share was sent to."""
         cohort = bisect_right(self._firsts, share.first) - 1
-        named = _named(share.places[0].lane, share.places[0].plan_arn)
-        choices, first = self._problem.choices, self._problem.first
+        name = _lane_name(share.places[0].lane, share.places[0].plan_arn)
+        choices, first = self._problem.choices, self._problem.first_choice
         rows = range(first[cohort], first[cohort + 1])
+        on_lane = [row for row in rows if self._lanes[choices.lane[row]] == name]
         # A lane may be there twice: under a savings plan, and not.
-        return min((abs(choices.usd[n] - share.usd), n) for n in rows if self._lanes[choices.lane[n]] == named)[1]
+        return min(on_lane, key=lambda row: (abs(choices.usd[row] - share.usd), row))
 
     def _of_cohort(self, row: int) -> range:
+        """Return the rows of all choices of the cohort that this choice is for."""
         cohort = int(self._every.choices.cohort[row])
-        return range(int(self._every.first[cohort]), int(self._every.first[cohort + 1]))
+        return range(int(self._every.first_choice[cohort]), int(self._every.first_choice[cohort + 1]))
 
     def _place(self, row: int) -> str:
-        """With its price."""
+        """Return the choice's lane in words, with its price."""
         choices = self._every.choices
         lane = int(choices.lane[row])
         paid = "under a savings plan" if choices.pool[row] != NO_POOL else f"${self._prices[lane]:.4g}/h"
         return f"{self._lanes[lane]}, {paid}"
 
     def _beside(self, other: int, chosen: int) -> str:
+        """Return the other choice in words, with its hours and $ beside those of the chosen one."""
         choices = self._every.choices
         hours, usd = choices.hours[other], choices.usd[other]
         more_h, more_usd = hours - choices.hours[chosen], usd - choices.usd[chosen]
         return f"{self._place(other)}: {hours:.3g} h ({more_h:+.3g}) and ${usd:.4g} ({more_usd:+.4g}) each"
 
     def _slots(self, row: int) -> str:
+        """Return in words how many slots the choice's lane has, or which limit is full."""
         lane = int(self._problem.choices.lane[row])
         if not isfinite(self._problem.slots[lane]):
             return "no quota is known"
-        return self._full(lane) if not self._filled.fits(row, 1) else f"{self._free(lane):,} slots"
+        if self._filled.count_that_fit(row, 1):
+            return f"{self._instances(lane):,} slots"
+        return self._full(lane)
 
     def _obstacle(self, other: int, chosen: int) -> str:
-        """Why that choice cannot be had instead; empty if it can."""
+        """Return in words why that choice cannot be had instead; an empty string if it can."""
         choices, problem = self._every.choices, self._problem
         within = int(np.searchsorted(self._kept, other))
         if within == len(self._kept) or self._kept[within] != other:
@@ -152,17 +167,20 @@ class _Why:
             return "its savings plan is spent"
         if choices.promise[other] - choices.promise[chosen] > self._unpromised:
             return f"its promise of ${choices.promise[other]:,.2f} is beyond the budget"
-        return "" if self._filled.fits(within, 1) else self._full(int(choices.lane[other]))
+        if self._filled.count_that_fit(within, 1):
+            return ""
+        return self._full(int(choices.lane[other]))
 
     def _full(self, lane: int) -> str:
-        """Which limit it is, and what one more slot would be worth."""
+        """Return in words which limit of the lane is full, and what one more slot would save."""
         if self._filled.slots[lane] < self._problem.slots[lane]:
             return "all slots of its Region together are busy"
-        free = self._free(lane)
-        return ("its only slot is busy" if free == 1 else f"all {free:,} slots are busy") + self._worth(lane)
+        slots = self._instances(lane)
+        busy = "its only slot is busy" if slots == 1 else f"all {slots:,} slots are busy"
+        return busy + self._saved_by_one_more(lane)
 
-    def _worth(self, lane: int) -> str:
-        """Of one more slot there, in words; nothing where that is not known."""
+    def _saved_by_one_more(self, lane: int) -> str:
+        """Return in words what one more slot there would save; an empty string where that is not known."""
         if lane not in self._savings and len(self._savings) < MORE_SLOTS:
             self._savings[lane] = self._saving(lane)
         saved = self._savings.get(lane)
@@ -170,13 +188,13 @@ class _Why:
             return ""
         return f", one more would save ${saved:,.2f}" if saved >= CENT else ", one more would save nothing"
 
-    def _free(self, lane: int) -> int:
-        """Instances, for this plan."""
+    def _instances(self, lane: int) -> int:
+        """Return how many instances of the lane this plan may have at once."""
         return int(self._problem.slots[lane]) * self._plan.sweep.train.instances
 
     def _saving(self, lane: int) -> float | None:
-        """$ by which the plan would be cheaper with room for one more training there; None where that is not known."""
-        if large(self._problem) or self._plan.sweep.plan.fastest:
+        """Return the $ that slots for one more training there would save; None where a plan takes too long to tell."""
+        if is_large(self._problem) or self._plan.sweep.plan.fastest:
             return None
         slots = self._problem.slots.copy()
         slots[lane] += 1
@@ -187,5 +205,6 @@ class _Why:
             return None
 
 
-def _named(lane: Lane, arn: str) -> str:
-    return f"{lane.region} {lane.instance_type} {lane.purchase.value}" + (f" of {arn}" if arn else "")
+def _lane_name(lane: Lane, arn: str) -> str:
+    name = f"{lane.region} {lane.instance_type} {lane.purchase.value}"
+    return f"{name} of {arn}" if arn else name

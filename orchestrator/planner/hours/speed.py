@@ -1,13 +1,15 @@
-"""How fast instance types are beside each other: a stated prior, where nobody has said or measured it."""
+"""The speed of instance types beside each other. It is a prior, for where nobody has said or measured it."""
 
 from __future__ import annotations
+
+from math import log2
 
 from orchestrator.wire.shapes import shape
 
 EFFICIENCY = 2**-0.1
-"""Share of its speed that a training keeps when its GPUs or instances double: n of them are n**0.9 times as fast."""
+"""Part of its speed that a training keeps when its GPUs or instances double: n of them are n**0.9 times as fast."""
 
-_GPU = {
+_GPU_SPEED = {
     ("K80", 12): 0.25,
     ("T4", 16): 0.4,
     ("L4", 22): 0.65,
@@ -20,20 +22,18 @@ _GPU = {
     ("H100", 80): 4.0,
     ("H200", 141): 4.4,
 }
-"""Of training in mixed precision, beside a V100, by name and GiB; rounded from published benchmarks."""
+"""Speed of one GPU, by its name and GiB, beside a V100: in mixed precision, rounded from published benchmarks."""
 
 
 def speed(instance_type: str) -> float | None:
-    """Beside one V100; None where there is no prior for it."""
+    """Return how many times as fast as one V100 an instance of this type is; None where there is no prior for it."""
     known = shape(instance_type)
     if known is None or known.chip is None:
         return None
-    one = _GPU.get((known.chip.name, known.chip.memory_gib))
+    one = _GPU_SPEED.get((known.chip.name, known.chip.memory_gib))
     return None if one is None else one * speedup(known.chip.count)
 
 
 def speedup(count: int, efficiency: float = EFFICIENCY) -> float:
-    """Of `count` GPUs or instances beside one."""
-    from math import log2
-
+    """Return how many times as fast as one GPU or instance `count` of them are."""
     return float((2 * efficiency) ** log2(count))

@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     Booleans = npt.NDArray[np.bool_]
 
 SLACK = 1 + 1e-9
-"""Sums of hours may differ in their last bits."""
+"""The factor by which a sum may exceed its limit, because sums of hours may differ in their last bits."""

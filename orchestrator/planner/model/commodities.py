@@ -1,4 +1,4 @@
-"""Cohorts that cost the same in proportion, wherever they go: for a relaxation they are one."""
+"""Commodities: cohorts whose hours and costs are in proportion wherever they go. To a relaxation they are one."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Commodity:
-    """Cohorts whose hours and costs are in the same proportion everywhere."""
+    """Cohorts whose hours and costs are in the same proportion everywhere. The longest cohort's task is its unit."""
 
     rows: Integers
-    """The choices of its first cohort, by lane."""
+    """The choices of the longest cohort, by lane."""
     members: tuple[tuple[int, Integers], ...]
-    """Each cohort with its choices in the same order, longest tasks first."""
+    """Each cohort with its choices, in the order of `rows`. The cohort with the longest tasks comes first."""
     promise: Floats
-    """The least that is promised at each of these choices for as much of it as one task of its first cohort is."""
+    """The smallest promise ($) of any cohort at each of these choices, for one unit of work."""
     weight: float
-    """All its tasks together, in tasks of the first cohort."""
+    """The work of all tasks, in units."""
 
 
 def commodities(problem: Problem) -> list[Commodity]:
-    choices, first = problem.choices, problem.first
+    """Return the problem's cohorts as commodities; a cohort that is like no other is one by itself."""
+    choices, first = problem.choices, problem.first_choice
     found: dict[bytes, list[tuple[float, int, Integers]]] = {}
     for cohort in range(len(problem.counts)):
         rows = np.arange(first[cohort], first[cohort + 1])
         rows = rows[np.argsort(choices.lane[rows], kind="stable")]
         length = float(choices.hours[rows[0]])
-        facts = [choices.hours[rows] / length, choices.usd[rows] / length, choices.draw[rows] / length]
-        same = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]]).tobytes()
-        key = same + b"".join(np.float32(fact).tobytes() for fact in facts)
+        proportions = [choices.hours[rows] / length, choices.usd[rows] / length, choices.draw[rows] / length]
+        where = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]]).tobytes()
+        key = where + b"".join(np.float32(each).tobytes() for each in proportions)
         found.setdefault(key, []).append((-length, cohort, rows))
     return [_commodity(problem, sorted(members, key=lambda member: member[:2])) for members in found.values()]
 

@@ -1,4 +1,16 @@
-"""The model of docs/planner.md as arrays: what there is to choose from, and what was chosen."""
+"""Everything that a plan may not exceed, in one place: the `Problem`, which holds these limits beside its choices.
+
+| what may not be exceeded                                 | where it stands                               |
+| ---                                                      | ---                                           |
+| the trainings that a lane holds at once                  | `Problem.slots`                               |
+| the trainings that several lanes hold at once, together  | `Problem.totals`, each a `Total`              |
+| the dollars that a savings plan has paid for             | `Problem.pools`, each a `Pool`                |
+| the time until which all tasks have ended                | `Problem.horizon`                             |
+| the time until which a lane is ours                      | `Problem.closes`                              |
+| the dollars promised, copies included                    | `Problem.budget`                              |
+
+docs/planner-model.md writes them as inequalities.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +22,11 @@ import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.busy_hours import busy_hours
+from orchestrator.planner.model.choices import NO_POOL
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
-
-NO_COPY = -1
-NO_POOL = -1
-
-
-@dataclass(frozen=True)
-class Choices:
-    """One row for each cohort and each place it may go to, by cohort, and in each cohort cheapest first."""
-
-    cohort: Integers
-    lane: Integers
-    copy: Integers
-    """The copy that brings the data there, or NO_COPY."""
-    hours: Floats
-    """That one task holds a slot."""
-    wait: Floats
-    """Hours before it may start: its data is on the way."""
-    usd: Floats
-    """Expected, of one task."""
-    promise: Floats
-    """The least envelope that one honest task fits into. It never counts on a pool."""
-    pool: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The pool that pays for it, or NO_POOL; unless said, none does."""
-    draw: Floats = field(default_factory=lambda: np.empty(0))
-    """$ that one task takes from that pool."""
-
-    def __post_init__(self) -> None:
-        if not len(self.pool):
-            object.__setattr__(self, "pool", np.full(len(self), NO_POOL))
-            object.__setattr__(self, "draw", np.zeros(len(self)))
-
-    def __len__(self) -> int:
-        return len(self.cohort)
-
-    def take(self, rows: Integers | Booleans) -> Choices:
-        return Choices(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+    from orchestrator.planner.model.choices import Choices
 
 
 @dataclass(frozen=True)
@@ -56,8 +34,9 @@ class Total:
     """A limit on several lanes together. Each of them holds a fixed part of it for as long as the plan runs."""
 
     lanes: Integers
+    """The numbers of these lanes."""
     slots: float
-    """Trainings at once."""
+    """Trainings that they hold at once, all together."""
 
 
 @dataclass(frozen=True)
@@ -66,28 +45,32 @@ class Pool:
 
     usd_per_hour: float
     opens: float
+    """Hours from now at which it begins."""
     closes: float
-    """Hours from now."""
+    """Hours from now at which it ends."""
 
     def usd(self, horizon: float) -> float:
-        """That it holds within the horizon."""
+        """Return the $ that it pays for from now until the horizon."""
         return self.usd_per_hour * max(min(self.closes, horizon) - max(self.opens, 0.0), 0.0)
 
 
 @dataclass(frozen=True)
 class Problem:
+    """Tasks to send somewhere: what each cohort may choose from, and the limits that all choices share."""
+
     counts: Integers
     """Tasks of each cohort."""
     slots: Floats
     """Trainings that each lane holds at once; inf where no quota is known."""
     charges: Floats
-    """$ of each copy."""
+    """$ of each copy. A copy is paid for once, however many tasks use it."""
     choices: Choices
     horizon: float
+    """Hours from now until which every task has ended."""
     budget: float = np.inf
-    """Of all promises and copies together."""
+    """$ that all promises and copies together may come to."""
     closes: Floats = field(default_factory=lambda: np.empty(0))
-    """Hours after which each lane is not ours any more; unless said, it stays."""
+    """Hours from now after which each lane is not ours any more. Every lane stays ours unless this is given."""
     totals: tuple[Total, ...] = ()
     pools: tuple[Pool, ...] = ()
 
@@ -96,68 +79,69 @@ class Problem:
             object.__setattr__(self, "closes", np.full(len(self.slots), np.inf))
 
     def within(self, horizon: float) -> Problem:
-        """Only what can end in time. The rows keep their order."""
-        return replace(self, choices=self.choices.take(self.kept(horizon)), horizon=horizon)
+        """Return the problem with this horizon and only the choices that end in time. The rows keep their order."""
+        return replace(self, choices=self.choices.take(self.ends_in_time(horizon)), horizon=horizon)
 
-    def kept(self, horizon: float) -> Booleans:
-        """Which choices can end in time."""
-        until = np.minimum(self.closes, horizon)[self.choices.lane]
-        return np.asarray(self.choices.hours + self.choices.wait <= until * SLACK)
+    def ends_in_time(self, horizon: float) -> Booleans:
+        """Return, for each choice, True if a task that starts as early as it may ends within this horizon."""
+        latest_end = np.minimum(self.closes, horizon)[self.choices.lane]
+        return np.asarray(self.choices.hours + self.choices.wait <= latest_end * SLACK)
 
     @cached_property
-    def until(self) -> Floats:
-        """By lane: when its last task must have ended."""
+    def latest_end(self) -> Floats:
+        """Hours from now by which the last task of each lane must have ended."""
         return np.minimum(self.closes, self.horizon)
 
     @cached_property
-    def open(self) -> Floats:
-        """By lane: hours between the first that anything may start there and the last."""
-        first = np.full(len(self.slots), np.inf)
-        np.minimum.at(first, self.choices.lane, self.choices.wait)
-        return np.maximum(self.until - np.where(np.isfinite(first), first, 0.0), 0.0)
+    def open_hours(self) -> Floats:
+        """Hours of each lane between the earliest start of any choice there and the latest end."""
+        earliest_start = np.full(len(self.slots), np.inf)
+        np.minimum.at(earliest_start, self.choices.lane, self.choices.wait)
+        starts = np.where(np.isfinite(earliest_start), earliest_start, 0.0)
+        return np.maximum(self.latest_end - starts, 0.0)
 
     @cached_property
-    def most(self) -> Floats:
-        """By lane: trainings at once that its own slots, and each total alone, leave to it."""
+    def most_slots(self) -> Floats:
+        """Trainings that each lane may hold at once by its own slots, and by each of its totals taken alone."""
         found = self.slots.copy()
         for total in self.totals:
             found[total.lanes] = np.minimum(found[total.lanes], total.slots)
         return found
 
     @cached_property
-    def shared(self) -> tuple[Total, ...]:
-        """The totals that are less than what their lanes could take."""
-        return tuple(total for total in self.totals if self.most[total.lanes].sum() > total.slots)
+    def scarce_totals(self) -> tuple[Total, ...]:
+        """The totals that are less than what their lanes could hold: those that matter."""
+        return tuple(total for total in self.totals if self.most_slots[total.lanes].sum() > total.slots)
 
     @cached_property
     def funds(self) -> Floats:
-        """$ in each pool until the horizon."""
+        """$ that each pool pays for until the horizon."""
         return np.array([pool.usd(self.horizon) for pool in self.pools], dtype=np.float64)
 
-    def drawn(self, tasks: Integers) -> Floats:
-        """$ that these tasks draw from each pool."""
+    def drawn_usd(self, tasks: Integers) -> Floats:
+        """Return the $ that these tasks, so many of each choice, draw from each pool."""
         paid = np.flatnonzero((self.choices.pool != NO_POOL) & (tasks > 0))
         draws = self.choices.draw[paid] * tasks[paid]
         return np.bincount(self.choices.pool[paid], weights=draws, minlength=len(self.pools)).astype(np.float64)
 
     @cached_property
-    def first(self) -> Integers:
-        """The choices of cohort k are first[k] up to first[k + 1]."""
+    def first_choice(self) -> Integers:
+        """The row of each cohort's first choice. Cohort k has the rows first_choice[k] up to first_choice[k + 1]."""
         return np.searchsorted(self.choices.cohort, np.arange(len(self.counts) + 1))
 
     @cached_property
     def cheapest(self) -> Integers:
         """The row of each cohort's cheapest choice: its first, unless costs were replaced."""
         by_usd = np.lexsort((self.choices.usd, self.choices.cohort))
-        return by_usd[self.first[:-1]]
+        return by_usd[self.first_choice[:-1]]
 
     @cached_property
     def busy_hours(self) -> Floats:
         """Hours that one slot of each lane can be busy for at most, given that tasks are whole."""
-        limited = np.isfinite(self.most)
-        return busy_hours(self.choices.lane, self.choices.hours, self.open, limited)
+        limited = np.isfinite(self.most_slots)
+        return busy_hours(self.choices.lane, self.choices.hours, self.open_hours, limited)
 
     @property
     def stranded(self) -> Integers:
-        """Cohorts that have no choice at all."""
-        return np.flatnonzero(np.diff(self.first) == 0)
+        """The cohorts that have no choice at all."""
+        return np.flatnonzero(np.diff(self.first_choice) == 0)

@@ -1,4 +1,4 @@
-"""What was chosen: how many tasks of each choice, with the slots that this takes; or that nothing fits."""
+"""What was chosen: the number of tasks of each choice, and the slots that they take. Or the error that nothing fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY
+from orchestrator.planner.model.choices import NO_COPY
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats, Integers
@@ -17,36 +17,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Solution:
+    """The tasks that are sent to each choice of a problem, what they cost, and a bound for what any plan costs."""
+
     problem: Problem
     tasks: Integers
-    """Sent to each choice."""
+    """Tasks sent to each choice."""
     bound: float
-    """No plan costs less: proven."""
+    """$ that every plan costs at least: this is proven."""
     slots: Floats = field(default_factory=lambda: np.empty(0))
-    """That each lane has, of the totals it is under; unless said, as many as it can."""
+    """Slots that each lane takes of its totals. They are as many as the lane may hold unless this is given."""
 
     def __post_init__(self) -> None:
         if not len(self.slots):
-            object.__setattr__(self, "slots", self.problem.most)
+            object.__setattr__(self, "slots", self.problem.most_slots)
 
     @cached_property
     def copies(self) -> Integers:
-        """The copies that are made, each once."""
+        """The numbers of the copies that are made, each once."""
         used = self.problem.choices.copy[self.tasks > 0]
         return np.unique(used[used != NO_COPY])
 
     @cached_property
     def usd(self) -> float:
+        """Expected $ of all tasks and copies."""
         return float(self.tasks @ self.problem.choices.usd + self.problem.charges[self.copies].sum())
 
     @cached_property
     def promise(self) -> float:
+        """$ that all envelopes and copies come to at least."""
         return float(self.tasks @ self.problem.choices.promise + self.problem.charges[self.copies].sum())
 
     @property
     def gap(self) -> float:
+        """The part of the bound by which this costs more than the bound; 0 where the bound is 0."""
         return max(self.usd / self.bound - 1, 0.0) if self.bound > 0 else 0.0
 
 
 class DoesNotFit(Exception):
-    """The tasks cannot all run within the horizon and the budget."""
+    """Raised where the tasks cannot all run within the horizon and the budget."""

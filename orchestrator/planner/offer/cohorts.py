@@ -1,4 +1,4 @@
-"""Cohorts: tasks that cost the same anywhere, as ranges of numbers. The planner thinks in these, never in tasks."""
+"""Cohorts: ranges of tasks that cost the same anywhere. The planner thinks in cohorts, never in single tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from orchestrator.planner.hours.runtimes import Hours
+    from orchestrator.planner.model.arrays import Floats
 
 BUCKET = 0.05
 """Runtimes that differ by less share a cohort, so that continuous parameters do not make a cohort each."""
@@ -16,39 +16,40 @@ BUCKET = 0.05
 
 @dataclass(frozen=True)
 class Cohort:
-    """Tasks first..first+count-1: one dataset, and sizes of about the same runtime."""
+    """The tasks first..first+count-1: one dataset, and sizes of about the same runtime."""
 
     dataset: int
     first: int
     count: int
     hours: tuple[float, ...]
-    """Of one task, on average: by each way to know them."""
+    """Hours of one task on average, by each source of Runtimes."""
     longest: tuple[float, ...]
-    """Hours of its longest task."""
+    """Hours of its longest task, by each source of Runtimes."""
     longest_size: int
-    """The combination of size parameters that takes longest, by the first way."""
+    """The number of the size that takes longest, by the first source."""
 
 
-def cohorts(hours: Hours, data: Hours, points_per_size: int) -> list[Cohort]:
-    """Dataset by dataset, and in each, neighbouring sizes of the same runtime buckets, by their numbers.
+def cohorts(hours: Floats, data_factor: Floats, points_per_size: int) -> list[Cohort]:
+    """Return the cohorts in the order of their tasks: dataset by dataset, and in each, size by size.
 
-    `hours` has a column for each size, `data` for each dataset: how many times as long its tasks take.
+    Neighbouring sizes are one cohort where every source of hours puts them into one bucket. `hours` and `data_factor`
+    are those of Runtimes.
     """
     buckets = np.floor(np.log(hours) / np.log1p(BUCKET))
     starts = np.flatnonzero((np.diff(buckets, prepend=np.nan) != 0).any(axis=0)).tolist()
     sizes = hours.shape[1]
     ranges = [range(start, stop) for start, stop in zip(starts, [*starts[1:], sizes], strict=True)]
-    firsts = [_cohort(these, hours, points_per_size) for these in ranges]
+    of_one_dataset = [_cohort(these, hours, points_per_size) for these in ranges]
     offset = sizes * points_per_size
     return [
         _of_dataset(dataset, cohort, offset, times)
-        for dataset, times in enumerate(data.T.tolist())
-        for cohort in firsts
+        for dataset, times in enumerate(data_factor.T.tolist())
+        for cohort in of_one_dataset
     ]
 
 
-def _cohort(sizes: range, hours: Hours, points_per_size: int) -> Cohort:
-    """As if there were one dataset."""
+def _cohort(sizes: range, hours: Floats, points_per_size: int) -> Cohort:
+    """Return the cohort of these sizes, for a dataset of factor 1 that comes first."""
     these = hours[:, sizes.start : sizes.stop]
     shortest, longest = these.min(axis=1), these.max(axis=1)
     return Cohort(

@@ -1,4 +1,4 @@
-"""Why a candidate cannot be used, in words: the first obstacle that stands in its way."""
+"""Obstacles: the reasons, in words, why a candidate cannot be used."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ UNKNOWN_RUNTIME = "no runtime for "
 
 
 def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.Series[str]:
-    """A reason for each candidate, empty for those that can be used."""
+    """Return for each candidate the first reason that stands in its way, or an empty text if it can be used."""
     reasons = pd.Series("", index=candidates.index, dtype=object)
 
     def forbid(rows: pd.Series[bool], reason: Callable[[pd.DataFrame], pd.Series[str]]) -> None:
-        first = rows & (reasons == "") if rows.any() else rows  # there are few, of many: only these get words
-        if first.any():
-            reasons.loc[first] = reason(candidates[first])
+        if not rows.any():
+            return
+        new = rows & (reasons == "")
+        if new.any():  # few of many: only these get words
+            reasons.loc[new] = reason(candidates[new])
 
     forbid(candidates["usd_per_hour"].isna(), lambda rows: "no price for " + _lane(rows))
     committed = candidates["purchase"] == "committed"
@@ -57,8 +59,8 @@ def _lane(rows: pd.DataFrame) -> pd.Series[str]:
     return rows["instance_type"] + " " + rows["purchase"] + " in " + rows["region"]
 
 
-def nowhere(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> InfeasibleError:
-    """No place can train this dataset."""
+def no_place_error(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> InfeasibleError:
+    """Return the error that no place can train this dataset, from the reasons of its candidates."""
     allowed = ", ".join(sweep.where.regions)
     if reasons.empty:
         types = ", ".join(sweep.where.instance_types)
@@ -66,10 +68,9 @@ def nowhere(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> InfeasibleEr
             f"{dataset} has no replica in an allowed Region ({allowed})" if allowed else f"{dataset} has no replica",
             hint=f"or none of {types} is for sale where it lies: see `sweep catalog show replicas` and `prices`",
         )
-    first, more = reasons.iloc[0], reasons.nunique() - 1
+    reason, others = reasons.iloc[0], reasons.nunique() - 1
+    more = f", and {others} more reasons" if others else ""
     hint = "load prices and quotas with `sweep catalog load`, or widen `where` in the sweep file"
-    if first.startswith(UNKNOWN_RUNTIME):
+    if reason.startswith(UNKNOWN_RUNTIME):
         hint = "say its hours with `runtime` in the sweep file; once some tasks have finished, they are learned"
-    return InfeasibleError(
-        f"{dataset} cannot be trained anywhere: {first}" + (f", and {more} more reasons" if more else ""), hint=hint
-    )
+    return InfeasibleError(f"{dataset} cannot be trained anywhere: {reason}{more}", hint=hint)

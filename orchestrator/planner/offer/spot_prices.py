@@ -1,4 +1,4 @@
-"""What an hour of managed spot is expected to cost. It has no published price: the bill tells, once the job is done."""
+"""The expected price of an hour of managed spot. AWS publishes none: the bill says it once the job is done."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRIOR_TASKS = 10.0
-"""Finished tasks of our own that weigh as much as the catalog's price."""
+"""Finished tasks of our own that weigh as much as the price in the catalog."""
 _LANE = ["region", "instance_type"]
 
 
-def priced(candidates: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFrame:
-    """Candidates of a Market, where spot costs what its discounts teach; what nothing is known of keeps its price.
+def price_spot(candidates: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFrame:
+    """Return a Market's candidates with managed spot at the price that its discounts suggest.
 
-    Billed is the on-demand rate for a part of the time: so never more than on demand.
+    A candidate whose discount is not known keeps its price. AWS bills the on-demand rate for a part of the time, so
+    the price is never above on-demand.
     """
     if discounts.empty:
         return candidates.copy(deep=False)
     own = candidates[_LANE].merge(discounts, on=_LANE, how="left")
-    tasks, ratio = (own[name].to_numpy(dtype=np.float64) for name in ("tasks", "ratio"))
-    catalog, on_demand = (
-        candidates[name].to_numpy(dtype=np.float64) for name in ("usd_per_hour", "on_demand_usd_per_hour")
-    )
+    tasks = own["tasks"].to_numpy(dtype=np.float64)
+    ratio = own["ratio"].to_numpy(dtype=np.float64)
+    catalog = candidates["usd_per_hour"].to_numpy(dtype=np.float64)
+    on_demand = candidates["on_demand_usd_per_hour"].to_numpy(dtype=np.float64)
     blended = (tasks * ratio * on_demand + PRIOR_TASKS * np.minimum(catalog, on_demand)) / (tasks + PRIOR_TASKS)
     managed = (candidates["platform"] == "sagemaker") & (candidates["purchase"] == Purchase.SPOT.value)
     learned = managed.to_numpy() & np.isfinite(blended)

@@ -1,4 +1,4 @@
-"""All lanes while they are being filled, task by task: their slots, what totals leave to them, and the pools."""
+"""The lanes while they are being filled: their slots, what their totals leave to them, and what pools still pay for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_POOL
+from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.pack.packing import Load, Packing, pack
-from orchestrator.planner.pack.schedule import by_lane
+from orchestrator.planner.pack.schedule import loads_by_lane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,16 @@ class Lanes:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._totals_of: dict[int, list[int]] = {}
-        for number, total in enumerate(problem.shared):
+        """The totals that each lane is under, by their numbers; lanes under none are missing."""
+        for number, total in enumerate(problem.scarce_totals):
             for lane in total.lanes.tolist():
                 self._totals_of.setdefault(lane, []).append(number)
-        self._spare = np.array([total.slots for total in problem.shared])
+        self._spare = np.array([total.slots for total in problem.scarce_totals])
         """Slots of each total that no lane has."""
         self._funds = problem.funds.copy()
-        self.slots: Floats = problem.most.copy()
+        """Dollars that each pool still has."""
+        self.slots: Floats = problem.most_slots.copy()
+        """The slots that each lane has so far."""
         self.slots[list(self._totals_of)] = 0
         self._packed: dict[int, Packing] = {}
 
@@ -40,34 +43,41 @@ class Lanes:
         other._packed = {lane: packing.copy() for lane, packing in self._packed.items()}
         return other
 
-    def hold(self, tasks: Integers, slots: Floats | None = None) -> Integers:
-        """Puts in as many of these tasks as fit, and says how many those are. `slots` are known to be about enough."""
-        held = np.zeros_like(tasks)
-        for lane, rows, loads in by_lane(self._problem, tasks):
-            wanted = [self._pay(row, load) for row, load in zip(rows.tolist(), loads, strict=True)]
+    def add_all(self, tasks: Integers, slots: Floats | None = None) -> Integers:
+        """Put in as many of these tasks as fit, while the lanes are empty. Return how many tasks of each choice fit.
+
+        `slots` of each lane that are about enough save time, where they are known.
+        """
+        placed = np.zeros_like(tasks)
+        for lane, rows, loads in loads_by_lane(self._problem, tasks):
+            paid = [self._pay(row, load) for row, load in zip(rows.tolist(), loads, strict=True)]
             if lane in self._totals_of:
-                self._take(lane, self._enough(lane, wanted, None if slots is None else int(slots[lane])))
-            self._packed[lane], held[rows] = pack(self.slots[lane], self._problem.until[lane], wanted)
-            for row, load in zip(rows.tolist(), wanted, strict=True):
-                self._refund(row, load.count - int(held[row]))
-        return held
+                self._set_slots(lane, self._fewest_slots(lane, paid, None if slots is None else int(slots[lane])))
+            self._packed[lane], placed[rows] = pack(self.slots[lane], self._problem.latest_end[lane], paid)
+            for row, load in zip(rows.tolist(), paid, strict=True):
+                self._refund(row, load.count - int(placed[row]))
+        return placed
 
     def add(self, row: int, count: int) -> int:
-        """Puts in as many of so many tasks of a choice as fit; how many those are."""
-        lane, load = int(self._problem.choices.lane[row]), self._pay(row, self._load(row, count))
+        """Put in as many of so many tasks of a choice as fit. Return how many those are."""
+        choices = self._problem.choices
+        lane = int(choices.lane[row])
+        load = self._pay(row, Load(float(choices.hours[row]), float(choices.wait[row]), count))
         if lane not in self._packed:
-            self._packed[lane] = Packing(self.slots[lane], self._problem.until[lane])
+            self._packed[lane] = Packing(self.slots[lane], self._problem.latest_end[lane])
         packing = self._packed[lane]
         placed = packing.add(load)
-        if placed < load.count and (more := min(self._room(lane), packing.slots_for(load, load.count - placed))):
-            self._take(lane, self.slots[lane] + more)
-            packing.open(more)
-            placed += packing.add(Load(load.hours, load.wait, load.count - placed))
+        if placed < load.count:
+            more = min(self._slots_to_gain(lane), packing.slots_for(load, load.count - placed))
+            if more:
+                self._set_slots(lane, self.slots[lane] + more)
+                packing.add_slots(more)
+                placed += packing.add(Load(load.hours, load.wait, load.count - placed))
         self._refund(row, load.count - placed)
         return placed
 
-    def fits(self, row: int, count: int) -> int:
-        """How many `add` would put in."""
+    def count_that_fit(self, row: int, count: int) -> int:
+        """Return how many tasks `add` would put in, and leave everything as it is."""
         lane = int(self._problem.choices.lane[row])
         spare, funds, slots = self._spare.copy(), self._funds.copy(), self.slots[lane]
         before = self._packed[lane].copy() if lane in self._packed else None
@@ -79,40 +89,46 @@ class Lanes:
             self._packed[lane] = before
         return placed
 
-    def _load(self, row: int, count: int) -> Load:
-        choices = self._problem.choices
-        return Load(float(choices.hours[row]), float(choices.wait[row]), count)
+    def _slots_to_gain(self, lane: int) -> float:
+        """Return how many more slots the lane could have."""
+        if lane not in self._totals_of:
+            return 0.0
+        spare = [self._spare[number] for number in self._totals_of[lane]]
+        return float(min([self._problem.most_slots[lane] - self.slots[lane], *spare]))
 
-    def _room(self, lane: int) -> float:
-        """More slots that the lane could have."""
-        spare = [self._spare[number] for number in self._totals_of.get(lane, ())]
-        return float(min([self._problem.most[lane] - self.slots[lane], *spare])) if spare else 0.0
-
-    def _take(self, lane: int, slots: float) -> None:
+    def _set_slots(self, lane: int, slots: float) -> None:
+        """Give the lane so many slots, and take them from its totals."""
         self._spare[self._totals_of[lane]] -= slots - self.slots[lane]
         self.slots[lane] = slots
 
-    def _enough(self, lane: int, loads: Sequence[Load], about: int | None) -> float:
-        """The fewest slots that hold all this, as far as there are any."""
-        until, most = self._problem.until[lane], int(self._room(lane))
-        busy = sum(load.hours * load.count for load in loads)
-        low, high = 0, min(max(int(np.ceil(busy / until * (1 - 1e-9))), 1), most) if about is None else about
-        high = min(high, most)
+    def _fewest_slots(self, lane: int, loads: Sequence[Load], about: int | None) -> float:
+        """Return the fewest slots that hold all these tasks, or all that the lane can still gain if that is less.
+
+        `about` is a number of slots that is about enough, where one is known. The answer is no less than that.
+        """
+        until, most = self._problem.latest_end[lane], int(self._slots_to_gain(lane))
 
         def holds(slots: int) -> bool:
             _, placed = pack(slots, until, loads)
             return all(count == load.count for count, load in zip(placed, loads, strict=True))
 
-        step = 1
+        if about is None:
+            busy = sum(load.hours * load.count for load in loads)
+            high = max(int(np.ceil(busy / until * (1 - 1e-9))), 1)
+        else:
+            high = about
+        low, high, step = 0, min(high, most), 1
         while high < most and not holds(high):
             low, high, step = high, min(high + step, most), step * 2
-        while about is None and high > low + 1:
+        if about is not None:
+            return high
+        while high > low + 1:
             middle = (low + high) // 2
             low, high = (low, middle) if holds(middle) else (middle, high)
         return high
 
     def _pay(self, row: int, load: Load) -> Load:
-        """Of these tasks, those that the pool can pay for."""
+        """Let the choice's pool pay for these tasks. Return those that it can pay for; all, if no pool is needed."""
         pool, draw = self._problem.choices.pool[row], self._problem.choices.draw[row]
         if pool == NO_POOL or draw <= 0:
             return load
@@ -121,26 +137,34 @@ class Lanes:
         return Load(load.hours, load.wait, paid)
 
     def _refund(self, row: int, count: int) -> None:
-        if (pool := self._problem.choices.pool[row]) != NO_POOL:
+        """Give the choice's pool back what it paid for so many tasks that did not fit."""
+        pool = self._problem.choices.pool[row]
+        if pool != NO_POOL:
             self._funds[pool] += count * self._problem.choices.draw[row]
 
 
-def spread(problem: Problem, tasks: Integers, slots: Floats) -> Floats:
-    """What the totals have beyond these slots goes to the lanes as well, in proportion: more at once ends sooner."""
-    shared = problem.shared
+def share_out_spare_slots(problem: Problem, tasks: Integers, slots: Floats) -> Floats:
+    """Return these slots of each lane, and with them what they leave of the totals, shared out in proportion.
+
+    Call it once all tasks are placed: with more slots at once, they end sooner.
+    """
+    shared = problem.scarce_totals
     if not shared:
-        return problem.most
+        return problem.most_slots
     count = np.bincount(problem.choices.lane, weights=tasks, minlength=len(slots))
     under = np.unique(np.concatenate([total.lanes for total in shared]))
-    found = problem.most.copy()
+    found = problem.most_slots.copy()
 
-    def grown(factor: float) -> Floats:
-        found[under] = np.minimum(np.floor(slots * factor + 1e-9), np.minimum(problem.most, count))[under]
+    def scaled(factor: float) -> Floats:
+        found[under] = np.minimum(np.floor(slots * factor + 1e-9), np.minimum(problem.most_slots, count))[under]
         return found
 
     low, high = 1.0, max(float(count.max(initial=1.0)), 2.0)
     for _ in range(40):
         middle = (low + high) / 2
-        wide = grown(middle)
-        low, high = (middle, high) if all(wide[each.lanes].sum() <= each.slots for each in shared) else (low, middle)
-    return grown(low)
+        more = scaled(middle)
+        if all(more[total.lanes].sum() <= total.slots for total in shared):
+            low = middle
+        else:
+            high = middle
+    return scaled(low)

@@ -1,4 +1,7 @@
-"""Whole tasks into the slots of one lane. Equal slots are a group with a count, so tasks are never counted out."""
+"""Packs whole tasks into the slots of one lane.
+
+Equal slots are one group with a count, so a million tasks take no longer than their few lengths.
+"""
 
 from __future__ import annotations
 
@@ -26,24 +29,27 @@ class Load:
     """Equal tasks on one lane."""
 
     hours: float
+    """Hours that one task holds its slot."""
     wait: float
+    """Hours before the tasks may start."""
     count: int
 
 
 class Packing:
-    """The slots of a lane, being filled.
+    """The slots of one lane while they are being filled.
 
-    Time runs backwards here: a slot filled up to u takes a task that must wait g hours for its data, if it still ends
-    (that is: begins) after g: u + hours <= horizon - g.
+    Time runs backwards here, so where a task ends is where it really begins. Take a task that must wait g hours for its
+    data. A slot that is filled up to u takes it if it still ends before that: u + hours <= horizon - g.
     """
 
     def __init__(self, slots: float, horizon: float) -> None:
         self._horizon = horizon
         self._groups: list[tuple[float, float]] = [(0.0, slots)] if slots > 0 else []
-        """(hours filled, slots filled so far), in the order in which they are tried."""
+        """Pairs (hours filled, number of slots that are filled so far), in the order in which they are tried."""
 
     @classmethod
     def of(cls, groups: list[tuple[float, float]], horizon: float) -> Packing:
+        """Return the packing that has these groups: pairs (hours filled, number of slots)."""
         packing = cls(0, horizon)
         packing._groups = groups
         return packing
@@ -51,43 +57,43 @@ class Packing:
     def copy(self) -> Packing:
         return Packing.of(self._groups, self._horizon)
 
-    def open(self, slots: float) -> None:
-        """So many more slots."""
+    def add_slots(self, slots: float) -> None:
+        """Add so many empty slots."""
         self._groups = [*self._groups, (0.0, slots)]
 
     def slots_for(self, load: Load, count: int) -> int:
-        """Empty slots that so many of these tasks would take."""
-        each = self._room(0.0, load)
+        """Return how many empty slots so many of these tasks would take; 0 if not even one fits into an empty slot."""
+        each = _tasks_in_slot(self._horizon, 0.0, load)
         return -(-count // each) if each else 0
 
     def add(self, load: Load) -> int:
-        """Puts as many of these tasks as fit, each into the first slot that takes it; how many those are."""
+        """Put in as many of these tasks as fit, each into the first slot that takes it. Return how many those are."""
         left, groups = load.count, []
         for filled, slots in self._groups:
-            each = self._room(filled, load)
+            each = _tasks_in_slot(self._horizon, filled, load)
             if each == 0 or left == 0:
                 groups.append((filled, slots))
                 continue
             full = int(min(slots, left // each))
             rest = left - full * each if full < slots else 0
+            used = full
             if full:
                 groups.append((filled + each * load.hours, full))
             if rest:
                 groups.append((filled + rest * load.hours, 1))
-            if slots > full + bool(rest):
-                groups.append((filled, slots - full - bool(rest)))
+                used += 1
+            if slots > used:
+                groups.append((filled, slots - used))
             left -= full * each + rest
         self._groups = groups
         return load.count - left
 
-    def _room(self, filled: float, load: Load) -> int:
-        return int(max((self._horizon * SLACK - load.wait - filled) / load.hours, 0))
-
 
 def pack(slots: float, horizon: float, loads: Sequence[Load]) -> tuple[Packing, list[int]]:
-    """The slots with these tasks in them, and how many of each load that are.
+    """Return the slots with these tasks in them, and how many tasks of each load they hold.
 
-    Longest first; where that leaves some over, slot by slot, each as full as can be; whichever holds more hours.
+    Tasks are packed longest first. Where that leaves some over, slots are also filled one by one, each as full as can
+    be. The packing that holds more hours is returned.
     """
     order = sorted(range(len(loads)), key=lambda number: (-loads[number].wait, -loads[number].hours))
     packing, placed = Packing(slots, horizon), [0] * len(loads)
@@ -95,36 +101,67 @@ def pack(slots: float, horizon: float, loads: Sequence[Load]) -> tuple[Packing, 
         placed[number] = packing.add(loads[number])
     if all(count == load.count for count, load in zip(placed, loads, strict=True)):
         return packing, placed
-    other, also = _slot_by_slot(slots, horizon, [loads[number] for number in order])
-    also = [also[order.index(number)] for number in range(len(loads))]
-    return (other, also) if _hours(loads, also) > _hours(loads, placed) else (packing, placed)
+    other, in_order = _pack_slot_by_slot(slots, horizon, [loads[number] for number in order])
+    other_placed = [in_order[order.index(number)] for number in range(len(loads))]
+    if _hours(loads, other_placed) > _hours(loads, placed):
+        return other, other_placed
+    return packing, placed
 
 
-def _hours(loads: Sequence[Load], placed: Sequence[int]) -> float:
-    return sum(load.hours * count for load, count in zip(loads, placed, strict=True))
+def end_hours(slots: float, loads: Sequence[Load]) -> list[float]:
+    """Return for each load the hours until its last task ends.
+
+    Here time runs forwards: each task, longest first, goes to the slot that is free first.
+    """
+    ends = [load.wait + load.hours for load in loads]
+    total = sum(load.count for load in loads)
+    if slots >= total:
+        return ends
+    free = np.zeros(int(slots))
+    for number in sorted(range(len(loads)), key=lambda number: (loads[number].wait, -loads[number].hours)):
+        load = loads[number]
+        np.maximum(free, load.wait, out=free)
+        taken = _tasks_of_each_slot(free, load)
+        free += taken * load.hours
+        ends[number] = float(free[taken > 0].max())
+    return ends
 
 
-def _slot_by_slot(slots: float, horizon: float, loads: Sequence[Load]) -> tuple[Packing, list[int]]:
-    """`loads` in the order of packing. Equal slots are filled at once."""
+def _tasks_in_slot(horizon: float, filled: float, load: Load) -> int:
+    """Return how many of these tasks still fit into a slot that is filled so far."""
+    return int(max((horizon * SLACK - load.wait - filled) / load.hours, 0))
+
+
+def _hours(loads: Sequence[Load], counts: Sequence[int]) -> float:
+    return sum(load.hours * count for load, count in zip(loads, counts, strict=True))
+
+
+def _pack_slot_by_slot(slots: float, horizon: float, loads: Sequence[Load]) -> tuple[Packing, list[int]]:
+    """Return the slots filled one by one, and how many tasks of each load they hold.
+
+    `loads` are in the order of packing. Slots that are filled alike are filled at once.
+    """
     left = [load.count for load in loads]
     groups: list[tuple[float, float]] = []
     free = slots
     while free > 0 and any(left):
-        ways = _best_filling(loads, left, horizon)
-        filled = sum(load.hours * count for load, count in zip(loads, ways, strict=True))
-        if not any(ways):
+        filling = _best_filling(loads, left, horizon)
+        if not any(filling):
             break
-        equal = min([free, *(have // count for have, count in zip(left, ways, strict=True) if count)])
-        groups.append((filled, equal))
-        free -= equal
-        left = [have - count * int(equal) for have, count in zip(left, ways, strict=True)]
+        alike = min([free, *(have // count for have, count in zip(left, filling, strict=True) if count)])
+        groups.append((_hours(loads, filling), alike))
+        free -= alike
+        left = [have - count * int(alike) for have, count in zip(left, filling, strict=True)]
     if free > 0:
         groups.append((0.0, free))
     return Packing.of(groups, horizon), [load.count - rest for load, rest in zip(loads, left, strict=True)]
 
 
 def _best_filling(loads: Sequence[Load], left: Sequence[int], horizon: float) -> list[int]:
-    """Tasks of each load that fill one slot best, with one of the longest left among them, as far as TRIES lead."""
+    """Return how many tasks of each load fill one slot best, as far as TRIES lead.
+
+    At least one of the longest tasks that are left is among them, if one fits.
+    """
     best: tuple[float, list[int]] = (0.0, [0] * len(loads))
     tries = TRIES
     start = next(number for number, count in enumerate(left) if count)
@@ -136,8 +173,9 @@ def _best_filling(loads: Sequence[Load], left: Sequence[int], horizon: float) ->
         if number == len(loads) or best[0] >= horizon * FULL:
             return
         load = loads[number]
-        room = int(max((horizon * SLACK - load.wait - filled) / load.hours, 0))
-        for count in range(min(room, left[number]), 0 if number == start and room else -1, -1):
+        most = _tasks_in_slot(horizon, filled, load)
+        fewest = 1 if number == start and most else 0
+        for count in range(min(most, left[number]), fewest - 1, -1):
             tries -= 1
             if tries < 0:
                 return
@@ -147,24 +185,8 @@ def _best_filling(loads: Sequence[Load], left: Sequence[int], horizon: float) ->
     return best[1]
 
 
-def finish(slots: float, loads: Sequence[Load]) -> list[float]:
-    """When the last task of each load ends, if each task, longest first, goes to the slot that is free first."""
-    ends = [load.wait + load.hours for load in loads]
-    total = sum(load.count for load in loads)
-    if slots >= total:
-        return ends
-    free = np.zeros(int(slots))
-    for number in sorted(range(len(loads)), key=lambda number: (loads[number].wait, -loads[number].hours)):
-        load = loads[number]
-        np.maximum(free, load.wait, out=free)
-        taken = _shared_out(free, load)
-        free += taken * load.hours
-        ends[number] = float(free[taken > 0].max())
-    return ends
-
-
-def _shared_out(free: Floats, load: Load) -> Floats:
-    """How many tasks each slot takes, if the next always goes to the slot that is free first."""
+def _tasks_of_each_slot(free: Floats, load: Load) -> Floats:
+    """Return how many tasks each slot takes, if the next task always goes to the slot that is free first."""
     low, high = 0, load.count
     floor = free.min()
     steps = (free - floor) / load.hours

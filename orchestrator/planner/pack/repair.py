@@ -1,4 +1,4 @@
-"""Tasks that a rounding left over, or that did not fit: each goes where it is cheapest among what is free."""
+"""Repairs what a program decided: tasks that are left over, or do not fit, go where it is cheapest among free slots."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY
+from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import Solution
-from orchestrator.planner.pack.lanes import Lanes, spread
+from orchestrator.planner.pack.lanes import Lanes, share_out_spare_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,26 +17,28 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
 
 
-def repaired(problem: Problem, tasks: Integers, bound: float, slots: Floats | None = None) -> Solution | None:
-    """All tasks placed and every limit but the budget kept, with data that is there or moves anyway.
+def repair(problem: Problem, tasks: Integers, bound: float, slots: Floats | None = None) -> Solution | None:
+    """Return a solution that places all tasks and keeps every limit but the budget; None if some tasks fit nowhere.
 
-    None where some fit nowhere. `slots` of each lane that are about enough, if they are known."""
-    there = _data_is_there(problem, tasks)
+    A task that is moved goes only where its data lies, or is copied anyway. `slots` of each lane that are about enough
+    save time, where they are known.
+    """
+    with_data = _with_data(problem, tasks)
     lanes = Lanes(problem)
-    tasks = lanes.hold(tasks, slots)
+    tasks = lanes.add_all(tasks, slots)
     sent = np.bincount(problem.choices.cohort, weights=tasks, minlength=len(problem.counts)).astype(np.int64)
     short, hours = problem.counts - sent, problem.choices.hours
-    for cohort in sorted(np.flatnonzero(short).tolist(), key=lambda k: -hours[problem.first[k]]):
-        rows = np.arange(problem.first[cohort], problem.first[cohort + 1])
-        rows = rows[there[rows]]
+    for cohort in sorted(np.flatnonzero(short).tolist(), key=lambda k: -hours[problem.first_choice[k]]):
+        rows = np.arange(problem.first_choice[cohort], problem.first_choice[cohort + 1])
+        rows = rows[with_data[rows]]
         cheapest_first = rows[np.argsort(problem.choices.usd[rows], kind="stable")].tolist()
         if not _place(int(short[cohort]), cheapest_first, lanes, tasks):
             return None
-    return Solution(problem, tasks, bound, spread(problem, tasks, lanes.slots))
+    return Solution(problem, tasks, bound, share_out_spare_slots(problem, tasks, lanes.slots))
 
 
-def _data_is_there(problem: Problem, tasks: Integers) -> Booleans:
-    """By choice; or it is brought there anyway."""
+def _with_data(problem: Problem, tasks: Integers) -> Booleans:
+    """Return for each choice whether its data lies there, or is copied there for other tasks anyway."""
     made = np.zeros(len(problem.charges) + 1, dtype=bool)
     made[problem.choices.copy[tasks > 0]] = True
     made[NO_COPY] = True
@@ -44,6 +46,7 @@ def _data_is_there(problem: Problem, tasks: Integers) -> Booleans:
 
 
 def _place(left: int, rows: Iterable[int], lanes: Lanes, tasks: Integers) -> bool:
+    """Place so many tasks, each at the first of these choices that takes it. Return whether all found a place."""
     for row in rows:
         placed = lanes.add(row, left)
         tasks[row] += placed

@@ -1,4 +1,4 @@
-"""The lanes of a whole solution: whether each holds its tasks, and by when they end."""
+"""The lanes of a whole solution: which of them hold too many tasks, and when their tasks end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
-from orchestrator.planner.pack.packing import Load, finish, pack
+from orchestrator.planner.pack.packing import Load, end_hours, pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,31 +17,34 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.solution import Solution
 
 
-def ends(solution: Solution) -> Floats:
-    """Hours after which the last task of each choice ends; 0 where there are none."""
+def end_hours_by_choice(solution: Solution) -> Floats:
+    """Return the hours after which the last task of each choice ends; 0 for choices without tasks."""
     found = np.zeros(len(solution.tasks))
-    for lane, rows, loads in by_lane(solution.problem, solution.tasks):
-        found[rows] = finish(solution.slots[lane], loads)
+    for lane, rows, loads in loads_by_lane(solution.problem, solution.tasks):
+        found[rows] = end_hours(solution.slots[lane], loads)
     # Where only the packing's own order fits, it ends in time.
-    return np.minimum(found, solution.problem.until[solution.problem.choices.lane])
+    return np.minimum(found, solution.problem.latest_end[solution.problem.choices.lane])
 
 
-def misfits(problem: Problem, tasks: Integers, slots: Floats | None = None) -> dict[int, tuple[Integers, Integers]]:
-    """The lanes that cannot hold all their tasks: lane → its choices, and how many tasks of each it does hold.
+def overfull_lanes(
+    problem: Problem, tasks: Integers, slots: Floats | None = None
+) -> dict[int, tuple[Integers, Integers]]:
+    """Return the lanes that cannot hold all their tasks: each with its choices, and how many tasks of each fit.
 
-    `slots` that each lane has, if not as many as it can."""
-    slots = problem.most if slots is None else slots
+    `slots` says how many slots each lane has; without it, a lane has as many as it can have.
+    """
+    slots = problem.most_slots if slots is None else slots
     found: dict[int, tuple[Integers, Integers]] = {}
-    for lane, rows, loads in by_lane(problem, tasks):
-        _, placed = pack(slots[lane], problem.until[lane], loads)
+    for lane, rows, loads in loads_by_lane(problem, tasks):
+        _, placed = pack(slots[lane], problem.latest_end[lane], loads)
         short = any(count < load.count for count, load in zip(placed, loads, strict=True))
-        if short and (slots[lane] < 1 or max(finish(slots[lane], loads)) > problem.until[lane] * SLACK):
+        if short and (slots[lane] < 1 or max(end_hours(slots[lane], loads)) > problem.latest_end[lane] * SLACK):
             found[lane] = rows, np.array(placed)
     return found
 
 
-def by_lane(problem: Problem, tasks: Integers) -> Iterator[tuple[int, Integers, list[Load]]]:
-    """Each lane in use, with its choices and what they bring."""
+def loads_by_lane(problem: Problem, tasks: Integers) -> Iterator[tuple[int, Integers, list[Load]]]:
+    """Yield each lane in use, with its choices and the tasks that they bring, as loads in the same order."""
     choices = problem.choices
     used = np.flatnonzero(tasks)
     ordered = used[np.argsort(choices.lane[used], kind="stable")]

@@ -1,1 +1,17 @@
-"""The cheapest choices within all limits, with a proven bound."""
+"""Finds the cheapest choices within all limits, with a proven bound.
+
+docs/planner-solving.md tells how.
+
+    meet_goal.py       which solution does the sweep ask for: the cheapest, or the fastest?
+    optimise.py        in which way is a problem solved: everything at its cheapest, exactly, or by rounding?
+    exact.py           how is a small problem solved?
+    patterns.py        in which ways can whole tasks fill one slot?
+    rounding.py        how is a large problem solved: relaxation, copies, whole tasks?
+    columns.py         what is the relaxation, and which bound do duals prove?
+    dual_estimate.py   what are slots about worth, before any program is solved?
+    sifting.py         how is the relaxation solved over few of its columns?
+    pick_columns.py    which columns come in first?
+    copies.py          which copies are made, and how many slots does each lane have of its totals?
+    program.py         how is a program given to HiGHS?
+    incremental.py     how is a program that grows given to HiGHS?
+"""

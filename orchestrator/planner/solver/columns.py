@@ -1,4 +1,4 @@
-"""The relaxation of docs/planner.md as columns: the part of a commodity that each choice takes."""
+"""The relaxation of docs/planner-solving.md as columns: the part of a commodity that each choice takes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY, NO_POOL
+from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit
-from orchestrator.planner.solver.program import numbered
+from orchestrator.planner.solver.program import number_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entries:
-    """What columns take of limits: each of these is 1 at most."""
+class Usage:
+    """What columns use of limits: an entry for each column and limit that it is under. All of a limit is 1."""
 
     limit: Integers
     column: Integers
     part: Floats
+    """The part of the limit that is used if the column takes all of its commodity."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """Parts of all lanes and of the budget that may be used: roundings need some."""
+    """The parts of all lanes and of the budget that may be used. Rounding to whole tasks may need the rest."""
 
     lanes: float = 1.0
     budget: float = 1.0
@@ -39,12 +40,15 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Duals:
-    """DualEstimate: of all of each limit, and of what each link allows."""
+    """What the limits and links are worth, in dollars. Any duals that are not negative prove a bound."""
 
     limits: Floats
+    """The dual of all of each limit."""
     links: Floats
+    """The dual of what each link allows."""
 
     def towards(self, other: Duals, part: float) -> Duals:
+        """Return the duals that lie this part of the way from these to the others."""
         return Duals(
             (1 - part) * self.limits + part * other.limits,
             (1 - part) * self.links + part * other.links,
@@ -53,143 +57,149 @@ class Duals:
 
 @dataclass
 class Columns:
-    """By commodity. Limits are lanes, then totals, pools and the budget; more may be added."""
+    """All columns of the relaxation, commodity by commodity, with the limits and links that they are under.
 
-    rows: Integers
+    The limits are lanes, then totals, pools and the budget. A link is a commodity with a copy that some of its choices
+    need: these run only as far as the copy is made.
+    """
+
+    choice: Integers
     """The choice of each column."""
-    group: Integers
-    """Its commodity."""
+    commodity: Integers
+    """The commodity of each column."""
     weight: Floats
-    """All of it, in tasks of that choice."""
+    """Tasks of its choice that a column has if it takes all of its commodity."""
     usd: Floats
-    """Of all of it there."""
+    """Dollars that a column costs if it takes all of its commodity."""
     charges: Floats
+    """Dollars of each copy."""
     link: Integers
-    """Of each column: the number of its (commodity, copy), or NO_COPY."""
+    """The link of each column, or NO_COPY."""
     copy_of: Integers
-    """Of each link."""
-    entries: Entries
-    limits: int = 0
+    """The copy of each link."""
+    usage: Usage
+    limit_count: int = 0
     lanes: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The first limits are these."""
-    charged: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The limit that copies count under as well, if there is a budget,"""
-    charge_part: Floats = field(default_factory=lambda: np.empty(0))
-    """and how much of it each copy takes."""
+    """The lanes that are the first limits, in this order."""
+    budget_limit: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The number of the budget's limit, which copies are under as well. It is empty if there is no budget."""
+    budget_part: Floats = field(default_factory=lambda: np.empty(0))
+    """The part of the budget that each copy uses."""
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.choice)
 
     @cached_property
     def starts(self) -> Integers:
         """The first column of each commodity."""
-        return np.searchsorted(self.group, np.arange(int(self.group[-1]) + 1))
+        return np.searchsorted(self.commodity, np.arange(int(self.commodity[-1]) + 1))
 
     @cached_property
     def first_limit(self) -> tuple[Integers, Floats]:
-        """Of each column: its lane, as a rule, and the part of it that it takes; `limits` where it is under none."""
-        entries = self.entries
-        _, first = np.unique(entries.column, return_index=True)
-        limit, part = np.full(len(self), self.limits), np.ones(len(self))
-        limit[entries.column[first]], part[entries.column[first]] = entries.limit[first], entries.part[first]
+        """The first limit of each column, which is its lane if that is limited, and the part of it that is used.
+
+        A column that is under no limit has the number `limit_count`.
+        """
+        usage = self.usage
+        _, first = np.unique(usage.column, return_index=True)
+        limit, part = np.full(len(self), self.limit_count), np.ones(len(self))
+        limit[usage.column[first]], part[usage.column[first]] = usage.limit[first], usage.part[first]
         return limit, part
 
     @cached_property
-    def worst(self) -> float:
-        """No plan costs more."""
+    def worst_usd(self) -> float:
+        """Dollars that no plan exceeds: each commodity at its dearest choice, and every copy."""
         return float(np.maximum.reduceat(self.usd, self.starts).sum() + self.charges.sum())
 
-    def limit(self, more: Entries, count: int) -> None:
-        """More limits, numbered from 0 on in `more`."""
-        old = self.entries
-        self.entries = Entries(
-            np.concatenate([old.limit, more.limit + self.limits]),
+    def add_limits(self, more: Usage, count: int) -> None:
+        """Add so many limits, which `more` numbers from 0 on."""
+        old = self.usage
+        self.usage = Usage(
+            np.concatenate([old.limit, more.limit + self.limit_count]),
             np.concatenate([old.column, more.column]),
             np.concatenate([old.part, more.part]),
         )
-        self.limits += count
+        self.limit_count += count
 
-    def high(self, allowance: Allowance) -> Floats:
-        """How much of each limit there is."""
-        high = np.ones(self.limits)
-        high[: len(self.lanes)] = allowance.lanes
-        high[self.charged] = allowance.budget
-        return high
-
-    def priced(self, duals: Duals) -> Floats:
-        """The cost of each column at these prices."""
-        entries = self.entries
-        limits = np.bincount(
-            entries.column, weights=duals.limits[entries.limit] * entries.part, minlength=len(self.rows)
-        )
-        return np.asarray(self.usd + limits + np.append(duals.links, 0.0)[self.link])
-
-    def bound(self, duals: Duals, high: Floats) -> float:
-        """Nothing costs less that takes no more of each limit than this, at whatever prices."""
-        cheapest = np.minimum.reduceat(self.priced(duals), self.starts).sum()
-        return float(cheapest - duals.limits @ high - np.maximum(-self.margin(duals), 0.0).sum())
-
-    def margin(self, duals: Duals) -> Floats:
-        """By copy: the part of its charge that its links do not pay yet."""
-        charges = self.charges.copy()
-        if self.charged.size:
-            charges += duals.limits[self.charged[0]] * self.charge_part
-        return np.asarray(charges - np.bincount(self.copy_of, weights=duals.links, minlength=len(charges)))
+    def allowed(self, allowance: Allowance) -> Floats:
+        """Return the part of each limit that may be used."""
+        allowed = np.ones(self.limit_count)
+        allowed[: len(self.lanes)] = allowance.lanes
+        allowed[self.budget_limit] = allowance.budget
+        return allowed
 
     def used(self, parts: Floats) -> Floats:
-        """How much of each limit is taken, copies aside."""
-        entries = self.entries
-        used = np.bincount(entries.limit, weights=entries.part * parts[entries.column], minlength=self.limits)
+        """Return how much of each limit the columns use, if they take these parts of their commodities."""
+        usage = self.usage
+        used = np.bincount(usage.limit, weights=usage.part * parts[usage.column], minlength=self.limit_count)
         return np.asarray(used, dtype=np.float64)
 
+    def reduced_costs(self, duals: Duals) -> Floats:
+        """Return what each column costs with the duals of what it uses: of its limits, and of its link."""
+        usage = self.usage
+        limits = np.bincount(usage.column, weights=duals.limits[usage.limit] * usage.part, minlength=len(self.choice))
+        return np.asarray(self.usd + limits + np.append(duals.links, 0.0)[self.link])
 
-def columns(problem: Problem, groups: Sequence[Commodity]) -> Columns:
-    """DoesNotFit if some commodity has none."""
-    choices, most = problem.choices, problem.most
-    rows = np.concatenate([group.rows for group in groups])
-    group = np.repeat(np.arange(len(groups)), [len(group.rows) for group in groups])
-    paid = np.append(problem.funds, np.inf)[choices.pool[rows]] > 0
-    usable = (most[choices.lane[rows]] >= 1) & paid
-    rows, group = rows[usable], group[usable]
-    if len(np.unique(group)) < len(groups):
+    def unpaid_charges(self, duals: Duals) -> Floats:
+        """Return for each copy the part of its charge that the duals of its links do not pay yet."""
+        charges = self.charges.copy()
+        if self.budget_limit.size:
+            charges += duals.limits[self.budget_limit[0]] * self.budget_part
+        return np.asarray(charges - np.bincount(self.copy_of, weights=duals.links, minlength=len(charges)))
+
+    def bound(self, duals: Duals, allowed: Floats) -> float:
+        """Return the bound that these duals prove, in $.
+
+        Every plan costs at least as much, if it uses no more of each limit than is allowed.
+        """
+        cheapest = np.minimum.reduceat(self.reduced_costs(duals), self.starts).sum()
+        return float(cheapest - duals.limits @ allowed - np.maximum(-self.unpaid_charges(duals), 0.0).sum())
+
+
+def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns:
+    """Return the columns of these commodities. DoesNotFit if some commodity has none."""
+    choices, most = problem.choices, problem.most_slots
+    choice = np.concatenate([each.rows for each in commodities])
+    commodity = np.repeat(np.arange(len(commodities)), [len(each.rows) for each in commodities])
+    paid = np.append(problem.funds, np.inf)[choices.pool[choice]] > 0
+    usable = (most[choices.lane[choice]] >= 1) & paid
+    choice, commodity = choice[usable], commodity[usable]
+    if len(np.unique(commodity)) < len(commodities):
         raise DoesNotFit
-    weight = np.array([group.weight for group in groups])[group]
-    lane, copied = choices.lane[rows], choices.copy[rows] != NO_COPY
-    keys = group * max(len(problem.charges), 1) + choices.copy[rows]
-    link = np.full(len(rows), NO_COPY)
-    link[copied] = numbered(keys[copied])[1]
-    found = Columns(
-        rows=rows,
-        group=group,
+    weight = np.array([each.weight for each in commodities])[commodity]
+    lane, copied = choices.lane[choice], choices.copy[choice] != NO_COPY
+    keys = commodity * max(len(problem.charges), 1) + choices.copy[choice]
+    link = np.full(len(choice), NO_COPY)
+    link[copied] = number_keys(keys[copied])[1]
+    columns = Columns(
+        choice=choice,
+        commodity=commodity,
         weight=weight,
-        usd=choices.usd[rows] * weight,
+        usd=choices.usd[choice] * weight,
         charges=problem.charges,
         link=link,
         copy_of=np.unique(keys[copied]) % max(len(problem.charges), 1),
-        entries=Entries(*_nothing()),
+        usage=Usage(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)),
     )
-    slots = choices.hours[rows] * weight / problem.busy_hours[lane]
-    _limit(found, np.isfinite(most[lane]), lane, slots / most[lane])
-    found.lanes = np.unique(lane[np.isfinite(most[lane])])
-    for total in problem.shared:
-        _limit(found, np.isin(lane, total.lanes), np.zeros_like(rows), slots / total.slots)
-    pool = choices.pool[rows]
+    slots = choices.hours[choice] * weight / problem.busy_hours[lane]
+    _limit(columns, np.isfinite(most[lane]), lane, slots / most[lane])
+    columns.lanes = np.unique(lane[np.isfinite(most[lane])])
+    for total in problem.scarce_totals:
+        _limit(columns, np.isin(lane, total.lanes), np.zeros_like(choice), slots / total.slots)
+    pool = choices.pool[choice]
     funds = np.append(problem.funds, np.inf)[pool]
-    _limit(found, pool != NO_POOL, pool, choices.draw[rows] * weight / funds)
+    _limit(columns, pool != NO_POOL, pool, choices.draw[choice] * weight / funds)
     if np.isfinite(problem.budget):
-        found.charged, found.charge_part = np.array([found.limits]), problem.charges / problem.budget
-        every = np.ones(len(rows), dtype=bool)
-        promise = np.concatenate([group.promise for group in groups])[usable]
-        _limit(found, every, np.zeros_like(rows), promise * weight / problem.budget)
-    return found
+        columns.budget_limit = np.array([columns.limit_count])
+        columns.budget_part = problem.charges / problem.budget
+        every = np.ones(len(choice), dtype=bool)
+        promise = np.concatenate([each.promise for each in commodities])[usable]
+        _limit(columns, every, np.zeros_like(choice), promise * weight / problem.budget)
+    return columns
 
 
-def _limit(found: Columns, under: Booleans, limit: Integers, part: Floats) -> None:
-    """The columns under it, and which limit it is for each of all columns."""
+def _limit(columns: Columns, under: Booleans, key: Integers, part: Floats) -> None:
+    """Add limits: one for each different key among the columns that are `under` it. `part` is what each column uses."""
     column = np.flatnonzero(under)
-    count, number = numbered(limit[column])
-    found.limit(Entries(number, column, part[column]), count)
-
-
-def _nothing() -> tuple[Integers, Integers, Floats]:
-    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    count, number = number_keys(key[column])
+    columns.add_limits(Usage(number, column, part[column]), count)

@@ -1,4 +1,4 @@
-"""What the relaxation leaves in parts: copies are made or not, and lanes have whole slots of their totals."""
+"""Decides what the relaxation leaves in parts: copies are made or not, and lanes have whole slots of their totals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY
+from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import DoesNotFit
-from orchestrator.planner.solver.program import Effort, Entries, Program, numbered
+from orchestrator.planner.solver.program import Effort, Entries, Program, number_keys
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats, Integers
@@ -23,27 +23,34 @@ EFFORT = Effort(gap=2e-4, nodes=500)
 
 @dataclass(frozen=True)
 class CopiesAnswer:
+    """The flow once copies are made or not, and once lanes have whole slots."""
+
     flow: Floats
     """The part of its commodity that each column takes."""
     slots: Floats
-    """About as many as each lane needs."""
+    """About as many slots as each lane needs."""
     bound: float
-    """Nothing costs less, if lanes may be filled."""
+    """$ that every plan costs at least, if lanes may be filled: this is proven."""
 
 
 class CopiesProgram:
-    """An integer program. Its columns: few of the relaxation's, then the copies, then the slots of lanes that share."""
+    """An integer program: its columns are some of the relaxation's, then the copies, then the slots of sharing lanes.
+
+    A lane shares if it is under a total that has fewer slots than its lanes could take.
+    """
 
     def __init__(self, problem: Problem, relaxation: Columns, sifted: Sifted, allowance: Allowance) -> None:
         self._problem, self._relaxation, self._sifted, self._allowance = problem, relaxation, sifted, allowance
-        lanes = [total.lanes for total in problem.shared]
-        self._sharing: Integers = np.intersect1d(relaxation.lanes, np.concatenate(lanes)) if lanes else NONE
-        self._copies = len(sifted.columns)
-        self._slots = self._copies + len(relaxation.charges)
+        lanes = [total.lanes for total in problem.scarce_totals]
+        self._sharing: Integers = np.empty(0, dtype=np.int64)
+        if lanes:
+            self._sharing = np.intersect1d(relaxation.lanes, np.concatenate(lanes))
+        self._first_copy = len(sifted.columns)
+        self._first_slot = self._first_copy + len(relaxation.charges)
 
     def solve(self, time_limit: TimeLimit) -> CopiesAnswer:
-        """As sifted, if there is no time."""
-        flow, slots, bound = np.zeros(len(self._relaxation)), self._problem.most.copy(), self._sifted.bound
+        """Return what was decided, or the relaxation's own flow if there is no time. DoesNotFit if nothing fits."""
+        flow, slots, bound = np.zeros(len(self._relaxation)), self._problem.most_slots.copy(), self._sifted.bound
         flow[self._sifted.columns] = self._sifted.parts
         if len(self._relaxation.charges) or len(self._sharing):
             try:
@@ -52,63 +59,60 @@ class CopiesProgram:
                 if not time_limit.stopped:
                     raise
             else:
-                flow[self._sifted.columns] = answer.values[: self._copies]
-                slots[self._sharing] = np.rint(answer.values[self._slots :])
-                if self._copies == len(flow):
+                flow[self._sifted.columns] = answer.values[: self._first_copy]
+                slots[self._sharing] = np.rint(answer.values[self._first_slot :])
+                if self._first_copy == len(flow):  # only a program over all columns proves anything
                     bound = max(bound, answer.bound)
         return CopiesAnswer(flow, slots, bound)
 
     def _program(self) -> Program:
-        relaxation, few = self._relaxation, self._sifted.columns
-        usd = np.concatenate([relaxation.usd[few], relaxation.charges, np.zeros(len(self._sharing))])
-        upper = np.concatenate([np.ones(self._slots), self._problem.most[self._sharing]])
-        program = Program(usd, upper, np.arange(len(usd)) >= self._copies)
-        every = np.arange(len(few))
-        program.rows(len(relaxation.starts), Entries(relaxation.group[few], every, np.ones(len(few))), 1.0, 1.0)
-        self._limit(program)
-        self._link(program)
-        for total in self._problem.shared:
+        relaxation, some = self._relaxation, self._sifted.columns
+        usd = np.concatenate([relaxation.usd[some], relaxation.charges, np.zeros(len(self._sharing))])
+        upper = np.concatenate([np.ones(self._first_slot), self._problem.most_slots[self._sharing]])
+        program = Program(usd, upper, np.arange(len(usd)) >= self._first_copy)
+        every = np.arange(len(some))
+        all_of_it = Entries(relaxation.commodity[some], every, np.ones(len(some)))
+        program.add_rows(len(relaxation.starts), all_of_it, 1.0, 1.0)
+        self._add_limits(program)
+        self._add_links(program)
+        for total in self._problem.scarce_totals:
             under = np.flatnonzero(np.isin(self._sharing, total.lanes))
-            entries = Entries(np.zeros_like(under), self._slots + under, np.ones(len(under)))
-            program.rows(1, entries, -np.inf, total.slots)
+            entries = Entries(np.zeros_like(under), self._first_slot + under, np.ones(len(under)))
+            program.add_rows(1, entries, -np.inf, total.slots)
         return program
 
-    def _limit(self, program: Program) -> None:
-        """A lane that shares is as large as the slots that it has; all other limits are what they are."""
-        relaxation, entries, few = self._relaxation, self._relaxation.entries, self._sifted.columns
+    def _add_limits(self, program: Program) -> None:
+        """Add the relaxation's limits. A lane that shares is as large as the slots that it has."""
+        relaxation, usage, some = self._relaxation, self._relaxation.usage, self._sifted.columns
         position = np.full(len(relaxation), -1)
-        position[few] = np.arange(len(few))
-        some = np.flatnonzero(position[entries.column] >= 0)
-        charged = np.repeat(relaxation.charged, len(relaxation.charges))
+        position[some] = np.arange(len(some))
+        here = np.flatnonzero(position[usage.column] >= 0)
+        budget = np.repeat(relaxation.budget_limit, len(relaxation.charges))
         sharing = np.searchsorted(relaxation.lanes, self._sharing)
-        high = relaxation.high(self._allowance)
+        high = relaxation.allowed(self._allowance)
         high[sharing] = 0.0
-        under = Entries(
-            np.concatenate([entries.limit[some], charged, sharing]),
-            np.concatenate(
-                [
-                    position[entries.column[some]],
-                    self._copies + np.arange(len(charged)),
-                    self._slots + np.arange(len(sharing)),
-                ]
-            ),
-            np.concatenate(
-                [entries.part[some], relaxation.charge_part, -self._allowance.lanes / self._problem.most[self._sharing]]
-            ),
+        columns = [
+            position[usage.column[here]],
+            self._first_copy + np.arange(len(budget)),
+            self._first_slot + np.arange(len(sharing)),
+        ]
+        each_slot = -self._allowance.lanes / self._problem.most_slots[self._sharing]
+        entries = Entries(
+            np.concatenate([usage.limit[here], budget, sharing]),
+            np.concatenate(columns),
+            np.concatenate([usage.part[here], relaxation.budget_part, each_slot]),
         )
-        program.rows(relaxation.limits, under, -np.inf, high)
+        program.add_rows(relaxation.limit_count, entries, -np.inf, high)
 
-    def _link(self, program: Program) -> None:
-        relaxation, few = self._relaxation, self._sifted.columns
-        needing = np.flatnonzero(relaxation.link[few] != NO_COPY)
-        links, link = numbered(relaxation.link[few][needing])
-        copy = relaxation.copy_of[np.unique(relaxation.link[few][needing])]
+    def _add_links(self, program: Program) -> None:
+        """Add a row for each link: what needs a copy runs only if the copy is made."""
+        relaxation, some = self._relaxation, self._sifted.columns
+        needing = np.flatnonzero(relaxation.link[some] != NO_COPY)
+        links, link = number_keys(relaxation.link[some][needing])
+        copy = relaxation.copy_of[np.unique(relaxation.link[some][needing])]
         entries = Entries(
             np.concatenate([link, np.arange(links)]),
-            np.concatenate([needing, self._copies + copy]),
+            np.concatenate([needing, self._first_copy + copy]),
             np.repeat([1.0, -1.0], [len(needing), links]),
         )
-        program.rows(links, entries, -np.inf, 0.0)
-
-
-NONE = np.empty(0, dtype=np.int64)
+        program.add_rows(links, entries, -np.inf, 0.0)

@@ -1,7 +1,7 @@
-"""What slots are about worth, before any program is solved: prices at which each limit is just used up.
+"""Estimates what slots are worth before any program is solved: duals at which each limit is just used up.
 
-Commodities spread over their choices the more evenly, the hotter it is; limits in demand become dearer; it cools down.
-At any prices there is a proven bound on the cost. The same number of steps for each problem of the same size.
+Commodities spread over their choices, the more evenly the hotter it is. Limits that are asked for too much become
+dearer, and it cools down. All problems of one size take the same number of steps.
 """
 
 from __future__ import annotations
@@ -19,55 +19,62 @@ if TYPE_CHECKING:
 
 STEP = 1.5
 LEAST = 1e-6
-"""What is used less than this is not used."""
+"""A limit that is used less than this counts as used so much."""
 
 
 @dataclass(frozen=True)
 class Cooling:
+    """A way to cool down: from `hot` to `cold`, in so many steps. Heat is a part of what a commodity costs."""
+
     hot: float
     cold: float
-    """Parts of what a commodity costs."""
     steps: int
 
 
 class DualEstimate:
+    """Estimates the duals of these columns."""
+
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._sizes = np.diff(np.append(columns.starts, len(columns)))
-        self._typical = _typical(columns)
+        """Columns of each commodity."""
+        self._typical = _typical_usd(columns)
         self._heat = np.repeat(self._typical, self._sizes)
 
-    def first(self, cooling: Cooling) -> Duals:
-        """The charge of each copy is paid by the commodities that it would serve, in proportion to what they cost."""
+    def estimate(self, cooling: Cooling) -> Duals:
+        """Return duals, when none are known yet.
+
+        The charge of each copy is paid by the commodities that it would serve, in proportion to what they cost.
+        """
         columns = self._columns
-        group = np.zeros(len(columns.copy_of) + 1, dtype=np.int64)
-        group[columns.link] = columns.group
-        share = self._typical[group[:-1]]
+        commodity = np.zeros(len(columns.copy_of) + 1, dtype=np.int64)
+        commodity[columns.link] = columns.commodity
+        share = self._typical[commodity[:-1]]
         total = np.bincount(columns.copy_of, weights=share, minlength=len(columns.charges))
         links = columns.charges[columns.copy_of] * share / total[columns.copy_of]
-        return self.settled(Duals(np.zeros(columns.limits), links), cooling)
+        return self.settle(Duals(np.zeros(columns.limit_count), links), cooling)
 
-    def settled(self, duals: Duals, cooling: Cooling) -> Duals:
-        """Near these prices, such that no limit is asked for more than there is of it."""
+    def settle(self, duals: Duals, cooling: Cooling) -> Duals:
+        """Return duals near these at which no limit is asked for more than there is of it. Those of links stay."""
         columns, limits = self._columns, duals.limits
         worth = self._worth()
         for heat in np.geomspace(cooling.hot, cooling.cold, cooling.steps):
-            priced = columns.priced(Duals(limits, duals.links))
-            priced -= np.repeat(np.minimum.reduceat(priced, columns.starts), self._sizes)
-            parts = np.exp(-priced / (heat * self._heat))
+            costs = columns.reduced_costs(Duals(limits, duals.links))
+            costs -= np.repeat(np.minimum.reduceat(costs, columns.starts), self._sizes)
+            parts = np.exp(-costs / (heat * self._heat))
             parts /= np.repeat(np.add.reduceat(parts, columns.starts), self._sizes)
             limits = limits + STEP * heat * worth * np.log(np.maximum(columns.used(parts), LEAST))
             limits = np.maximum(limits, 0.0)
         return Duals(limits, duals.links)
 
     def _worth(self) -> Floats:
-        """$ of what all of each limit is used for."""
-        entries, count = self._columns.entries, self._columns.limits
-        part = np.bincount(entries.limit, weights=entries.part / self._heat[entries.column], minlength=count)
-        return np.asarray(np.bincount(entries.limit, minlength=count) / part)
+        """Return about how many dollars all of each limit is used for."""
+        usage, count = self._columns.usage, self._columns.limit_count
+        part = np.bincount(usage.limit, weights=usage.part / self._heat[usage.column], minlength=count)
+        return np.asarray(np.bincount(usage.limit, minlength=count) / part)
 
 
-def _typical(columns: Columns) -> Floats:
-    """$ that each commodity costs at a middling choice."""
+def _typical_usd(columns: Columns) -> Floats:
+    """Return the dollars that each commodity costs at a middling choice."""
     found = [float(np.median(usd)) for usd in np.split(columns.usd, columns.starts[1:])]
-    return np.asarray(np.maximum(np.array(found), 1e-6 * max(columns.worst, 1e-6) / len(found)))
+    return np.asarray(np.maximum(np.array(found), 1e-6 * max(columns.worst_usd, 1e-6) / len(found)))

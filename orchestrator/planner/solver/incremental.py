@@ -1,4 +1,4 @@
-"""A linear program that gets more columns and rows, and is solved from where it was."""
+"""A linear program that grows: it gets more columns and rows, and is solved again from its last solution."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from orchestrator.planner.model.arrays import Floats, Integers
+
 _OPTIONS: dict[str, str | bool | int] = {
     "output_flag": False,
     "threads": 1,
@@ -23,34 +24,47 @@ _OPTIONS: dict[str, str | bool | int] = {
 
 
 class IncrementalProgram:
+    """Minimises the cost of columns, within the bounds of rows. Columns have values from 0 to their `upper`."""
+
     def __init__(self) -> None:
         self._solver = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in _OPTIONS.items():
             self._solver.setOptionValue(name, value)
         self.height = self.width = 0
 
-    def rows(self, low: Floats, high: Floats, counts: Integers, column: Integers, value: Floats) -> Integers:
-        """`counts`: entries of each row, one after the other in `column` and `value`. Their numbers."""
+    def add_rows(self, low: Floats, high: Floats, counts: Integers, column: Integers, value: Floats) -> Integers:
+        """Add rows with these bounds, and return their numbers.
+
+        `counts` says how many coefficients each row has. `column` and `value` list them, row after row.
+        """
         self._solver.addRows(len(low), low, high, len(column), _starts(counts), column.astype(np.int32), value)
         self.height += len(low)
         return np.arange(self.height - len(low), self.height)
 
-    def columns(self, usd: Floats, upper: Floats, counts: Integers, row: Integers, value: Floats) -> Integers:
-        """The same."""
+    def add_columns(self, usd: Floats, upper: Floats, counts: Integers, row: Integers, value: Floats) -> Integers:
+        """Add columns with these costs and upper bounds, and return their numbers.
+
+        `counts` says how many coefficients each column has. `row` and `value` list them, column after column.
+        """
         zeros = np.zeros(len(usd))
         self._solver.addCols(len(usd), usd, zeros, upper, len(row), _starts(counts), row.astype(np.int32), value)
         self.width += len(usd)
         return np.arange(self.width - len(usd), self.width)
 
-    def cost(self, column: Integers, usd: Floats) -> None:
+    def set_costs(self, column: Integers, usd: Floats) -> None:
+        """Replace the costs of these columns."""
         self._solver.changeColsCost(len(column), column.astype(np.int32), usd)
 
-    def limit_to(self, row: Integers, high: Floats) -> None:
+    def set_upper_bounds(self, row: Integers, high: Floats) -> None:
+        """Replace the upper bounds of these rows, and drop their lower ones."""
         for number, value in zip(row.tolist(), high.tolist(), strict=True):
             self._solver.changeRowBounds(number, -highspy.kHighsInf, value)
 
     def solve(self) -> tuple[float, Floats, Floats]:
-        """Its cost, its columns, and what one more of each row would add."""
+        """Return the least cost, the values of the columns, and the duals of the rows. DoesNotFit if there is none.
+
+        A row's dual is what one more of its bound would add to the cost.
+        """
         self._solver.run()
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             raise DoesNotFit

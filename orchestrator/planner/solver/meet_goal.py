@@ -1,4 +1,4 @@
-"""What the sweep asks for: the cheapest plan within its horizon, or the fastest within its budget."""
+"""Finds what the sweep asks for: the cheapest solution within its horizon, or the fastest within its budget."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from orchestrator.spec.goal import Goal
 
 TOLERANCE = 1.01
-"""The fastest plan's horizon is found to one percent."""
+"""The factor by which the horizon of the fastest solution may be longer than the shortest that is possible."""
 
 
 def meet_goal(problem: Problem, goal: Goal, time_limit: TimeLimit | None = None) -> Solution:
-    """DoesNotFit, if the goal cannot be met."""
+    """Return the solution that the goal asks for. DoesNotFit, if the goal cannot be met."""
     time_limit = time_limit or TimeLimit()
     problem = replace(problem, budget=np.inf if goal.budget is None else goal.budget)
-    return (
-        fastest(problem, goal.hours, time_limit) if goal.fastest else optimise(problem.within(goal.hours), time_limit)
-    )
+    if goal.fastest:
+        return fastest(problem, goal.hours, time_limit)
+    return optimise(problem.within(goal.hours), time_limit)
 
 
 def fastest(problem: Problem, horizon: float, time_limit: TimeLimit) -> Solution:
-    """The cheapest plan of the smallest horizon that is feasible, up to this one."""
+    """Return the cheapest solution of the shortest horizon that is possible. DoesNotFit, if not even this one is."""
     found = optimise(problem.within(horizon), time_limit)
     low, high = least_hours(problem), horizon
     try:
@@ -48,7 +48,7 @@ def fastest(problem: Problem, horizon: float, time_limit: TimeLimit) -> Solution
 
 
 def least_hours(problem: Problem) -> float:
-    """No plan is shorter: the longest task, where it is fastest."""
+    """Return hours that every solution takes at least: those of the longest task, where it is fastest."""
     choices = problem.choices
     fewest = np.full(len(problem.counts), np.inf)
     np.minimum.at(fewest, choices.cohort, choices.hours + choices.wait)

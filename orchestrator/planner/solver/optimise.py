@@ -1,4 +1,4 @@
-"""The cheapest way to run every task within the horizon: three ways to find it, by how hard the problem is."""
+"""Finds the cheapest solution within the horizon, in one of three ways: it depends on how hard the problem is."""
 
 from __future__ import annotations
 
@@ -7,31 +7,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.model.problem import NO_COPY
+from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
-from orchestrator.planner.pack.lanes import Lanes, spread
-from orchestrator.planner.pack.schedule import misfits
+from orchestrator.planner.pack.lanes import Lanes, share_out_spare_slots
+from orchestrator.planner.pack.schedule import overfull_lanes
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
 
 EXACT_CHOICES = 3_000
+"""Choices of the largest problem that is solved exactly."""
 EXACT_TASKS = 20_000
+"""Tasks of the largest problem that is solved exactly."""
 
 
 def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
-    """DoesNotFit, if there is no way. `problem` holds only choices that end in time."""
+    """Return the cheapest solution that is found. DoesNotFit, if none is.
+
+    `problem` must hold only choices that end in time.
+    """
     if problem.stranded.size:
         raise DoesNotFit
-    if (found := nothing_binds(problem)) is not None:
+    found = all_at_their_cheapest(problem)
+    if found is not None:
         return found
     # HiGHS takes a fifth of a second to import: only where it is needed.
     from orchestrator.planner.solver import exact, rounding
 
-    small = len(problem.choices) <= EXACT_CHOICES and problem.counts.sum() <= EXACT_TASKS
     time_limit = time_limit or TimeLimit()
-    if small:
+    if not is_large(problem):
         try:
             return exact.solve(problem, time_limit)
         except DoesNotFit:
@@ -40,18 +45,25 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
     return rounding.solve(problem, time_limit)
 
 
-def nothing_binds(problem: Problem) -> Solution | None:
-    """Everyone's cheapest choice, if no data moves for it and all of it fits."""
+def is_large(problem: Problem) -> bool:
+    """Return whether the problem is too large to be solved exactly."""
+    return len(problem.choices) > EXACT_CHOICES or problem.counts.sum() > EXACT_TASKS
+
+
+def all_at_their_cheapest(problem: Problem) -> Solution | None:
+    """Return the solution that sends every task to its cheapest choice; None if that needs a copy or does not fit."""
     cheapest = problem.cheapest
     if (problem.choices.copy[cheapest] != NO_COPY).any():
         return None
     tasks = np.zeros(len(problem.choices), dtype=np.int64)
     tasks[cheapest] = problem.counts
     found = Solution(problem, tasks, bound=float(tasks @ problem.choices.usd))
-    if found.promise > problem.budget or (problem.drawn(tasks) > problem.funds).any():
+    if found.promise > problem.budget or (problem.drawn_usd(tasks) > problem.funds).any():
         return None
-    if not problem.shared:
-        return None if misfits(problem, tasks) else found
+    if not problem.scarce_totals:
+        return None if overfull_lanes(problem, tasks) else found
     lanes = Lanes(problem)
-    held = lanes.hold(tasks)
-    return replace(found, slots=spread(problem, tasks, lanes.slots)) if (held == tasks).all() else None
+    placed = lanes.add_all(tasks)
+    if (placed < tasks).any():
+        return None
+    return replace(found, slots=share_out_spare_slots(problem, tasks, lanes.slots))

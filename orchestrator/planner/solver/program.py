@@ -1,4 +1,4 @@
-"""A linear or integer program for HiGHS: columns, blocks of rows, and always the same answer to the same rows."""
+"""A linear or integer program for HiGHS: columns, blocks of rows, and always the same answer to the same program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INTEGER, _CONTINUOUS = highspy.HighsVarType.kInteger, highspy.HighsVarType.kCon
 
 @dataclass(frozen=True)
 class Entries:
-    """The coefficients of a block of rows: which row of the block, which column, which value."""
+    """The coefficients of a block of rows: for each, its row in the block, its column and its value."""
 
     row: Integers
     column: Integers
@@ -32,26 +32,29 @@ class Entries:
 
 @dataclass(frozen=True)
 class Effort:
-    """When to stop: limits that count nodes, and never seconds."""
+    """When to stop: limits that count nodes, and never seconds, so that the same program has the same answer."""
 
     gap: float = 1e-9
+    """The part of the cost by which the answer may be dearer than the best."""
     nodes: int = 5_000
+    """Nodes of the search that are looked at."""
 
 
 @dataclass(frozen=True)
 class Answer:
+    """The best values that were found for the columns, what they cost, and what is proven."""
+
     values: Floats
     usd: float
     bound: float
-    """Nothing costs less."""
-    reduced: Floats
-    """What each column would add to the cost; of a program without whole columns."""
-    duals: Floats
-    """What one more of each row's bound would add to the cost."""
+    """$ that all values cost at least: this is proven."""
 
 
 class Program:
-    """Minimises the cost of columns that are at least 0."""
+    """Minimises the cost of columns, within the bounds of rows.
+
+    A column has a value from 0 to `upper`, a whole one if `whole` says so, and costs `usd` times that value.
+    """
 
     def __init__(self, usd: Floats, upper: Floats, whole: Booleans) -> None:
         self._usd, self._upper, self._whole = usd, upper, whole
@@ -60,14 +63,15 @@ class Program:
         self._high: list[Floats] = []
         self.height = 0
 
-    def rows(self, count: int, entries: Entries, low: Bound, high: Bound) -> None:
+    def add_rows(self, count: int, entries: Entries, low: Bound, high: Bound) -> None:
+        """Add so many rows: each sum of coefficients times values must lie between its `low` and its `high`."""
         self._entries.append(Entries(entries.row + self.height, entries.column, entries.value))
         self._low.append(np.broadcast_to(np.float64(low), count))
         self._high.append(np.broadcast_to(np.float64(high), count))
         self.height += count
 
-    def columns(self, count: int, upper: float) -> Integers:
-        """More whole columns, free of charge; their numbers."""
+    def add_columns(self, count: int, upper: float) -> Integers:
+        """Add so many whole columns that cost nothing. Return their numbers."""
         start = len(self._usd)
         self._usd = np.append(self._usd, np.zeros(count))
         self._upper = np.append(self._upper, np.full(count, upper))
@@ -75,7 +79,7 @@ class Program:
         return np.arange(start, start + count)
 
     def solve(self, effort: Effort | None = None, time_limit: TimeLimit | None = None) -> Answer:
-        """DoesNotFit when there is no solution, or none was found."""
+        """Return the best answer that is found. DoesNotFit when there is no solution, or none was found."""
         effort, time_limit = effort or Effort(), time_limit or TimeLimit()
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in _options(effort).items():
@@ -92,8 +96,6 @@ class Program:
             values=np.array(solution.col_value),
             usd=info.objective_function_value,
             bound=info.mip_dual_bound if whole else info.objective_function_value,
-            reduced=np.array(solution.col_dual),
-            duals=np.array(solution.row_dual),
         )
 
     def _model(self) -> Any:
@@ -126,7 +128,7 @@ def _options(effort: Effort) -> dict[str, str | bool | int | float]:
     }
 
 
-def numbered(keys: npt.NDArray[Any]) -> tuple[int, Integers]:
-    """How many different keys there are, and the number of each."""
+def number_keys(keys: npt.NDArray[Any]) -> tuple[int, Integers]:
+    """Return how many different keys there are, and for each key its number among these, from 0 on."""
     unique, number = np.unique(keys, return_inverse=True)
     return len(unique), number.astype(np.int64)

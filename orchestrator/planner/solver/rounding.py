@@ -1,4 +1,4 @@
-"""Large problems: the linear relaxation, then copies, then whole tasks, then what is left over."""
+"""Solves large problems: the linear relaxation, then the copies, then whole tasks, then what is left over."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from orchestrator.planner.model.commodities import commodities
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.model.time_limit import TimeLimit
-from orchestrator.planner.pack.repair import repaired
-from orchestrator.planner.solver.columns import Allowance, columns
+from orchestrator.planner.pack.repair import repair
+from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies import CopiesProgram
 from orchestrator.planner.solver.sifting import Sifting
 
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from orchestrator.planner.solver.columns import Columns
 
 LESS = (0.99, 0.97, 0.9)
-"""Parts of each lane that the relaxation may fill, one after the other, when more was left over than the rest takes."""
+"""The parts of each lane that the relaxation may fill, one after the other, when tasks are left that fit nowhere."""
 BUDGETS = 5
-"""Times that it may promise less, when whole tasks promised more than there is."""
+"""Times that the relaxation gets less to promise, when whole tasks promised more than the budget."""
 SPARE = 0.999
+"""A further factor on what it then gets, because whole tasks may promise a little more again."""
 
 
 def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
+    """Return a good solution, with a bound that tells how good. DoesNotFit, if none was found."""
     time_limit = time_limit or TimeLimit()
-    if np.isfinite(problem.budget):  # it may well not bind, and is much work if it is asked after
+    if np.isfinite(problem.budget):  # it may well not bind, and is much work where it is looked at
         found = _solve(replace(problem, budget=np.inf), time_limit)
         if found.promise <= problem.budget:
             return replace(found, problem=problem)
@@ -39,54 +41,58 @@ def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
 
 
 def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
-    groups = commodities(problem)
-    relaxation = columns(problem, groups)
+    all_commodities = commodities(problem)
+    relaxation = build_columns(problem, all_commodities)
     sifting, allowance, bound = Sifting(relaxation), Allowance(), None
     for _ in range(len(LESS) + BUDGETS):
         sifted = sifting.solve(time_limit)
         answer = CopiesProgram(problem, relaxation, sifted, allowance).solve(time_limit)
         bound = answer.bound if bound is None else bound
-        tasks = _whole_tasks(problem, groups, relaxation, answer.flow)
-        found = repaired(problem, tasks, bound, answer.slots)
+        tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
+        found = repair(problem, tasks, bound, answer.slots)
         if found is None:
             allowance = replace(allowance, lanes=_less(allowance.lanes))
         elif found.promise > problem.budget:
             allowance = replace(allowance, budget=allowance.budget * problem.budget / found.promise * SPARE)
         else:
             return found
-        sifting.fill(allowance)
+        sifting.allow(allowance)
     raise DoesNotFit
 
 
 def _less(allowance: float) -> float:
-    """DoesNotFit, if that was the least."""
+    """Return the next smaller part of lanes. DoesNotFit, if this is the least."""
     less = next((part for part in LESS if part < allowance), None)
     if less is None:
         raise DoesNotFit
     return less
 
 
-def _whole_tasks(problem: Problem, groups: list[Commodity], relaxation: Columns, flow: Floats) -> Integers:
-    """Tasks of each choice, some of which are left over."""
+def _whole_tasks(problem: Problem, all_commodities: list[Commodity], relaxation: Columns, flow: Floats) -> Integers:
+    """Return the tasks of each choice, as whole numbers. Some tasks are left over."""
     tasks = np.zeros(len(problem.choices), dtype=np.int64)
     part = np.zeros(len(problem.choices))
-    part[relaxation.rows] = flow
-    for group in groups:
-        _round_down(problem, group, part[group.rows] * group.weight, tasks)
+    part[relaxation.choice] = flow
+    for commodity in all_commodities:
+        flow_here = part[commodity.rows] * commodity.weight
+        _round_down(problem, commodity, flow_here, tasks)
     return tasks
 
 
-def _round_down(problem: Problem, group: Commodity, flow: Floats, tasks: Integers) -> None:
-    """Each place gets its part of every cohort, as short tasks fill the gaps that long ones leave; then the rest,
-    the longest first."""
-    longest = problem.choices.hours[group.rows[0]]
-    left = {cohort: int(problem.counts[cohort]) for cohort, _ in group.members}
-    parts = np.floor(np.outer(flow / group.weight, list(left.values())) + 1e-6).astype(np.int64)
-    for number, (cohort, rows) in enumerate(group.members):
+def _round_down(problem: Problem, commodity: Commodity, flow: Floats, tasks: Integers) -> None:
+    """Give each place whole tasks of a commodity, for no more than the flow that it takes.
+
+    Each place first gets its part of every cohort, because short tasks fill the gaps that long ones leave. Then it gets
+    the rest, the longest first.
+    """
+    longest = problem.choices.hours[commodity.rows[0]]
+    left = {cohort: int(problem.counts[cohort]) for cohort, _ in commodity.members}
+    parts = np.floor(np.outer(flow / commodity.weight, list(left.values())) + 1e-6).astype(np.int64)
+    for number, (cohort, rows) in enumerate(commodity.members):
         tasks[rows] = parts[:, number]
         left[cohort] -= int(parts[:, number].sum())
         flow -= parts[:, number] * (problem.choices.hours[rows[0]] / longest)
-    for cohort, rows in group.members:
+    for cohort, rows in commodity.members:
         part = problem.choices.hours[rows[0]] / longest
         for place in np.flatnonzero(flow >= part * (1 - 1e-6)).tolist():
             count = min(left[cohort], int(flow[place] / part + 1e-6))

@@ -1,9 +1,15 @@
 """Amazon SageMaker training jobs, by plain CreateTrainingJob under the `sagemaker-training` toolkit's contract.
 
-stage.py     the submit side: uploads the sources, finds the image, builds a Region's template
-parallel.py  what the toolkit wants to be told about how processes start
-network.py   what libfabric wants to be told about the network between instances
-request.py   template + task + place + attempt → CreateTrainingJob. Pure
-outcome.py   DescribeTrainingJob → how an attempt stands, and why. Pure
-job.py       start or adopt, poll, stop, logs
+At submit:
+
+    stage.py     what do all tasks share in a Region, and how do the sources get there?
+    images.py    which container image does a training run in?
+
+In every launcher:
+
+    job.py       how is a training started or adopted, polled and stopped, and its log read?
+    request.py   which CreateTrainingJob request does an attempt make?
+    parallel.py  which hyperparameters make the toolkit start processes as the sweep says?
+    network.py   which variables does libfabric need for the network between instances?
+    outcome.py   what does DescribeTrainingJob say of how an attempt stands, and why?
 """

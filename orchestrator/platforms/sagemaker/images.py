@@ -1,7 +1,7 @@
-"""Where container images are.
+"""Container images: finds the one that a training runs in, and pins it to its digest.
 
-AWS's own images are known to the SageMaker SDK, offline, from tables it carries. This is the one place that imports
-it, when a sweep is submitted that names a framework instead of an image; nothing else ever needs it.
+AWS's own images are known to the SageMaker SDK, offline, from tables that it carries. It is imported here alone, and
+only when a sweep is submitted that names a framework instead of an image.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     from orchestrator.wire.template import Template
 
 
-def located(image: str, region: str, role: str) -> str:
-    """A user's own image, which may lie under {region} and {account}."""
+def fill_in_image(image: str, region: str, role: str) -> str:
+    """Return the address of a user's own image, with its {region} and {account} filled in."""
     if "{account}" in image:
         image = image.replace("{account}", account_of(role))
     return image.replace("{region}", region)
 
 
-def of_framework(name: str, version: str, python: str, region: str, instance_type: str) -> str:
-    """AWS's image of this framework for this type of instance."""
+def find_framework_image(name: str, version: str, python: str, region: str, instance_type: str) -> str:
+    """Return the address of AWS's image of this framework for this type of instance.
+
+    Raise UsageError when the SageMaker SDK is not installed, SpecError when it knows no such image.
+    """
     try:
         from sagemaker.core import image_uris
     except ImportError as error:
@@ -49,22 +52,22 @@ def of_framework(name: str, version: str, python: str, region: str, instance_typ
     return uri
 
 
-def pinned(template: Template, clients: Clients) -> Template:
-    """With our own images by their digests: a tag may come to mean another image while a run goes on.
+def pin_images(template: Template, clients: Clients) -> Template:
+    """Return the template with our own images by their digests: a tag may come to mean another while a run goes on.
 
-    NotFound, if there is none in the Region: found now, and not by ten thousand launchers.
+    Raise NotFound when an image is not in the Region: once at submit, and not in ten thousand launchers.
     """
     account, algorithm = account_of(template.request["RoleArn"]), template.request["AlgorithmSpecification"]
-    image = ecr.pinned(algorithm["TrainingImage"], account, clients)
+    image = ecr.pin_image(algorithm["TrainingImage"], account, clients)
     return replace(
         template,
         request={**template.request, "AlgorithmSpecification": {**algorithm, "TrainingImage": image}},
-        images={kind: ecr.pinned(uri, account, clients) for kind, uri in template.images.items()},
+        images={kind: ecr.pin_image(uri, account, clients) for kind, uri in template.images.items()},
     )
 
 
 def account_of(role: str) -> str:
-    """The account a role belongs to, as its ARN says."""
+    """Return the account that a role belongs to, as its ARN says. Raise SettingsError when it is no role's ARN."""
     parts = role.split(":")
     if len(parts) < 6 or not parts[4]:
         raise SettingsError(f"not a role's ARN: {role!r}", where="role", hint="arn:aws:iam::<account>:role/<name>")

@@ -1,14 +1,14 @@
-"""Training jobs as they run: start or adopt, poll, stop, logs. One Region's word counts for its own trainings only."""
+"""SageMaker training jobs as they run. What a Region says counts for its own trainings only."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.errors import aws_errors
 from orchestrator.aws.logs import events
-from orchestrator.aws.mapping import aws_errors
 from orchestrator.errors import AccessError, AlreadyExists, CloudError, InvalidRequest, NotFound, Unreachable
-from orchestrator.platforms.sagemaker.outcome import outcome
-from orchestrator.platforms.sagemaker.request import HASH_TAG, request
+from orchestrator.platforms.sagemaker.outcome import read_outcome
+from orchestrator.platforms.sagemaker.request import HASH_TAG, make_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +26,15 @@ LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 
 
 class SageMaker:
+    """The platform `sagemaker`: see `platforms.base.Platform` for what each method promises."""
+
     name = "sagemaker"
 
     def __init__(self, clients: Clients) -> None:
         self.clients = clients
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
-        return request(template, task, place, attempt, max_runtime_s)
+        return make_request(template, task, place, attempt, max_runtime_s)
 
     def start(self, request: Request) -> None:
         region = request.lane.region
@@ -49,7 +51,7 @@ class SageMaker:
 
     def poll(self, attempt: int, handle: Handle) -> Outcome | None:
         try:
-            return outcome(attempt, handle, self._describe(handle.lane.region, handle.training))
+            return read_outcome(attempt, handle, self._describe(handle.lane.region, handle.training))
         except NotFound:
             return None
 
@@ -66,12 +68,12 @@ class SageMaker:
             if ended is not None and not ended.state.terminal:
                 raise
 
-    def logs(self, handle: Handle, after: dict[str, str], *, first: bool = False) -> Iterator[tuple[str, str]]:
-        streams = f"{handle.training}/algo-1-" if first else f"{handle.training}/"
+    def logs(self, handle: Handle, after: dict[str, str], *, first_instance: bool = False) -> Iterator[tuple[str, str]]:
+        streams = f"{handle.training}/algo-1-" if first_instance else f"{handle.training}/"
         return events(self.clients, handle.lane.region, LOG_GROUP, streams, after)
 
     def _hash(self, region: str, training: str) -> str:
-        """The request hash that a training's tag carries."""
+        """Return the request hash that a training's tag carries; empty when it carries none."""
         try:
             return self._tags(region, training).get(HASH_TAG, "")
         except NotFound as error:

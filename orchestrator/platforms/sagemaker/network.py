@@ -1,4 +1,4 @@
-"""What libfabric is told of the network between a training's instances, where these have an Elastic Fabric Adapter.
+"""Variables for libfabric about the network between a training's instances, if these have an Elastic Fabric Adapter.
 
 They are AWS's own presets for NCCL over EFA. The user's environment goes before them. NCCL_PROTO and
 NCCL_SOCKET_IFNAME are not among them: the toolkit sets both, for it knows the interface's name.
@@ -20,12 +20,13 @@ _EFA = {
     "FI_EFA_FORK_SAFE": "1",
 }
 _RDMA = {"FI_EFA_USE_DEVICE_RDMA": "1"}
-"""libfabric gives up where it is told so and the adapter cannot."""
+"""Set only for adapters that can do it: with others, libfabric gives up."""
 
 
-def environment(given: Mapping[str, str], instance_type: str, instances: int) -> dict[str, str]:
-    """`given`, and what the network needs."""
+def add_network_variables(given: Mapping[str, str], instance_type: str, instances: int) -> dict[str, str]:
+    """Return the user's environment, and before it what the network between so many instances needs."""
     known = shape(instance_type)
     if instances == 1 or known is None or not known.efa:
         return dict(given)
-    return {**_EFA, **(_RDMA if known.rdma else {}), **given}
+    rdma = _RDMA if known.rdma else {}
+    return {**_EFA, **rdma, **given}

@@ -1,4 +1,4 @@
-"""What DescribeTrainingJob says, in our words. Pure."""
+"""Reads what DescribeTrainingJob says of a training: how it stands, and why. It sends nothing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _FAILURES = (
     (Cause.CAPACITY, ("CapacityError", "InsufficientCapacity", "Unable to provision requested ML compute capacity")),
     (Cause.INTERRUPTED, ("InternalServerError", "InternalServiceError")),
 )
-"""How a FailureReason begins when the training itself is not to blame. Only its beginning is SageMaker's own word:
-after `AlgorithmError: ... ErrorMessage` come the training's, and they may say anything."""
+"""Beginnings of a FailureReason, by cause, when the training itself is not to blame. Only the beginning is SageMaker's
+own word: after `AlgorithmError: ... ErrorMessage` come the training's words, and they may say anything."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,17 @@ class _End:
     reason: str = ""
 
 
-def outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcome:
+def read_outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcome:
+    """Return the outcome of the attempt from DescribeTrainingJob's answer."""
     end = _end(job)
-    seconds = float(job.get("TrainingTimeInSeconds") or _between(job))
+    seconds = float(job.get("TrainingTimeInSeconds") or _seconds_between(job))
     # What SageMaker bills for one instance. Until it says so, whatever ran is taken as billed.
-    billable = float(job.get("BillableTimeInSeconds") or (0 if "BillableTimeInSeconds" in job else seconds))
+    billable = seconds
+    if "BillableTimeInSeconds" in job:
+        billable = float(job["BillableTimeInSeconds"] or 0)
+    ended_at = job.get("TrainingEndTime")
+    if not ended_at and end.state.terminal:
+        ended_at = job.get("LastModifiedTime")
     return Outcome(
         number=attempt,
         lane=handle.lane,
@@ -46,7 +52,7 @@ def outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcome:
         billable_s=billable,
         usd=billable / 3600 * handle.rate * handle.instances,
         started_at=_epoch(job.get("TrainingStartTime")),
-        ended_at=_epoch(job.get("TrainingEndTime") or (job.get("LastModifiedTime") if end.state.terminal else None)),
+        ended_at=_epoch(ended_at),
         metrics=_metrics(job),
         artifact=(job.get("ModelArtifacts") or {}).get("S3ModelArtifacts", ""),
     )
@@ -61,7 +67,8 @@ def _end(job: Mapping[str, Any]) -> _End:
         return _End(TaskState.FAILED, _cause(reason), reason or "SageMaker gives no reason")
     if status == "Stopped":
         return _stopped(job, secondary, reason)
-    return _End(TaskState.STARTING if secondary in _WAITING else TaskState.RUNNING, Cause.NONE)
+    state = TaskState.STARTING if secondary in _WAITING else TaskState.RUNNING
+    return _End(state, Cause.NONE)
 
 
 def _cause(reason: str) -> Cause:
@@ -69,7 +76,7 @@ def _cause(reason: str) -> Cause:
 
 
 def _stopped(job: Mapping[str, Any], secondary: str, reason: str) -> _End:
-    """Stopped by a limit or by somebody: SageMaker calls both of them Stopped."""
+    """Return whether a limit has stopped it or somebody: SageMaker calls both of them Stopped."""
     limit = job.get("StoppingCondition", {})
     if secondary == "MaxRuntimeExceeded":
         text = f"it ran for longer than {limit.get('MaxRuntimeInSeconds')} s"
@@ -84,13 +91,14 @@ def _stopped(job: Mapping[str, Any], secondary: str, reason: str) -> _End:
 
 
 def _metrics(job: Mapping[str, Any]) -> dict[str, float]:
-    """The last value of each. JSON knows neither nan nor infinity, and no ranking does."""
+    """Return the last value of each metric. JSON knows neither nan nor infinity, and no ranking does."""
     values = {metric["MetricName"]: float(metric["Value"]) for metric in job.get("FinalMetricDataList") or []}
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
-def _between(job: Mapping[str, Any]) -> float:
-    start, end = job.get("TrainingStartTime"), job.get("TrainingEndTime") or job.get("LastModifiedTime")
+def _seconds_between(job: Mapping[str, Any]) -> float:
+    start = job.get("TrainingStartTime")
+    end = job.get("TrainingEndTime") or job.get("LastModifiedTime")
     return max((end - start).total_seconds(), 0.0) if start and end else 0.0
 
 

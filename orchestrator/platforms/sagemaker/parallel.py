@@ -1,4 +1,4 @@
-"""How processes start: the hyperparameters that `sagemaker-training` reads inside the container.
+"""Hyperparameters that say how processes start: `sagemaker-training` reads them inside the container.
 
 They are those that the SageMaker SDK's estimators send, with one difference: `ddp` is torchrun, where the SDK silently
 turns `pytorchddp` into its own SMDDP library.
@@ -22,53 +22,62 @@ _PROCESSES = "sagemaker_mpi_num_of_processes_per_host"
 
 
 @dataclass(frozen=True)
-class Start:
-    """What one training's processes are to be."""
+class Processes:
+    """The processes of one training, as the sweep file wants them."""
 
-    processes: int | Literal["auto"] | None = None
-    """On each instance; `auto` is decided by place. None leaves it to the toolkit, which starts one a GPU, or one where
-    there is none."""
+    per_instance: int | Literal["auto"] | None = None
+    """Processes on each instance; `auto` depends on the place. None leaves it to the toolkit, which starts one a GPU,
+    or a single one where there is none."""
     mpi_options: str = ""
 
     @property
-    def on_each_instance(self) -> dict[str, Any]:
-        return {} if self.processes is None else {_PROCESSES: self.processes}
+    def per_instance_hyperparameter(self) -> dict[str, Any]:
+        """The hyperparameter that says how many; nothing where the toolkit is to choose."""
+        return {} if self.per_instance is None else {_PROCESSES: self.per_instance}
 
 
-PARALLEL: dict[str, Callable[[Start], dict[str, Any]]] = {
+PARALLEL: dict[str, Callable[[Processes], dict[str, Any]]] = {
     "single": lambda _: {},
-    "mpi": lambda start: {
+    "mpi": lambda processes: {
         "sagemaker_mpi_enabled": True,
-        **start.on_each_instance,
-        "sagemaker_mpi_custom_mpi_options": start.mpi_options,
+        **processes.per_instance_hyperparameter,
+        "sagemaker_mpi_custom_mpi_options": processes.mpi_options,
     },
-    "torchrun": lambda start: {"sagemaker_torch_distributed_enabled": True, **start.on_each_instance},
+    "torchrun": lambda processes: {
+        "sagemaker_torch_distributed_enabled": True,
+        **processes.per_instance_hyperparameter,
+    },
     "smddp": lambda _: {
         "sagemaker_distributed_dataparallel_enabled": True,
         "sagemaker_distributed_dataparallel_custom_mpi_options": "",
     },
 }
 
+"""Hyperparameters of each way to start processes, by the name that `train.parallel` gives it."""
+
 _AUTO = json.dumps("auto")
 _NEEDS_INSTANCE_TYPE = {"sagemaker_torch_distributed_enabled", "sagemaker_distributed_dataparallel_enabled"}
 
 
 def encode(values: Mapping[str, Scalar | Any]) -> dict[str, str]:
-    """Every value as JSON, as the toolkit expects: text carries its own quotes."""
+    """Return every value as JSON, as the toolkit expects: text carries its own quotes."""
     return {name: json.dumps(value) for name, value in values.items()}
 
 
-def of_place(hyperparameters: Mapping[str, str], instance_type: str) -> dict[str, str]:
-    """What only the place decides, among it what the template leaves open."""
-    decided: dict[str, Any] = {}
-    if _NEEDS_INSTANCE_TYPE & set(hyperparameters):
-        decided["sagemaker_instance_type"] = instance_type
-    if hyperparameters.get(_PROCESSES) == _AUTO:
-        decided[_PROCESSES] = _one_a_gpu(instance_type)
-    return encode(decided)
+def place_hyperparameters(shared: Mapping[str, str], instance_type: str) -> dict[str, str]:
+    """Return the hyperparameters that depend on the instance type, given those that all tasks share.
+
+    Raise InvalidRequest when `auto` processes are wanted on a type whose GPUs are not known.
+    """
+    found: dict[str, Any] = {}
+    if _NEEDS_INSTANCE_TYPE & set(shared):
+        found["sagemaker_instance_type"] = instance_type
+    if shared.get(_PROCESSES) == _AUTO:
+        found[_PROCESSES] = _one_per_gpu(instance_type)
+    return encode(found)
 
 
-def _one_a_gpu(instance_type: str) -> int:
+def _one_per_gpu(instance_type: str) -> int:
     known = shape(instance_type)
     if known is None or known.kind == "neuron":
         raise InvalidRequest(

@@ -1,4 +1,7 @@
-"""One training as CreateTrainingJob takes it. Pure: a dry run prints it, and a restarted launcher makes it again."""
+"""Makes the CreateTrainingJob request of one attempt, and sends nothing.
+
+A dry run prints it, and a restarted launcher makes the very same one again.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
-from orchestrator.platforms.sagemaker.network import environment
-from orchestrator.platforms.sagemaker.parallel import encode, of_place
+from orchestrator.platforms.sagemaker.network import add_network_variables
+from orchestrator.platforms.sagemaker.parallel import encode, place_hyperparameters
 from orchestrator.wire.names import digest, training_name
 from orchestrator.wire.task import Purchase
 
@@ -16,14 +19,16 @@ if TYPE_CHECKING:
     from orchestrator.wire.template import Template
 
 HASH_TAG = "sweep:request-hash"
+"""The tag that carries a request's hash."""
 _ACCELERATED = ("ml.g", "ml.inf", "ml.p", "ml.trn")
 _PENDING_BOUNDS = (1_800, 2_419_200)
-"""How long SageMaker lets itself be told to wait for a machine, in seconds; and for these types only."""
+"""The least and the most seconds that SageMaker may be asked to wait for a machine, of an accelerated type only."""
 
 
-def request(template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
+def make_request(template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
+    """Return the request: what all tasks share, and what this task, its place and its attempt add."""
     name = training_name(template.run, task.number, attempt)
-    variables = environment(template.request.get("Environment", {}), place.lane.instance_type, task.instances)
+    variables = add_network_variables(template.request.get("Environment", {}), place.lane.instance_type, task.instances)
     body = {
         **template.request,
         "TrainingJobName": name,
@@ -39,7 +44,7 @@ def request(template: Template, task: Task, place: Place, attempt: int, max_runt
     if place.lane.purchase is Purchase.SPOT:
         body["EnableManagedSpotTraining"] = True
     if template.checkpoints:
-        # Of the task, not of the attempt: the next attempt goes on where this one stopped.
+        # They belong to the task, not to the attempt: the next attempt goes on where this one stopped.
         body["CheckpointConfig"] = {"S3Uri": f"{template.output}/checkpoints/{task.number}"}
     tags = {
         "sweep:run": template.run,
@@ -59,7 +64,8 @@ def _algorithm(template: Template, place: Place) -> dict[str, Any]:
 
 
 def _resources(task: Task, place: Place) -> dict[str, Any]:
-    """The machines. Those of a training plan are asked for by its ARN: without it they would be bought on demand."""
+    """Return the machines to ask for. A committed lane's need their training plan's ARN: without it they would be
+    bought on demand. Raise InvalidRequest when lane and ARN do not fit together."""
     lane = place.lane
     if (lane.purchase is Purchase.COMMITTED) != bool(place.plan_arn):
         found = f"the training plan {place.plan_arn}" if place.plan_arn else "no training plan's ARN"
@@ -68,14 +74,16 @@ def _resources(task: Task, place: Place) -> dict[str, Any]:
             where=str(lane),
             hint="load the plan's ARN with the catalog's commitments, and plan again",
         )
-    machines = {"InstanceType": lane.instance_type, "InstanceCount": task.instances}
-    return machines | {"TrainingPlanArn": place.plan_arn} if place.plan_arn else machines
+    machines: dict[str, Any] = {"InstanceType": lane.instance_type, "InstanceCount": task.instances}
+    if place.plan_arn:
+        machines["TrainingPlanArn"] = place.plan_arn
+    return machines
 
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
     return {
         **template.hyperparameters,
-        **of_place(template.hyperparameters, place.lane.instance_type),
+        **place_hyperparameters(template.hyperparameters, place.lane.instance_type),
         **encode({"sagemaker_job_name": name}),
         **encode(task.point),
     }

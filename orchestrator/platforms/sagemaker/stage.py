@@ -1,4 +1,4 @@
-"""The submit side, once per Region: sources uploaded, image found, and all that its tasks share in one template."""
+"""Prepares a Region at submit: uploads the sources, finds the image, and makes the template that its tasks share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import SpecError
-from orchestrator.platforms.sagemaker.images import located, of_framework
-from orchestrator.platforms.sagemaker.parallel import PARALLEL, Start, encode
+from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image
+from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode
 from orchestrator.spec.duration import seconds
 from orchestrator.training.checkpoint import EVERY
 from orchestrator.wire.template import Template
@@ -22,26 +22,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Site:
-    """What is ours in the account, the same for every Region."""
+    """The things of ours in the account that trainings use, the same for every Region."""
 
     bucket: str
-    """May contain {region}: sources and outputs lie in the Region that uses them."""
+    """The bucket's name; it may contain {region}, for sources and outputs lie in the Region that uses them."""
     role: str
+    """The ARN of the role that trainings run with."""
     owner: str
+    """The name that trainings are tagged with."""
     poll_s: float = 30.0
 
     def bucket_in(self, region: str) -> str:
+        """Return the bucket's name in this Region."""
         return self.bucket.replace("{region}", region)
 
 
 def stage(sweep: Sweep, package: Package, region: str, run: str, site: Site, s3: S3) -> Template:
-    """Upload the sources to the Region's bucket, unless they are there, and build the Region's template."""
+    """Upload the sources to the Region's bucket, unless they are there, and return the Region's template."""
     s3.put_once(source_key(package.digest), package.body)
-    return template(sweep, package.digest, region, run, site)
+    return make_template(sweep, package.digest, region, run, site)
 
 
-def template(sweep: Sweep, package_digest: str, region: str, run: str, site: Site) -> Template:
-    """What all tasks of the run share in a Region. Sends nothing, so a dry run shows what would be sent."""
+def make_template(sweep: Sweep, package_digest: str, region: str, run: str, site: Site) -> Template:
+    """Return what all tasks of the run share in a Region. Nothing is sent: a dry run shows what would be.
+
+    The request names the image that most instance types take; those that take another stand in `images`.
+    """
     train, bucket = sweep.train, site.bucket_in(region)
     by_type = {kind: _image(train, region, kind, site.role) for kind in sweep.where.instance_types}
     image = Counter(by_type.values()).most_common(1)[0][0]
@@ -61,16 +67,17 @@ def template(sweep: Sweep, package_digest: str, region: str, run: str, site: Sit
 
 
 def source_key(package_digest: str) -> str:
+    """Return the key of the packed sources in each Region's bucket."""
     return f"sources/{package_digest}/sourcedir.tar.gz"
 
 
 def _image(train: Train, region: str, instance_type: str, role: str) -> str:
     if train.image is not None:
-        return located(train.image, region, role)
+        return fill_in_image(train.image, region, role)
     if train.framework is None:
         raise SpecError("neither an image nor a framework", where="train", hint="set one of them")
     framework = train.framework
-    return of_framework(framework.name, framework.version, framework.python, region, instance_type)
+    return find_framework_image(framework.name, framework.version, framework.python, region, instance_type)
 
 
 def _request(train: Train, image: str, role: str) -> dict[str, Any]:
@@ -85,11 +92,13 @@ def _request(train: Train, image: str, role: str) -> dict[str, Any]:
         "ResourceConfig": {"VolumeSizeInGB": train.volume_gb},
     }
     environment = _environment(train)
-    return request | {"Environment": environment} if environment else request
+    if environment:
+        request["Environment"] = environment
+    return request
 
 
 def _environment(train: Train) -> dict[str, str]:
-    """How often to save reaches `Checkpoints` in the script."""
+    """Return the user's environment, and how often to save: so it reaches `Checkpoints` in the script."""
     every = {EVERY: str(seconds(train.checkpoints.every))} if train.checkpoints else {}
     return every | train.environment
 
@@ -104,5 +113,5 @@ def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
     if train.framework is not None and train.framework.name == "tensorflow":
         # AWS's TensorFlow images always hand `--model_dir` to the script; what is there becomes the artifact.
         script["model_dir"] = "/opt/ml/model"
-    start = PARALLEL[train.parallel](Start(train.processes_per_instance, train.mpi_options))
-    return encode({**train.hyperparameters, **script, **start})
+    processes = PARALLEL[train.parallel](Processes(train.processes_per_instance, train.mpi_options))
+    return encode({**train.hyperparameters, **script, **processes})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.catalog.catalog import Catalog
-from orchestrator.catalog.kinds import KINDS
+from orchestrator.catalog.file_kinds import KINDS
 from orchestrator.cli.commands import catalog
 from orchestrator.cli.commands.init import STARTER
 

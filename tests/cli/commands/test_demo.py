@@ -1,4 +1,4 @@
-"""How the demo is shown; what it does is tested with the demo itself."""
+"""The demo is shown as its commands would. What it does is tested with the demo itself."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from orchestrator.errors import PartlyFailed, UsageError
 from tests.cli.fake import FakeRun, status
 
 if TYPE_CHECKING:
-    from orchestrator.demo.main import Show
+    from orchestrator.demo.main import DemoOutput
     from tests.cli.calls import Sweep
 
 
 @pytest.fixture
 def perform(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A demo without its cloud; which way its processes start is kept."""
-    asked: list[str] = []
+    """A demo without its cloud. What is returned is how its processes were to start."""
+    started: list[str] = []
 
-    def run_demo(show: Show, *, parallel: str) -> None:
-        asked.append(parallel)
+    def run_demo(output: DemoOutput, *, parallel: str) -> None:
+        started.append(parallel)
         run = FakeRun(statuses=[status(running=2), status(done=2)])
-        show.say("Starting AWS on this machine")
-        show.watch(run.watch())
-        show.results(run.results())
-        show.cost(run.cost())
+        output.say("Starting AWS on this machine")
+        output.watch(run.watch())
+        output.results(run.results())
+        output.cost(run.cost())
 
     monkeypatch.setattr(main, "run_demo", run_demo)
-    return asked
+    return started
 
 
 def test_the_demo_shows_each_step_as_its_command_would(sweep: Sweep, perform: list[str]) -> None:
@@ -62,7 +62,7 @@ def test_processes_start_as_asked(sweep: Sweep, perform: list[str]) -> None:
 def test_what_went_wrong_is_the_exit_code(
     sweep: Sweep, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
 ) -> None:
-    def run_demo(_show: Show, *, parallel: str) -> None:  # noqa: ARG001
+    def run_demo(_output: DemoOutput, *, parallel: str) -> None:  # noqa: ARG001
         raise error
 
     monkeypatch.setattr(main, "run_demo", run_demo)

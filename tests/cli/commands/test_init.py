@@ -56,9 +56,9 @@ def test_the_starter_training_runs_and_logs_its_metric(tmp_path: Path) -> None:
 def test_the_data_that_the_starter_tells_of_lies_on_the_local_cloud(
     cloud: LocalCloud, client: Callable[..., Any]
 ) -> None:
-    told = list(csv.DictReader((STARTER / "catalog" / "replicas.csv").read_text().splitlines()))
-    assert {replica["region"] for replica in told} <= set(cloud.regions)
-    for replica in told:
+    replicas = list(csv.DictReader((STARTER / "catalog" / "replicas.csv").read_text().splitlines()))
+    assert {replica["region"] for replica in replicas} <= set(cloud.regions)
+    for replica in replicas:
         bucket, _, prefix = replica["s3_uri"].removeprefix("s3://").partition("/")
         held = client("s3", replica["region"]).list_objects_v2(Bucket=bucket, Prefix=prefix)
         assert held["KeyCount"] > 0, replica["s3_uri"]

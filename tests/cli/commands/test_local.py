@@ -48,9 +48,9 @@ def test_a_shell_takes_the_line_as_it_is(sweep: Sweep, home: Path) -> None:
         text=True,
         check=True,
     )
-    told = json.loads(sweep("local", "status", "--home", home, "--json").out)
-    assert shell.stdout.split() == [told["endpoint"], "sweep-local-{region}", "1"]
-    assert told["environment"]["AWS_ENDPOINT_URL"] == told["endpoint"]
+    report = json.loads(sweep("local", "status", "--home", home, "--json").out)
+    assert shell.stdout.split() == [report["endpoint"], "sweep-local-{region}", "1"]
+    assert report["environment"]["AWS_ENDPOINT_URL"] == report["endpoint"]
 
 
 def test_none_that_runs_is_json_too(sweep: Sweep, home: Path) -> None:
@@ -113,8 +113,8 @@ def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, home: Path) 
 def test_faults_are_asked_for_shown_and_taken_back(sweep: Sweep, home: Path) -> None:
     assert "no local cloud runs" in sweep("local", "fault", "slow", "s3:*", "--seconds", "2", "--home", home).err
     sweep("local", "up", "-d", "--home", home)
-    asked = sweep("local", "fault", "throttle", "sagemaker:Create*", "--percent", "30", "--seed", "7", "--home", home)
-    assert (asked.code, asked.out) == (0, "1\n")
+    made = sweep("local", "fault", "throttle", "sagemaker:Create*", "--percent", "30", "--seed", "7", "--home", home)
+    assert (made.code, made.out) == (0, "1\n")
     sweep("local", "fault", "down", "--in", "eu-west-1", "--home", home)
     shown = json.loads(sweep("local", "faults", "--home", home, "--json").out)
     assert [(each["kind"], each["what"], each["region"]) for each in shown] == [

@@ -71,15 +71,15 @@ def test_time_and_cost_of_what_runs_are_marked_as_estimates(sweep: Sweep, team: 
 
 @pytest.fixture
 def drawn(team: FakeOrchestrator) -> list[tuple[list[int], str]]:
-    """What was asked to be drawn: which tasks, and how."""
-    asked: list[tuple[list[int], str]] = []
+    """The pictures that were asked for: their tasks and their forms."""
+    calls: list[tuple[list[int], str]] = []
 
     def draw(rows: list[TaskRow], form: str) -> bytes:
-        asked.append(([row.task for row in rows], form))
+        calls.append(([row.task for row in rows], form))
         return b"a picture"
 
     team.opened.draw = draw  # type: ignore[attr-defined]
-    return asked
+    return calls
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])

@@ -1,4 +1,4 @@
-"""A cloud that misbehaves when told to, and the same way again."""
+"""A cloud misbehaves on command, and the same way again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def outcome(call: Callable[..., Any], **arguments: Any) -> tuple[int, str]:
-    """The status and code of an answer; 0 when there was none."""
+    """Return the status and code of an answer; 0 when there was none."""
     try:
         call(**arguments)
     except ClientError as error:
@@ -33,7 +33,7 @@ def outcome(call: Callable[..., Any], **arguments: Any) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("service", "operation", "arguments", "told"),
+    ("service", "operation", "arguments", "expected"),
     [
         ("sagemaker", "ListTrainingJobs", {}, (400, "ThrottlingException")),
         ("batch", "ListJobs", {"jobQueue": "sweep"}, (429, "TooManyRequestsException")),
@@ -43,17 +43,22 @@ def outcome(call: Callable[..., Any], **arguments: Any) -> tuple[int, str]:
     ],
 )
 def test_a_throttled_call_is_refused_in_its_services_words(
-    cloud: LocalCloud, client: Callable[..., Any], service: str, operation: str, arguments: dict[str, Any], told: Any
+    cloud: LocalCloud,
+    client: Callable[..., Any],
+    service: str,
+    operation: str,
+    arguments: dict[str, Any],
+    expected: Any,
 ) -> None:
     from botocore import xform_name
 
     call = getattr(client(service), xform_name(operation))
     with cloud.fault("throttle", f"{service}:{operation}"):
-        assert outcome(call, **arguments) == told
+        assert outcome(call, **arguments) == expected
     assert outcome(call, **arguments) == (200, "")
 
 
-def test_a_share_of_calls_is_struck_and_the_same_ones_again(cloud: LocalCloud, client: Callable[..., Any]) -> None:
+def test_a_share_of_calls_is_hit_and_the_same_ones_again(cloud: LocalCloud, client: Callable[..., Any]) -> None:
     def calls(seed: int) -> list[int]:
         with cloud.fault("throttle", "sagemaker:List*", percent=30, seed=seed):
             return [outcome(client("sagemaker").list_training_jobs)[0] for _ in range(60)]
@@ -79,17 +84,17 @@ def test_a_call_fails_before_its_effect_or_after_it(
 ) -> None:
     s3 = client("s3")
     with cloud.fault(kind, "s3:PutObject", after=after):
-        told = outcome(s3.put_object, Bucket="sweep-local", Key=name, Body=b"x")
-    assert told == ((500, "InternalError") if kind == "error" else (0, "reset"))
+        seen = outcome(s3.put_object, Bucket="sweep-local", Key=name, Body=b"x")
+    assert seen == ((500, "InternalError") if kind == "error" else (0, "reset"))
     assert ("Contents" in s3.list_objects_v2(Bucket="sweep-local", Prefix=name)) == after
 
 
 def test_a_lost_answer_of_submit_leaves_a_job(cloud: LocalCloud, batch: BatchDesk) -> None:
-    """What a caller must reckon with: the work is done, and nobody has told it so."""
+    """The work is done, and the caller does not know: every caller must reckon with that."""
     definition = batch.define(["true"])
     with cloud.fault("error", "batch:SubmitJob", after=True):
-        told = outcome(batch.submit, command=[], definition=definition)
-    assert told == (500, "ServerException")
+        seen = outcome(batch.submit, command=[], definition=definition)
+    assert seen == (500, "ServerException")
     by_name = [{"name": "JOB_NAME", "values": [batch.name]}]
     assert len(batch.client.list_jobs(jobQueue="sweep", filters=by_name)["jobSummaryList"]) == 1
 
@@ -202,4 +207,4 @@ def test_a_fault_that_makes_no_sense_is_refused_in_words(cloud: LocalCloud, wron
 
 def test_the_draws_of_a_seed_are_spread_evenly() -> None:
     active = Active(1, Fault("throttle", percent=25, seed=11))
-    assert 2200 < sum(active.strikes() for _ in range(10_000)) < 2800
+    assert 2200 < sum(active.hits_next_call() for _ in range(10_000)) < 2800

@@ -74,7 +74,7 @@ def test_every_region_has_a_bucket_and_a_queue(cloud: LocalCloud, client: Callab
 
 
 def raw(cloud: LocalCloud, method: str, bucket: str, region: str) -> http.client.HTTPResponse:
-    """A signed request as it goes over the wire: no SDK that follows where it is led."""
+    """Return the answer to a signed request, without an SDK that follows where it is led."""
     from botocore.auth import S3SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials

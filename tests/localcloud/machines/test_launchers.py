@@ -1,7 +1,7 @@
 """The examples of distributed training on the real launchers: two hosts with two processes each, under AWS's toolkit.
 
-All are started at once, for MPI's sleep for half a minute at their end. Each learns digits, and every rank tells a
-fingerprint of the weights that it ends with.
+All are started at once, for those under MPI sleep for half a minute at their end. Each learns digits, and every rank
+prints a fingerprint of the weights that it ends with.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.localcloud.machines import machine, prerequisites
-from orchestrator.localcloud.services.sagemaker.toolkit import Host, launch
+from orchestrator.localcloud.services.sagemaker.host import Host
+from orchestrator.localcloud.services.sagemaker.toolkit_command import toolkit_command
 from tests.fixtures.cloud import client_of
 from tests.localcloud.conftest import TrainingDesk
 
@@ -60,7 +61,7 @@ def desks(toolkit: Path, toolkit_cloud: LocalCloud) -> dict[str, TrainingDesk]:
 
 
 def missing(kind: str, toolkit: Path) -> str:
-    """Why this kind cannot run here."""
+    """Return why this kind cannot run here; empty when it can."""
     if KINDS[kind] is MPI and not (prerequisites.SSHD.exists() and machine.IS_ROOT):
         return f"MPI's hosts log in to each other by {prerequisites.SSHD}, which wants root"
     if kind == "horovod" and not list(toolkit.glob("lib/*/site-packages/horovod")):
@@ -86,7 +87,7 @@ def test_four_processes_on_two_hosts_learn_as_one(kind: str, toolkit: Path, desk
 
 @pytest.mark.parametrize("kind", ["mpi", "torchrun"])
 def test_the_imitation_has_the_toolkits_launch_line(kind: str, toolkit: Path, desks: dict[str, TrainingDesk]) -> None:
-    """But for what one machine that plays all hosts needs, and leaves out."""
+    """They differ only in what one machine that plays all hosts needs, and leaves out."""
     if reason := missing(kind, toolkit):
         pytest.skip(reason)
     request = desks[kind].end(within_s=240)
@@ -94,14 +95,14 @@ def test_the_imitation_has_the_toolkits_launch_line(kind: str, toolkit: Path, de
     real = log[log.index("Invoking script with the following command:") + 1].split()
     config = json.loads(next(line for line in log if line.startswith("SM_RESOURCE_CONFIG=")).partition("=")[2])
     facts = ({"training": {}}, request["HyperParameters"], 7777, "digits", "us-east-1")
-    imitated = launch(Host(Path("/opt/ml"), Path("/tmp"), config, *facts))
+    imitated = toolkit_command(Host(Path("/opt/ml"), Path("/tmp"), config, *facts))
     assert imitated
     assert options(imitated.argv) - options(real) == ONLY_OURS[kind]
     assert options(real) - options(imitated.argv) == ONLY_THEIRS[kind]
 
 
 def options(words: list[str]) -> set[str]:
-    """Of a launch line, each with its values; of a path, the name alone."""
+    """Return the options of a launch line, each with its values. Of a path, the name alone is kept."""
     values = {"-mca": 2, "-x": 1, "--host": 1, "--master_addr": 1, "--master_port": 1}
     short = (re.sub(r"^/\S*/|=/\S*|(?<=python)[0-9.]+$", "", word) for word in words)
     return {" ".join([word, *itertools.islice(short, values.get(word, 0))]) for word in short}

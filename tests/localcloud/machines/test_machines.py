@@ -1,4 +1,4 @@
-"""Hosts that are containers: what a machine must give, and that nothing is left of them."""
+"""Hosts that are containers: a machine must be able to make them, and nothing is left of them."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def poor(toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.mark.slow
 def test_without_namespaces_one_host_is_a_plain_process(poor: LocalCloud) -> None:
-    told = status(poor.home)
-    assert told
-    assert "MPI and several hosts do not, for there is no `unshare`" in told.trainings
+    serving = status(poor.home)
+    assert serving
+    assert "MPI and several hosts do not, for there is no `unshare`" in serving.trainings
     desk = TrainingDesk(client_of(poor), "plain")
     script = "import os\nopen(os.environ['SM_MODEL_DIR'] + '/where', 'w').write(os.environ['SAGEMAKER_BASE_DIR'])"
     assert desk.run(script)["TrainingJobStatus"] == "Completed"
@@ -85,7 +85,7 @@ def test_nothing_is_left_of_hosts_when_the_cloud_is_killed(tmp_path: Path) -> No
 
 
 def theirs(home: Path) -> dict[str, str]:
-    """The processes that the cloud of a home has started, and the network that each is in."""
+    """Return the processes that the cloud of a home has started, and the network that each is in."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:

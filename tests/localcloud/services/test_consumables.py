@@ -22,7 +22,7 @@ def create(batch: BatchDesk, total: int, **more: Any) -> str:
 
 
 def quantities(batch: BatchDesk) -> tuple[int, int, int]:
-    """In all, in use, available."""
+    """Return the quantities in all, in use, and available."""
     found = batch.client.describe_consumable_resource(consumableResource=batch.name)
     return found["totalQuantity"], found["inUseQuantity"], found["availableQuantity"]
 

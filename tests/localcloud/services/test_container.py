@@ -1,7 +1,7 @@
-"""What a training finds in its container and leaves there: one suite for both who start trainings.
+"""What a training finds in its container and leaves there, whoever starts it.
 
 The local cloud starts a training as AWS's toolkit would, or has the toolkit itself do it (`sweep local up --toolkit`).
-What holds for the one holds for the other, or the first has drifted.
+What holds for the real toolkit holds for the imitated one, or that has drifted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def runner(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def here(runner: str, request: pytest.FixtureRequest) -> LocalCloud:
-    """The cloud that starts trainings this way."""
+    """Return the cloud that starts trainings this way."""
     cloud: LocalCloud = request.getfixturevalue("toolkit_cloud" if runner == "toolkit" else "cloud")
     return cloud
 
@@ -73,7 +73,7 @@ def make(here: LocalCloud) -> Callable[..., Any]:
 
 @pytest.fixture
 def several(runner: str, request: pytest.FixtureRequest) -> None:
-    """Several hosts under the toolkit are containers."""
+    """Skip under the toolkit where hosts cannot be containers, as several hosts must be."""
     if runner == "toolkit":
         request.getfixturevalue("containers")
 
@@ -85,15 +85,16 @@ def desk(make: Callable[..., Any], name: str) -> TrainingDesk:
 
 @pytest.fixture(scope="module")
 def seen(make: Callable[..., Any]) -> dict[str, Any]:
-    """What a training of one host has to tell of its container."""
+    """Return what a training of one host sees in its container."""
     return look(TrainingDesk(make, "look"))
 
 
 def look(desk: TrainingDesk) -> dict[str, Any]:
+    """Run a training that prints what it sees, and return that, with /opt/ml wherever its folder is."""
     training = desk.run(LOOK, hyperparameters=HYPERPARAMETERS, Environment={"COLOUR": "bl\u00fce 'n' \"red\""})
     assert training["TrainingJobStatus"] == "Completed", training.get("FailureReason")
-    told = next(line for line in desk.log() if line.startswith('{"root": '))
-    found: dict[str, Any] = json.loads(told.replace(json.loads(told)["root"], "/opt/ml"))
+    printed = next(line for line in desk.log() if line.startswith('{"root": '))
+    found: dict[str, Any] = json.loads(printed.replace(json.loads(printed)["root"], "/opt/ml"))
     return found
 
 
@@ -116,7 +117,7 @@ def test_hyperparameters_are_arguments_sorted_by_name(seen: dict[str, Any]) -> N
 
 
 def test_hyperparameters_are_variables(seen: dict[str, Any]) -> None:
-    """Each by itself, and all in one JSON."""
+    """Each is a variable by itself, and all together are one JSON."""
     variables = seen["variables"]
     each = {name: variables[f"SM_HP_{name.upper()}"] for name in HYPERPARAMETERS}
     assert each == {
@@ -152,8 +153,8 @@ def test_a_training_knows_where_its_folders_are(seen: dict[str, Any]) -> None:
 
 def test_a_training_knows_its_host_and_its_job(seen: dict[str, Any]) -> None:
     variables = seen["variables"]
-    told = {name: variables[name] for name in ("SM_HOSTS", "SM_CURRENT_HOST", "SM_NUM_GPUS", "TRAINING_JOB_NAME")}
-    assert told == {
+    names = ("SM_HOSTS", "SM_CURRENT_HOST", "SM_NUM_GPUS", "TRAINING_JOB_NAME")
+    assert {name: variables[name] for name in names} == {
         "SM_HOSTS": '["algo-1"]',
         "SM_CURRENT_HOST": "algo-1",
         "SM_NUM_GPUS": "0",
@@ -165,7 +166,7 @@ def test_a_training_knows_its_host_and_its_job(seen: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_both_give_a_training_the_same_variables(cloud: LocalCloud, toolkit_cloud: LocalCloud) -> None:
-    """All of the toolkit's: nothing more, nothing less, nothing else but where /opt/ml is."""
+    """All variables of the toolkit are the same, except for where /opt/ml is."""
     imitated, real = (look(TrainingDesk(client_of(each), "same")) for each in (cloud, toolkit_cloud))
     assert imitated["config"] == real["config"]
     assert imitated["arguments"] == real["arguments"]
@@ -173,7 +174,7 @@ def test_both_give_a_training_the_same_variables(cloud: LocalCloud, toolkit_clou
 
 
 def toolkits(variables: dict[str, str]) -> dict[str, Any]:
-    """The toolkit's own, and what it decodes to where it is JSON; but for where this machine is, and its PyTorch."""
+    """Return the toolkit's own variables, decoded where they are JSON; without this machine's folder and PyTorch."""
     names = ("CURRENT_HOST", "NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_SOCKET_IFNAME")
     own = {name: value for name, value in variables.items() if name.startswith(("SM_", "SAGEMAKER_")) or name in names}
     for name in ("SAGEMAKER_BASE_DIR", "SM_DLC_TORCH_VERSION"):
@@ -212,11 +213,11 @@ def test_an_error_is_the_reason_of_its_failure(desk: TrainingDesk) -> None:
 
 
 def whole(reason: str) -> str:
-    """The toolkit reads what a script prints in pieces as they come, and tears lines now and then."""
+    """Return a reason on one line: the toolkit reads what a script prints in pieces, and now and then tears lines."""
     return re.sub(r"[\s:]+", " ", reason)
 
 
-def test_an_exit_code_without_an_error_is_told_as_it_is(desk: TrainingDesk) -> None:
+def test_an_exit_code_without_an_error_is_the_reason(desk: TrainingDesk) -> None:
     training = desk.run("import sys; sys.exit(3)")
     reason = training["FailureReason"]
     assert reason.startswith('AlgorithmError: ExecuteUserScriptError:\nExitCode 3\nErrorMessage ""\nCommand')
@@ -247,7 +248,7 @@ def test_a_script_that_is_no_python_runs_in_a_shell(desk: TrainingDesk) -> None:
 
 
 def test_its_own_entrypoint_takes_the_toolkits_place(desk: TrainingDesk) -> None:
-    """Its exit code is told as it is, and nobody writes a failure file."""
+    """Its exit code is shown as it is, and nobody writes a failure file."""
     algorithm = {
         "TrainingImage": "image",
         "TrainingInputMode": "File",
@@ -259,7 +260,7 @@ def test_its_own_entrypoint_takes_the_toolkits_place(desk: TrainingDesk) -> None
     assert desk.log()[-1] == "seven"
 
 
-def test_requirements_are_had_by_the_training_alone(desk: TrainingDesk, make: Callable[..., Any]) -> None:
+def test_requirements_are_installed_for_the_training_alone(desk: TrainingDesk, make: Callable[..., Any]) -> None:
     files: dict[str, str | bytes] = {
         "train.py": "import tiny_had\nprint(tiny_had.WORD)",
         "requirements.txt": "./tiny_had-1.0-py3-none-any.whl",

@@ -30,7 +30,7 @@ def named(batch: BatchDesk) -> dict[str, list[dict[str, str]]]:
 
 
 def test_a_job_fails_when_one_that_it_depends_on_fails(batch: BatchDesk) -> None:
-    """If any of the dependencies fails, the dependent goes from PENDING to FAILED, and so do those behind it."""
+    """The dependent goes from PENDING to FAILED if any dependency fails, and so do those behind it."""
     first = batch.submit("exit 1")
     second = batch.submit(["true"], dependsOn=[{"jobId": first}])
     third = batch.submit(["true"], dependsOn=[{"jobId": second}])
@@ -83,7 +83,7 @@ def test_n_to_n_children_wait_for_the_child_of_the_same_index(batch: BatchDesk) 
 @pytest.mark.parametrize(
     "dependency", [{"jobId": "no-such-job"}, {"type": "SEQUENTIAL"}, {"type": "N_TO_N", "jobId": "no-such-job"}]
 )
-def test_a_dependency_that_makes_no_sense_is_refused(batch: BatchDesk, dependency: dict[str, str]) -> None:
+def test_a_dependency_that_cannot_be_is_refused(batch: BatchDesk, dependency: dict[str, str]) -> None:
     assert refused(batch.submit, command=["true"], dependsOn=[dependency])
 
 

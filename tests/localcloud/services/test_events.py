@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from orchestrator.localcloud.services.timetable import Unreadable, due
+from orchestrator.localcloud.services.timetable import Unreadable, next_due
 from tests.localcloud.conftest import BatchDesk, TrainingDesk, eventually
 
 if TYPE_CHECKING:
@@ -33,9 +33,15 @@ class Inbox:
         self.messages: list[dict[str, Any]] = []
 
     def read(self) -> list[dict[str, Any]]:
+        """Take new messages from the queue; return all that have come."""
         for message in self._sqs.receive_message(QueueUrl=self.url, MaxNumberOfMessages=10).get("Messages", []):
             self.messages.append(json.loads(message["Body"]))
             self._sqs.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
+        return self.messages
+
+    def read_at_least(self, count: int) -> list[dict[str, Any]]:
+        """Read until so many messages have come; return all that have come."""
+        eventually(lambda: len(self.read()) >= count)
         return self.messages
 
 
@@ -66,7 +72,7 @@ def test_each_change_of_a_jobs_state_is_an_event(
     listen({"source": ["aws.batch"], "detail": {"jobName": [batch.name]}})
     job = batch.submit("exit 3")
     batch.end(job)
-    events = eventually(lambda: inbox.read() if len(inbox.messages) >= 4 else inbox.read() and None)
+    events = inbox.read_at_least(4)
     assert {event["detail-type"] for event in events} == {"Batch Job State Change"}
     states = [event["detail"]["status"] for event in events]
     assert sorted(states) == sorted(["RUNNABLE", "STARTING", "RUNNING", "FAILED"])
@@ -81,7 +87,7 @@ def test_a_rule_hears_only_what_it_asks_for(
     listen({"source": ["aws.batch"], "detail": {"jobName": [batch.name], "status": ["SUCCEEDED", "FAILED"]}})
     array = batch.submit(["true"], arrayProperties={"size": 2})
     batch.end(array)
-    eventually(lambda: inbox.read() and len(inbox.messages) == 3)
+    eventually(lambda: len(inbox.read()) == 3)
     assert {event["detail"]["jobId"] for event in inbox.messages} == {array, f"{array}:0", f"{array}:1"}
 
 
@@ -90,7 +96,7 @@ def test_each_change_of_a_trainings_status_is_an_event(
 ) -> None:
     listen({"detail-type": ["SageMaker Training Job State Change"], "detail": {"TrainingJobName": [sagemaker.name]}})
     training = sagemaker.run("pass")
-    eventually(lambda: inbox.read() and len(inbox.messages) == 5)
+    eventually(lambda: len(inbox.read()) == 5)
     last = next(event for event in inbox.messages if event["detail"]["TrainingJobStatus"] == "Completed")
     assert last["source"] == "aws.sagemaker"
     assert last["detail"]["CreationTime"] == pytest.approx(training["CreationTime"].timestamp() * 1000, abs=2)
@@ -117,7 +123,7 @@ def test_a_schedule_fires_on_the_clouds_clock(
     schedule(client, name, "rate(1 day)", target)
     assert inbox.read() == []
     cloud.advance(3 * 86_400 + 60)
-    nights = eventually(lambda: inbox.read() if len(inbox.messages) >= 3 else inbox.read() and None)
+    nights = inbox.read_at_least(3)
     assert len({each["night"] for each in nights}) == 3
     client("scheduler").delete_schedule(Name=name)
     cloud.advance(86_400)
@@ -196,14 +202,14 @@ def moment(text: str) -> float:
 )
 def test_the_next_time_of_a_schedule(expression: str, zone: str, after: str, first: str) -> None:
     since = moment("2026-11-21T00:00")
-    assert due(expression, zone, since=since, after=moment(after)) == moment(first)
+    assert next_due(expression, zone, since=since, after=moment(after)) == moment(first)
 
 
 @pytest.mark.parametrize("expression", ["cron(0 2 * * *)", "cron(0 2 * * MON *)", "rate(0 days)", "cron(61 * * * ? *)"])
-def test_an_expression_without_sense_is_unreadable(expression: str) -> None:
+def test_an_expression_that_means_nothing_is_unreadable(expression: str) -> None:
     with pytest.raises(Unreadable):
-        due(expression, "UTC", since=0, after=0)
+        next_due(expression, "UTC", since=0, after=0)
 
 
 def test_a_moment_that_is_past_is_never_due_again() -> None:
-    assert due("at(2020-01-01T00:00:00)", "UTC", since=0, after=moment("2026-01-01T00:00")) is None
+    assert next_due("at(2020-01-01T00:00:00)", "UTC", since=0, after=moment("2026-01-01T00:00")) is None

@@ -60,8 +60,8 @@ def test_an_interrupted_training_goes_on_from_its_checkpoint(sagemaker: Training
     cloud.steering.add("reclaim", sagemaker.name)
     training = sagemaker.end()
     assert training["TrainingJobStatus"] == "Completed"
-    first = ["Starting", "Downloading", "Training", "Interrupted", "Restarting"]
-    assert passed(training) == [*first, "Downloading", "Training", "Uploading", "Completed"]
+    interrupted = ["Starting", "Downloading", "Training", "Interrupted", "Restarting"]
+    assert passed(training) == [*interrupted, "Downloading", "Training", "Uploading", "Completed"]
     assert sagemaker.stored("ck/step") == b"7"
     assert training["BillableTimeInSeconds"] < training["TrainingTimeInSeconds"]
 
@@ -166,7 +166,7 @@ def test_a_retry_strategy_starts_again_after_an_internal_error(sagemaker: Traini
     assert training["RetryStrategy"] == {"MaximumRetryAttempts": 1}
 
 
-def test_without_a_retry_strategy_an_internal_error_is_the_end(sagemaker: TrainingDesk, cloud: LocalCloud) -> None:
+def test_an_internal_error_after_all_retries_is_the_end(sagemaker: TrainingDesk, cloud: LocalCloud) -> None:
     sagemaker.start("import time; time.sleep(600)", RetryStrategy={"MaximumRetryAttempts": 1})
     for run in (1, 2):
         eventually(lambda run=run: passed(sagemaker.training()).count("Training") == run)
@@ -177,7 +177,7 @@ def test_without_a_retry_strategy_an_internal_error_is_the_end(sagemaker: Traini
 
 
 def test_a_killed_training_fails_as_one_that_took_too_much_memory(sagemaker: TrainingDesk, cloud: LocalCloud) -> None:
-    """The toolkit's word for a script that signal 9 has ended; of ranks that it ended, `mpirun` says 137."""
+    """The toolkit writes ExitCode -9 for a script that signal 9 has ended. For MPI's ranks `mpirun` says 137."""
     sagemaker.start("print('ready', flush=True)\nimport time; time.sleep(600)")
     eventually(lambda: sagemaker.says("ready"))
     cloud.steering.add("kill", sagemaker.name)
@@ -218,11 +218,13 @@ def test_requirements_that_cannot_be_had_fail_the_training(sagemaker: TrainingDe
 # PyTorch
 
 REDUCES = """
-import gc, os, torch, torch.distributed as dist
+import gc, sys, torch, torch.distributed as dist
 dist.init_process_group("gloo")
 total = torch.tensor([float(dist.get_rank())])
 dist.all_reduce(total)
-print(f"rank {dist.get_rank()} of {dist.get_world_size()} total={total.item()};", flush=True)
+# In one write, that the other rank's line does not come between this one and its end.
+sys.stdout.write(f"rank {dist.get_rank()} of {dist.get_world_size()} total={total.item()};\\n")
+sys.stdout.flush()
 del total
 gc.collect()
 dist.barrier()

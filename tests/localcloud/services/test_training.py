@@ -142,7 +142,7 @@ open(file, "w").write(str(step + 1))
     assert sagemaker.stored("ck/step") == b"8"
 
 
-# What is told of it
+# What is shown of it
 
 
 def test_a_training_passes_through_its_secondary_statuses(sagemaker: TrainingDesk) -> None:

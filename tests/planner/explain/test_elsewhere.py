@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import CatalogError, InfeasibleError
-from orchestrator.planner.explain.elsewhere import advised
+from orchestrator.planner.explain.elsewhere import suggest_elsewhere
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -28,7 +28,7 @@ def lanes(*slots: float) -> list[dict[str, Any]]:
 
 
 def surveyed(rows: list[dict[str, Any]]) -> Any:
-    """As the catalog would answer."""
+    """Return a survey that answers as the catalog would."""
 
     def survey(sweep: Sweep) -> Market:
         allowed = [row for row in rows if not sweep.where.regions or row["region"] in sweep.where.regions]
@@ -42,12 +42,12 @@ def hint(rows: list[dict[str, Any]], **changes: Any) -> str:
     sweep, survey = make_sweep(where__regions=["us-east-1"], **FOUR_HOURS, **changes), surveyed(rows)
     with pytest.raises(InfeasibleError) as caught:
         solve(sweep, survey(sweep))
-    return advised(caught.value, sweep, survey).hint
+    return suggest_elsewhere(caught.value, sweep, survey).hint
 
 
 def test_the_two_cheapest_regions_that_would_do_are_named() -> None:
-    said = hint(lanes(1.0, 0.5, 1.0, 2.0))
-    assert said == "raise the quota to 2, or relax the deadline to 8h, or allow eu-west-1 or eu-central-1"
+    suggested = hint(lanes(1.0, 0.5, 1.0, 2.0))
+    assert suggested == "raise the quota to 2, or relax the deadline to 8h, or allow eu-west-1 or eu-central-1"
     for region in ("eu-west-1", "eu-central-1"):
         sweep = make_sweep(where__regions=["us-east-1", region], **FOUR_HOURS)
         solve(sweep, surveyed(lanes(1.0, 0.5, 1.0, 2.0))(sweep))
@@ -58,7 +58,7 @@ def test_regions_that_do_only_together_are_named_together() -> None:
     sweep_of_three = {**FOUR_HOURS, "space": {"lr": list(range(12))}}
     sweep, survey = make_sweep(where__regions=["us-east-1"], **sweep_of_three), surveyed(rows)
     refusal = InfeasibleError("no room", hint="raise the quota")
-    assert advised(refusal, sweep, survey).hint == "raise the quota, or allow us-west-2 and eu-west-1"
+    assert suggest_elsewhere(refusal, sweep, survey).hint == "raise the quota, or allow us-west-2 and eu-west-1"
 
 
 def test_nothing_is_said_where_no_region_helps() -> None:
@@ -72,7 +72,7 @@ def test_moving_data_is_named_where_that_does() -> None:
     assert hint([near, moved]).endswith("or allow us-west-2 and " + move(" there"))
     sweep = make_sweep(where__regions=["us-east-1", "us-west-2"], **FOUR_HOURS)
     refusal = InfeasibleError("no room", hint="raise the quota")
-    assert advised(refusal, sweep, surveyed([near, moved])).hint == "raise the quota, or " + move("")
+    assert suggest_elsewhere(refusal, sweep, surveyed([near, moved])).hint == "raise the quota, or " + move("")
 
 
 def test_a_catalog_that_knows_no_other_place_leaves_the_refusal_as_it_is() -> None:
@@ -80,4 +80,4 @@ def test_a_catalog_that_knows_no_other_place_leaves_the_refusal_as_it_is() -> No
         raise CatalogError("nothing there")
 
     refusal = InfeasibleError("no room", hint="raise the quota")
-    assert advised(refusal, make_sweep(where__regions=["us-east-1"]), survey).hint == "raise the quota"
+    assert suggest_elsewhere(refusal, make_sweep(where__regions=["us-east-1"]), survey).hint == "raise the quota"

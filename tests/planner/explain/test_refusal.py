@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 
 from orchestrator.catalog.market import LEASES, TOTALS, table
 from orchestrator.errors import InfeasibleError, Refused
-from orchestrator.planner.explain.remedies import enough_money, enough_slots, enough_time, fits
+from orchestrator.planner.explain.remedies import (
+    find_enough_dollars,
+    find_enough_hours,
+    find_enough_slots,
+    has_solution,
+)
 from orchestrator.planner.model.problem import Problem, Total
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.solve import solve
 from orchestrator.planner.solver.optimise import optimise
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
-from tests.planner.solver.test_optimise import problem, problems
+from tests.planner.solver.problems import make_problem, small_problems
 
 SIXTEEN = {"space": {"lr": list(range(16))}, "runtime": 6}
 
@@ -53,14 +58,14 @@ def test_a_quota_is_raised_by_instances_and_beside_what_others_hold() -> None:
 def test_who_holds_the_slots_is_named() -> None:
     lane = ("sagemaker", "us-east-1", "ml.g5.xlarge", "on_demand")
     elsewhere = ("sagemaker", "us-west-2", "ml.g5.xlarge", "on_demand")
-    for rows, said in (
+    for rows, holders in (
         ([("nightly", *lane, 28), ("far", *elsewhere, 9)], "held by run nightly ("),
         ([("a", *lane, 20), ("b", *lane, 8)], "held by runs a and b ("),
     ):
         market = replace(make_market(HELD), leases=table(rows, LEASES))
         with pytest.raises(InfeasibleError) as caught:
             solve(make_sweep(**BESIDE), market)
-        assert said in str(caught.value)
+        assert holders in str(caught.value)
 
 
 def test_a_total_over_all_instance_types_binds_as_well() -> None:
@@ -82,13 +87,13 @@ def test_two_limits_that_bind_are_raised_together() -> None:
 
 
 def test_the_horizon_is_not_called_a_deadline() -> None:
-    said = refused([candidate(slots=1.0)], **SIXTEEN, plan={"horizon": "1d"})
-    assert said.endswith("(raise the quota to 4, or relax the horizon to 4d)")
+    message = refused([candidate(slots=1.0)], **SIXTEEN, plan={"horizon": "1d"})
+    assert message.endswith("(raise the quota to 4, or relax the horizon to 4d)")
 
 
 def test_a_task_longer_than_the_horizon_is_refused_with_the_numbers() -> None:
-    said = refused([candidate()], space={}, runtime=6, plan={"deadline": "5h"})
-    assert said == (
+    message = refused([candidate()], space={}, runtime=6, plan={"deadline": "5h"})
+    assert message == (
         "a task of alps@1 takes 6h where it is fastest, longer than the deadline of 5h (relax the deadline to 6h)"
     )
 
@@ -115,34 +120,34 @@ def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadli
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.integers(1, 3))
-def test_what_is_suggested_does(given: Problem, total: int) -> None:
-    crowded = replace(given, slots=np.minimum(given.slots, 1.0), totals=(Total(np.arange(2), float(total)),))
-    within = crowded.within(given.horizon)
+@given(small_problems(), st.integers(1, 3))
+def test_what_is_suggested_does(problem: Problem, total: int) -> None:
+    crowded = replace(problem, slots=np.minimum(problem.slots, 1.0), totals=(Total(np.arange(2), float(total)),))
+    within = crowded.within(problem.horizon)
     assume(not within.stranded.size)
-    assume(not fits(within, given.horizon))
+    assume(not has_solution(within, problem.horizon))
     fixed = np.zeros(3, dtype=bool)
     unlimited = replace(within, budget=np.inf)
-    if (raised := enough_slots(unlimited, fixed)) is not None:
+    if (raised := find_enough_slots(unlimited, fixed)) is not None:
         slots = within.slots + [raised.lanes.get(lane, 0) for lane in range(3)]
         more = (replace(within.totals[0], slots=float(total + raised.totals.get(0, 0))),)
         optimise(replace(unlimited, slots=slots, totals=more))
-    if (usd := enough_money(unlimited)) is not None:
+    if (usd := find_enough_dollars(unlimited)) is not None:
         optimise(replace(within, budget=usd))
-    if (hours := enough_time(crowded, given.horizon)) is not None:
+    if (hours := find_enough_hours(crowded, problem.horizon)) is not None:
         optimise(crowded.within(hours))
 
 
 def test_where_raising_quotas_is_enough_one_is_found() -> None:
     rows = [(0, 0, -1, 6.0, 0.0, 1.0), (0, 1, -1, 4.0, 0.0, 9.0)]
-    given = problem([16], [1.0, 1.0], rows)
-    raised = enough_slots(given, np.zeros(2, dtype=bool))
+    problem = make_problem([16], [1.0, 1.0], rows)
+    raised = find_enough_slots(problem, np.zeros(2, dtype=bool))
     assert raised is not None
     assert raised.lanes == {1: 7}  # eight slots take two tasks each; fewer than anywhere else
-    assert enough_slots(given, np.ones(2, dtype=bool)) is None
+    assert find_enough_slots(problem, np.ones(2, dtype=bool)) is None
 
 
-def test_no_money_is_enough_where_there_is_no_room() -> None:
+def test_no_money_is_enough_where_there_are_too_few_slots() -> None:
     with pytest.raises(DoesNotFit):
-        optimise(problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)]))
-    assert enough_money(problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)])) is None
+        optimise(make_problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)]))
+    assert find_enough_dollars(make_problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)])) is None

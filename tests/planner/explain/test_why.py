@@ -33,18 +33,18 @@ def test_a_task_is_explained_by_its_share_and_the_runner_up() -> None:
 
 def test_a_dataset_is_explained_share_by_share_and_what_a_slot_would_save() -> None:
     rows = [candidate(slots=1.0), candidate(region="us-west-2", usd_per_hour=1.5, slots=2.0)]
-    said = explained("alps@1", *rows, plan={"deadline": "2h"})
-    assert said[0] == "tasks 0-1 of alps@1: us-east-1 ml.g5.xlarge on_demand, $1/h"
-    assert said[1].endswith("; its only slot is busy, one more would save $1.00")
-    assert "tasks 2-3 of alps@1: us-west-2 ml.g5.xlarge on_demand, $1.5/h" in said
+    lines = explained("alps@1", *rows, plan={"deadline": "2h"})
+    assert lines[0] == "tasks 0-1 of alps@1: us-east-1 ml.g5.xlarge on_demand, $1/h"
+    assert lines[1].endswith("; its only slot is busy, one more would save $1.00")
+    assert "tasks 2-3 of alps@1: us-west-2 ml.g5.xlarge on_demand, $1.5/h" in lines
     assert (
         "  cheaper: us-east-1 ml.g5.xlarge on_demand, $1/h: 1 h (+0) and $1 (-0.5) each; "
         "but its only slot is busy, one more would save $1.00"
-    ) in said
+    ) in lines
 
 
 @pytest.mark.parametrize(
-    ("cheaper", "changes", "said"),
+    ("cheaper", "changes", "obstacle"),
     [
         ({"from_region": "us-east-1", "transfer_usd_per_gb": 9.0}, {}, "but without the data (a copy is $9.02)"),
         ({"purchase": "spot", "instance_type": "ml.slow"}, {"plan": {"deadline": "2h"}}, "but too late"),
@@ -55,16 +55,16 @@ def test_a_dataset_is_explained_share_by_share_and_what_a_slot_would_save() -> N
         ),
     ],
 )
-def test_what_is_cheaper_and_why_it_was_not_taken(cheaper: Any, changes: Any, said: str) -> None:
+def test_what_is_cheaper_and_why_it_was_not_taken(cheaper: Any, changes: Any, obstacle: str) -> None:
     other = candidate(**{"region": "us-west-2", "usd_per_hour": 0.1, **cheaper})
     types = ["ml.g5.xlarge", "ml.slow"]
     runtime = {"ml.g5.xlarge": 1, "ml.slow": 3}
     move = {"move_data": "if_cheaper"}
     lines = explained("0", candidate(), other, where__instance_types=types, runtime=runtime, data=move, **changes)
-    assert any(line.startswith("  cheaper: ") and line.endswith(said) for line in lines), lines
+    assert any(line.startswith("  cheaper: ") and line.endswith(obstacle) for line in lines), lines
 
 
-def test_a_copy_and_the_places_behind_it_are_told() -> None:
+def test_a_copy_and_the_places_behind_it_are_named() -> None:
     far = candidate(region="us-west-2", usd_per_hour=0.01, from_region="us-east-1", transfer_usd_per_gb=0.02)
     lines = explained("0", candidate(), far, data={"move_data": "if_cheaper"})
     assert "  on a copy of the data, for $0.04 in all" in lines
@@ -72,10 +72,10 @@ def test_a_copy_and_the_places_behind_it_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "said"), [("4", r"there is no task 4 \(they are numbered 0 to 3"), ("alp@1", "did you mean 'alps@1'")]
+    ("what", "message"), [("4", r"there is no task 4 \(they are numbered 0 to 3"), ("alp@1", "did you mean 'alps@1'")]
 )
-def test_what_is_not_in_the_plan_cannot_be_explained(what: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_is_not_in_the_plan_cannot_be_explained(what: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         explained(what, candidate())
 
 

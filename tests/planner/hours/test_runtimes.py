@@ -1,4 +1,4 @@
-"""How long tasks take, as the sweep file says."""
+"""Tasks take as long as the sweep file says, or as finished tasks did, or else a guess."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import pytest
 
 from orchestrator.catalog.market import HISTORY, table
 from orchestrator.errors import InfeasibleError
-from orchestrator.planner.hours.runtimes import HONEST, HONEST_GUESS, MAX_SIZES, expected_runtimes
+from orchestrator.planner.hours.runtimes import HONEST_FACTOR, HONEST_FACTOR_OF_A_GUESS, MAX_SIZES, expected_runtimes
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.planner.hours.runtimes import Hours, Runtimes
+    from orchestrator.planner.hours.runtimes import Runtimes
+    from orchestrator.planner.model.arrays import Floats
     from orchestrator.spec.sweep import Sweep
 
 
@@ -28,9 +29,9 @@ def runtimes(sweep: Sweep, *datasets: int, past: Sequence[tuple[Any, ...]] = ())
     return expected_runtimes(sweep, datasets or [10**9], table(past, HISTORY))
 
 
-def hours(sweep: Sweep) -> Hours:
-    """By the first runtime that the file gives."""
-    first: Hours = runtimes(sweep).hours[0]
+def hours(sweep: Sweep) -> Floats:
+    """Return the hours of each size by the first runtime that the file gives."""
+    first: Floats = runtimes(sweep).hours[0]
     return first
 
 
@@ -62,7 +63,7 @@ def test_hours_are_those_of_the_sizes_in_their_order() -> None:
 def test_instances_help_but_not_in_full() -> None:
     four = hours(make_sweep(runtime=4, train__instances=4))[0]
     assert 1 < four < 1.2
-    assert "4 instances taken to be 3.5 times as fast" in runtimes(make_sweep(runtime=4, train__instances=4)).basis[0]
+    assert "4 instances taken to be 3.5 times as fast" in runtimes(make_sweep(runtime=4, train__instances=4)).notes[0]
 
 
 def test_efficiency_says_how_much_instances_help() -> None:
@@ -77,8 +78,8 @@ def test_a_type_without_a_runtime_of_its_own_is_as_fast_as_its_gpus() -> None:
     row, factor = found.pace["ml.p4d.24xlarge"]
     assert (row, round(1 / factor, 2)) == (0, round(2 * 8**0.9, 2))
     assert "ml.m5.large" not in found.pace
-    assert "runtime of ml.p4d.24xlarge: 0.077 times that of ml.p3.2xlarge, by the speed of its GPUs" in found.basis
-    assert "left out: no runtime for ml.m5.large, and no prior for its speed" in found.basis
+    assert "runtime of ml.p4d.24xlarge: 0.077 times that of ml.p3.2xlarge, by the speed of its GPUs" in found.notes
+    assert "left out: no runtime for ml.m5.large, and no prior for its speed" in found.notes
 
 
 def test_types_may_have_runtimes_of_their_own() -> None:
@@ -124,9 +125,9 @@ def test_without_a_runtime_it_is_learned_and_the_plan_says_from_how_many_tasks()
     found = runtimes(sweep, 10**9, 3 * 10**9, past=past)
     row, pace = found.pace[G5]
     assert (found.hours[row] * pace).round(1).tolist() == [1.0, 2.0]
-    assert found.data[row] == pytest.approx([1.0, 3.0])
-    assert found.basis[0].startswith("runtime of ml.g5.xlarge: learned from 7 finished tasks of grid; 8 in 10 took 0.9")
-    assert found.basis[1].startswith("as learned, hours grow with epochs^1.0")
+    assert found.data_factor[row] == pytest.approx([1.0, 3.0])
+    assert found.notes[0].startswith("runtime of ml.g5.xlarge: learned from 7 finished tasks of grid; 8 in 10 took 0.9")
+    assert found.notes[1].startswith("as learned, hours grow with epochs^1.0")
 
 
 def test_a_type_that_the_file_names_is_not_learned_and_any_other_is() -> None:
@@ -136,8 +137,8 @@ def test_a_type_that_the_file_names_is_not_learned_and_any_other_is() -> None:
     assert found.pace[G5] == (0, 1.0)
     row, pace = found.pace[P3]
     assert found.hours[row] * pace == pytest.approx([3.0, 6.0], rel=1e-3)
-    assert any(note.startswith("runtime of ml.p3.2xlarge: learned from 9 finished tasks") for note in found.basis)
-    assert not any("ml.g5.xlarge: learned" in note for note in found.basis)
+    assert any(note.startswith("runtime of ml.p3.2xlarge: learned from 9 finished tasks") for note in found.notes)
+    assert not any("ml.g5.xlarge: learned" in note for note in found.notes)
 
 
 def test_a_type_not_seen_yet_is_as_fast_as_its_gpus_beside_those_that_were() -> None:
@@ -145,20 +146,20 @@ def test_a_type_not_seen_yet_is_as_fast_as_its_gpus_beside_those_that_were() -> 
     found = runtimes(sweep, past=finished(G5, *[2.0] * 9))
     row, pace = found.pace[P3]
     assert (found.hours[row] * pace).tolist() == pytest.approx([1.6])
-    assert "runtime of ml.p3.2xlarge: 0.8 times that of ml.g5.xlarge, by the speed of its GPUs" in found.basis
-    assert "left out: no runtime for ml.m5.large, and no prior for its speed" in found.basis
+    assert "runtime of ml.p3.2xlarge: 0.8 times that of ml.g5.xlarge, by the speed of its GPUs" in found.notes
+    assert "left out: no runtime for ml.m5.large, and no prior for its speed" in found.notes
 
 
 def test_before_any_run_hours_are_a_guess_that_is_loud() -> None:
     sweep = make_sweep(runtime=None, sizes=["epochs"], where__instance_types=[G5, P3])
     found = runtimes(sweep, 80 * 10**9, 10**9)
     row, pace = found.pace[P3]
-    hours = pace * np.outer(found.data[row], found.hours[row])
+    hours = pace * np.outer(found.data_factor[row], found.hours[row])
     assert hours[0].prod() == pytest.approx(2.0**2), "80 GB at 40 GB an hour, about the middle of the epochs"
     assert hours[0, 1] == pytest.approx(2 * hours[0, 0])
     assert hours[1].prod() == pytest.approx(0.1**2), "never less than six minutes"
     assert found.pace[G5][1] == pytest.approx(1 / 0.8)
-    assert found.basis == (
+    assert found.notes == (
         "runtime of ml.g5.xlarge, ml.p3.2xlarge: A GUESS, as nobody has said or seen it: by the speed of its GPUs and "
         "the bytes of its data, 40 GB an hour on one V100; set `runtime`, or plan again after a first run",
     )
@@ -167,23 +168,23 @@ def test_before_any_run_hours_are_a_guess_that_is_loud() -> None:
 def test_an_honest_task_may_take_as_long_as_nine_in_ten_took() -> None:
     sweep = make_sweep(runtime=None, where__instance_types=[G5, P3], plan={"budget": 100})
     wide = runtimes(sweep, past=finished(G5, *np.geomspace(0.25, 4, 60)) + finished(P3, *np.linspace(0.99, 1.01, 60)))
-    assert wide.honest[P3] == HONEST
-    assert wide.honest[G5] > 1.5
-    assert f"envelopes hold more than 1.25 times the expected hours: {wide.honest[G5]:.2f} on {G5}" in wide.basis
-    assert runtimes(make_sweep(runtime=1)).honest == {G5: HONEST}
-    assert runtimes(make_sweep(runtime=None)).honest == {G5: HONEST_GUESS}
+    assert wide.honest_factor[P3] == HONEST_FACTOR
+    assert wide.honest_factor[G5] > 1.5
+    assert f"envelopes hold more than 1.25 times the expected hours: {wide.honest_factor[G5]:.2f} on {G5}" in wide.notes
+    assert runtimes(make_sweep(runtime=1)).honest_factor == {G5: HONEST_FACTOR}
+    assert runtimes(make_sweep(runtime=None)).honest_factor == {G5: HONEST_FACTOR_OF_A_GUESS}
 
 
 def test_hours_that_vary_wonder_at_the_parameters_that_are_no_sizes() -> None:
     found = runtimes(make_sweep(runtime=None, sizes=["lr"]), past=[])
-    assert not any("vary" in note for note in found.basis)
+    assert not any("vary" in note for note in found.notes)
     found = runtimes(make_sweep(runtime=None), past=finished(G5, *[1.0, 4.0] * 20))
-    assert "hours on ml.g5.xlarge vary: if they depend on lr or epochs, name it under `sizes`" in found.basis
+    assert "hours on ml.g5.xlarge vary: if they depend on lr or epochs, name it under `sizes`" in found.notes
 
 
 def test_sizes_beyond_those_seen_are_told() -> None:
     found = runtimes(make_sweep(runtime=None, sizes=["epochs"]), past=finished(G5, *[1.0] * 9))
-    assert "epochs is 1 to 2 here, and was only 1 so far: what lies beyond is an estimate" in found.basis
+    assert "epochs is 1 to 2 here, and was only 1 so far: what lies beyond is an estimate" in found.notes
 
 
 def test_several_instances_are_as_fast_as_they_were_unless_the_file_says() -> None:
@@ -193,5 +194,5 @@ def test_several_instances_are_as_fast_as_they_were_unless_the_file_says() -> No
     assert runtimes(make_sweep(runtime=3, train=two), past=past).hours[0, 0] == pytest.approx(2.0, rel=0.02)
     assert runtimes(make_sweep(runtime=3, train={**two, "efficiency": 1.0}), past=past).hours[0, 0] == 1.5
     assert runtimes(make_sweep(runtime=3, train=two)).hours[0, 0] == pytest.approx(3 / 2**0.9)
-    basis = runtimes(make_sweep(runtime=None, train=two), past=past).basis
-    assert any(note.startswith("as learned, twice the instances are 1.5") for note in basis)
+    notes = runtimes(make_sweep(runtime=None, train=two), past=past).notes
+    assert any(note.startswith("as learned, twice the instances are 1.5") for note in notes)

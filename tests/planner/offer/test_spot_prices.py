@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.catalog.market import CANDIDATES, DISCOUNTS, table
-from orchestrator.planner.offer.spot_prices import PRIOR_TASKS, priced
+from orchestrator.planner.offer.spot_prices import PRIOR_TASKS, price_spot
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -23,7 +23,7 @@ SPOT = candidate(purchase="spot", usd_per_hour=0.5, on_demand_usd_per_hour=1.0)
 
 def prices(candidates: Sequence[dict[str, Any]], *discounts: tuple[Any, ...]) -> list[float]:
     rows = pd.DataFrame(list(candidates), columns=list(CANDIDATES))
-    found: list[float] = priced(rows, table(discounts, DISCOUNTS))["usd_per_hour"].tolist()
+    found: list[float] = price_spot(rows, table(discounts, DISCOUNTS))["usd_per_hour"].tolist()
     return found
 
 

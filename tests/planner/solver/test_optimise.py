@@ -3,167 +3,79 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from itertools import product
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.planner.model.problem import NO_COPY, Choices, Problem
+from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
-from orchestrator.planner.pack.schedule import misfits
+from orchestrator.planner.pack.schedule import end_hours_by_choice, overfull_lanes
 from orchestrator.planner.solver import exact, rounding
 from orchestrator.planner.solver.optimise import optimise
+from tests.planner.solver.brute_force import keeps_every_limit, least_usd
+from tests.planner.solver.problems import make_problem, random_problem, small_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HOURS = [1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0]
+    from orchestrator.planner.model.problem import Problem
+
+every_kind = pytest.mark.parametrize("every_limit", [False, True], ids=["plain", "windows, totals and pools"])
 
 
-def problem(
-    counts: list[int], slots: list[float], rows: list[tuple[int, int, int, float, float, float]], **rest: object
-) -> Problem:
-    """`rows`: cohort, lane, copy, hours, wait, usd."""
-    rows = sorted(rows, key=lambda row: (row[0], row[5], row[1]))
-    cohort, lane, copy, hours, wait, usd = (np.array(column) for column in zip(*rows, strict=True))
-    facts = {"charges": [], "horizon": 10.0, "budget": np.inf, **rest}
-    return Problem(
-        counts=np.array(counts),
-        slots=np.array(slots, dtype=float),
-        charges=np.array(facts["charges"], dtype=float),
-        choices=Choices(cohort, lane, copy, hours, wait, usd, promise=2 * usd),
-        horizon=float(facts["horizon"]),  # type: ignore[arg-type]
-        budget=float(facts["budget"]),  # type: ignore[arg-type]
-    ).within(float(facts["horizon"]))  # type: ignore[arg-type]
-
-
-@st.composite
-def problems(draw: st.DrawFn) -> Problem:
-    """Up to 3 cohorts of 4 tasks on 3 lanes of 2 slots, the last of which has data only by copying it."""
-    cohorts = draw(st.integers(1, 3))
-    counts = draw(st.lists(st.integers(1, 4), min_size=cohorts, max_size=cohorts))
-    slots = draw(st.lists(st.sampled_from([1.0, 2.0, np.inf]), min_size=3, max_size=3))
-    rows = []
-    for cohort, lane in product(range(cohorts), range(3)):
-        if lane == 0 or draw(st.booleans()):
-            copy = cohort % 2 if lane == 2 else NO_COPY
-            hours, usd = draw(st.sampled_from(HOURS)), float(draw(st.integers(1, 9)))
-            rows.append((cohort, lane, copy, hours, 1.0 if lane == 2 else 0.0, usd))
-    charges = draw(st.lists(st.integers(0, 12), min_size=2, max_size=2))
-    budget = draw(st.sampled_from([np.inf, np.inf, 60.0]))
-    return problem(counts, slots, rows, charges=charges, budget=budget)
-
-
-def brute_force(given: Problem) -> float:
-    """The least cost of all ways to send tasks to places, each checked task by task; inf if none works."""
-    choices = given.choices
-    best = np.inf
-    ways = [
-        list(splits(int(count), given.first[k + 1] - given.first[k])) for k, count in enumerate(given.counts.tolist())
-    ]
-    for way in product(*ways):
-        tasks = np.array([count for part in way for count in part], dtype=np.int64)
-        found = Solution(given, tasks, 0.0)
-        if found.usd < best - 1e-9 and found.promise <= given.budget and runs(given, choices, tasks):
-            best = found.usd
-    return best
-
-
-def splits(count: int, parts: int) -> list[tuple[int, ...]]:
-    """All ways to write count as a sum of so many parts."""
-    if parts == 0:
-        return [()] if count == 0 else []
-    return [(n, *rest) for n in range(count + 1) for rest in splits(count - n, parts - 1)]
-
-
-def runs(given: Problem, choices: Choices, tasks: np.ndarray) -> bool:
-    for lane, slots in enumerate(given.slots.tolist()):
-        if np.isfinite(slots):
-            rows = np.flatnonzero((choices.lane == lane) & (tasks > 0))
-            items = [(choices.wait[r], choices.hours[r]) for r in rows for _ in range(tasks[r])]
-            if not fits(tuple(sorted(items, reverse=True)), (0.0,) * int(slots), given.horizon):
-                return False
-    return True
-
-
-@cache
-def fits(items: tuple[tuple[float, float], ...], filled: tuple[float, ...], horizon: float) -> bool:
-    """Whether there is a slot for each, by trying them all, in reversed time."""
-    if not items:
-        return True
-    (wait, hours), rest = items[0], items[1:]
-    return any(
-        fits(rest, tuple(sorted((*filled[:slot], filled[slot] + hours, *filled[slot + 1 :]))), horizon)
-        for slot in range(len(filled))
-        if filled[slot] + hours <= horizon - wait + 1e-9
-    )
-
-
+@every_kind
 @settings(max_examples=300, deadline=None)
-@given(problems())
-def test_a_small_plan_costs_what_brute_force_says(given: Problem) -> None:
-    best = brute_force(given)
+@given(data=st.data())
+def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool) -> None:
+    problem = data.draw(small_problems(every_limit=every_limit))
+    best = least_usd(problem)
     try:
-        found = optimise(given)
+        found = optimise(problem)
     except DoesNotFit:
-        assert best == np.inf
+        assert best == inf
         return
     assert found.usd == pytest.approx(best)
     assert found.bound <= best + 1e-4
 
 
+@every_kind
 @settings(max_examples=100, deadline=None)
-@given(problems())
-def test_every_task_is_placed_and_every_limit_kept(given: Problem) -> None:
+@given(data=st.data())
+def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool) -> None:
+    problem = data.draw(small_problems(every_limit=every_limit))
     for way in (optimise, rounding.solve, exact.solve):
         try:
-            found = way(given)
+            found = way(problem)
         except DoesNotFit:
             continue
-        sent = np.bincount(given.choices.cohort, weights=found.tasks, minlength=len(given.counts))
-        assert sent.tolist() == given.counts.tolist()
-        assert runs(given, given.choices, found.tasks)
-        assert found.promise <= given.budget * (1 + 1e-9)
+        sent = np.bincount(problem.choices.cohort, weights=found.tasks, minlength=len(problem.counts))
+        assert sent.tolist() == problem.counts.tolist()
+        assert keeps_every_limit(problem, found.tasks)
         assert found.usd >= found.bound - 1e-4
+        assert all(found.slots[total.lanes].sum() <= total.slots for total in problem.totals)
+        latest_end = np.minimum(problem.closes, problem.horizon)[problem.choices.lane]
+        assert (end_hours_by_choice(found) <= latest_end + 1e-6).all()
 
 
-def random_problem(seed: int, *, cohorts: int = 12, lanes: int = 20, tasks: int = 400, longest: float = 1.0) -> Problem:
-    """Cohorts with data on some lanes and copies to the others, and so few slots that they bind."""
-    random = np.random.default_rng(seed)
-    length = longest * random.choice([0.125, 0.25, 0.5, 1.0], cohorts)
-    pace, price = random.uniform(0.5, 2, lanes), random.uniform(0.3, 3, lanes)
-    region = np.arange(lanes) % 4
-    rows, charges = [], random.uniform(1, 60, cohorts * 4) * tasks * longest / 1000
-    for cohort in range(cohorts):
-        home = set(random.choice(4, 2, replace=False).tolist())
-        for lane in range(lanes):
-            hours = float(length[cohort] * pace[lane])
-            copy = NO_COPY if region[lane] in home else cohort * 4 + int(region[lane])
-            rows.append((cohort, lane, copy, hours, 0.0 if copy == NO_COPY else 0.25, hours * float(price[lane])))
-    counts = random.multinomial(tasks, np.ones(cohorts) / cohorts) + 1
-    load = float(counts @ length) * float(pace.mean())
-    slots = np.ceil(random.pareto(1.5, lanes) + 0.5)
-    slots = np.ceil(slots * 1.3 * load / (slots.sum() * 24))
-    return problem(counts.tolist(), slots.tolist(), rows, charges=charges.tolist(), horizon=24.0)
+def greedy_usd(problem: Problem) -> float | None:
+    """Return what it costs to send each cohort in turn to its cheapest places with hours left; None if some are left.
 
-
-def greedy(given: Problem) -> float | None:
-    """Each cohort in turn to its cheapest places with hours left, paying for copies as it goes."""
-    left, made, usd = given.slots * given.horizon, set(), 0.0
-    for cohort, count in enumerate(given.counts.tolist()):
-        rows = list(range(given.first[cohort], given.first[cohort + 1]))
-        for row in rows:
-            lane, copy = given.choices.lane[row], int(given.choices.copy[row])
-            some = min(count, int(left[lane] / given.choices.hours[row]))
+    Copies are paid for as they come up.
+    """
+    left, made, usd = problem.slots * problem.horizon, set(), 0.0
+    for cohort, count in enumerate(problem.counts.tolist()):
+        for row in range(problem.first_choice[cohort], problem.first_choice[cohort + 1]):
+            lane, copy = problem.choices.lane[row], int(problem.choices.copy[row])
+            some = min(count, int(left[lane] / problem.choices.hours[row]))
             if some:
-                left[lane] -= some * given.choices.hours[row]
-                usd += some * given.choices.usd[row]
-                usd += 0 if copy == NO_COPY or copy in made else given.charges[copy]
+                left[lane] -= some * problem.choices.hours[row]
+                usd += some * problem.choices.usd[row]
+                usd += 0 if copy == NO_COPY or copy in made else problem.charges[copy]
                 made.add(copy)
                 count -= some
         if count:
@@ -176,13 +88,13 @@ def greedy(given: Problem) -> float | None:
 def test_a_larger_plan_says_its_gap_and_is_never_dearer_than_greedy(
     seed: int, tasks: int, longest: float, most: float
 ) -> None:
-    given = random_problem(seed, tasks=tasks, longest=longest)
-    found = optimise(given)
-    assert not misfits(given, found.tasks)
+    problem = random_problem(seed, tasks=tasks, longest=longest)
+    found = optimise(problem)
+    assert not overfull_lanes(problem, found.tasks)
     assert found.gap == pytest.approx(found.usd / found.bound - 1)
     assert found.gap < most
-    beside = greedy(given)
-    assert beside is None or found.usd <= beside + 1e-6
+    greedy = greedy_usd(problem)
+    assert greedy is None or found.usd <= greedy + 1e-6
 
 
 def test_the_same_problem_has_the_same_solution() -> None:
@@ -191,72 +103,46 @@ def test_the_same_problem_has_the_same_solution() -> None:
 
 
 def test_sixteen_tasks_of_six_hours_do_not_fit_ten_slots_in_ten_hours() -> None:
-    given = problem([16], [10.0], [(0, 0, NO_COPY, 6.0, 0.0, 1.0)])
+    problem = make_problem([16], [10.0], [(0, 0, NO_COPY, 6.0, 0.0, 1.0)])
     with pytest.raises(DoesNotFit):
-        optimise(given)
-    assert optimise(replace(given, slots=np.array([16.0]))).usd == 16
+        optimise(problem)
+    assert optimise(replace(problem, slots=np.array([16.0]))).usd == 16
 
 
 def test_a_copy_is_paid_once_for_all_the_tasks_that_use_it() -> None:
     rows = [(0, 0, NO_COPY, 1.0, 0.0, 2.0), (0, 1, 0, 1.0, 0.0, 1.0)]
-    assert optimise(problem([9], [np.inf, np.inf], rows, charges=[10])).usd == 18
-    found = optimise(problem([11], [np.inf, np.inf], rows, charges=[10]))
+    assert optimise(make_problem([9], [inf, inf], rows, charges=[10])).usd == 18
+    found = optimise(make_problem([11], [inf, inf], rows, charges=[10]))
     assert (found.usd, found.copies.tolist()) == (21, [0])
 
 
 def test_tasks_wait_for_their_copy() -> None:
     rows = [(0, 0, 0, 4.0, 3.0, 1.0)]
-    assert optimise(problem([2], [2.0], rows, charges=[1])).usd == 3
+    assert optimise(make_problem([2], [2.0], rows, charges=[1])).usd == 3
     with pytest.raises(DoesNotFit):  # one after the other: 3 + 4 + 4 hours
-        optimise(problem([2], [1.0], rows, charges=[1]))
+        optimise(make_problem([2], [1.0], rows, charges=[1]))
 
 
 def test_a_cohort_is_split_where_its_cheapest_lane_is_full() -> None:
     rows = [(0, 0, NO_COPY, 5.0, 0.0, 1.0), (0, 1, NO_COPY, 5.0, 0.0, 3.0)]
-    found = optimise(problem([5], [2.0, np.inf], rows))
+    found = optimise(make_problem([5], [2.0, inf], rows))
     assert found.tasks.tolist() == [4, 1]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_whole_sizes_that_fit_into_one_still_do_after_a_dual_feasible_function(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    sizes = random.choice([0.1, 0.2, 0.25, 1 / 3, 0.5, 0.6], 6)
-    kept = sizes[: np.searchsorted(np.cumsum(sizes), 1 + 1e-9, side="right")]
-    for q in exact.DUALS:
-        assert exact.whole(kept, q).sum() <= 1 + 1e-9
-
-
 @pytest.mark.parametrize("way", [exact.solve, rounding.solve])
-def test_without_time_there_is_a_plan_all_the_same_and_the_clock_says_so(way: Callable[..., Solution]) -> None:
-    given = random_problem(5, cohorts=40, lanes=60, tasks=20_000)
-    clock = TimeLimit(0.0)
-    found = optimise(given, clock) if way is exact.solve else way(given, clock)
-    assert clock.stopped
-    assert not misfits(given, found.tasks)
+def test_without_time_there_is_a_plan_all_the_same_and_the_time_limit_says_so(way: Callable[..., Solution]) -> None:
+    problem = random_problem(5, cohorts=40, lanes=60, tasks=20_000)
+    time_limit = TimeLimit(0.0)
+    found = optimise(problem, time_limit) if way is exact.solve else way(problem, time_limit)
+    assert time_limit.stopped
+    assert not overfull_lanes(problem, found.tasks)
     assert found.usd >= found.bound
     patient = TimeLimit(1e6)
-    assert optimise(problem([1], [1.0], [(0, 0, NO_COPY, 1.0, 0.0, 1.0)]), patient).usd == 1
+    assert optimise(make_problem([1], [1.0], [(0, 0, NO_COPY, 1.0, 0.0, 1.0)]), patient).usd == 1
     assert not patient.stopped
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_larger_plan_keeps_a_budget_that_binds(seed: int) -> None:
-    given = random_problem(seed, tasks=50_000)
-    dear_is_safe = replace(given.choices, promise=given.choices.hours.max() * 3 - given.choices.usd)
-    given = replace(given, choices=dear_is_safe)
-    free = rounding.solve(given)
-    least = rounding.solve(replace(given, choices=replace(dear_is_safe, usd=dear_is_safe.promise))).promise
-    budget = (free.promise + least) / 2
-    found = rounding.solve(replace(given, budget=budget))
-    assert least < found.promise <= budget < free.promise
-    assert not misfits(given, found.tasks)
-    assert free.bound <= found.bound <= found.usd
-    assert found.gap < 0.05
-    same = rounding.solve(replace(given, budget=free.promise))
-    assert same.tasks.tolist() == free.tasks.tolist()
-
-
 def test_costs_may_be_replaced_without_sorting_the_choices_anew() -> None:
-    given = problem([2], [np.inf, np.inf], [(0, 0, NO_COPY, 1.0, 0.0, 1.0), (0, 1, NO_COPY, 1.0, 0.0, 2.0)])
-    turned = replace(given, choices=replace(given.choices, usd=np.array([3.0, 1.0])))
+    problem = make_problem([2], [inf, inf], [(0, 0, NO_COPY, 1.0, 0.0, 1.0), (0, 1, NO_COPY, 1.0, 0.0, 2.0)])
+    turned = replace(problem, choices=replace(problem.choices, usd=np.array([3.0, 1.0])))
     assert optimise(turned).usd == 2

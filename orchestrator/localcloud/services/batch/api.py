@@ -1,13 +1,13 @@
-"""The operations of AWS Batch in one Region: a method each, named as boto3 names it, from request to answer."""
+"""The operations of AWS Batch in one Region."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.services.batch import consumables, dependencies, listing, submit_job
+from orchestrator.localcloud.services.batch import consumables, dependencies, list_jobs, submit_job
 from orchestrator.localcloud.services.batch.consumables import Consumables
-from orchestrator.localcloud.services.batch.resources import Resources, named, refuse
+from orchestrator.localcloud.services.batch.resources import Resources, named, refusal
 from orchestrator.localcloud.services.batch.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ MOST_AT_ONCE = 50
 
 
 class Batch:
+    """AWS Batch in one Region. Each operation is a method: it has boto3's name, takes a request, returns an answer.
+
+    A method raises AwsError to refuse a request.
+    """
+
     def __init__(self, site: Site, region: str) -> None:
         self._site = site
         self._arn = partial(site.arn, "batch", region)
@@ -30,70 +35,70 @@ class Batch:
         self.consumables = Consumables(self._arn)
         self.scheduler = Scheduler(site, region, self.resources, self.consumables)
         self.jobs: dict[str, Job] = {}
-        self._tags: dict[str, dict[str, str]] = {}
+        """All jobs by their ids, the children of arrays too."""
 
     # Jobs
 
     def submit_job(self, body: Body) -> Body:
         with self.scheduler.lock:
-            spec = submit_job.specify(body, self.resources, self.consumables)
-            job = submit_job.make(spec, self._arn("job/"), self._site.clock.millis())
-            awaited = dependencies.pairs(job, body.get("dependsOn", []), self.jobs)
+            spec = submit_job.make_spec(body, self.resources, self.consumables)
+            job = submit_job.make_job(spec, self._arn("job/"), self._site.clock.millis())
+            waiting = dependencies.resolve(job, body.get("dependsOn", []), self.jobs)
             self.jobs[job.id] = job
             self.jobs.update({child.id: child for child in job.children})
-            if submit_job.overrides_too_long(body):
+            if submit_job.overrides_are_too_long(body):
                 self.scheduler.fail(job, submit_job.OVERRIDES_TOO_LONG)
             else:
-                self.scheduler.submit(job, awaited)
+                self.scheduler.enqueue(job, waiting)
             return {"jobName": spec.name, "jobId": job.id, "jobArn": job.arn}
 
     def describe_jobs(self, body: Body) -> Body:
         ids = body["jobs"]
         if len(ids) > 100:
-            raise refuse("Maximum number of jobs supported is 100")
+            raise refusal("Maximum number of jobs supported is 100")
         with self.scheduler.lock:
             found = (self.jobs.get(key.rpartition("/")[2]) for key in ids)
             return {"jobs": [job.describe() for job in found if job]}
 
     def list_jobs(self, body: Body) -> Body:
         with self.scheduler.lock:
-            return listing.page(self._listed(body), body)
+            return list_jobs.page(self._jobs_meant(body), body)
 
     def cancel_job(self, body: Body) -> None:
-        self._each([body["jobId"]], body, self.scheduler.cancel)
+        self._end_each([body["jobId"]], body, self.scheduler.cancel)
 
     def terminate_job(self, body: Body) -> None:
-        self._each([body["jobId"]], body, self.scheduler.terminate)
+        self._end_each([body["jobId"]], body, self.scheduler.terminate)
 
     def cancel_jobs(self, body: Body) -> Body:
-        return self._each(body["jobs"], body, self.scheduler.cancel)
+        return self._end_each(body["jobs"], body, self.scheduler.cancel)
 
     def terminate_jobs(self, body: Body) -> Body:
-        return self._each(body["jobs"], body, self.scheduler.terminate)
+        return self._end_each(body["jobs"], body, self.scheduler.terminate)
 
-    def _each(self, ids: list[str], body: Body, end: Callable[[Job, str], None]) -> Body:
-        """Jobs that cannot be found count as ended."""
+    def _end_each(self, ids: list[str], body: Body, end: Callable[[Job, str], None]) -> Body:
+        """End jobs for the reason that a request gives. Jobs that cannot be found count as ended."""
         reason = body.get("reason")
         if not reason:
-            raise refuse("'reason' is a required field (cannot be an empty string)")
+            raise refusal("'reason' is a required field (cannot be an empty string)")
         if len(reason) > LONGEST_REASON:
-            raise refuse(f"'reason' must be at most {LONGEST_REASON} characters")
+            raise refusal(f"'reason' must be at most {LONGEST_REASON} characters")
         if len(ids) > MOST_AT_ONCE:
-            raise refuse(f"Maximum number of jobs supported is {MOST_AT_ONCE}")
+            raise refusal(f"Maximum number of jobs supported is {MOST_AT_ONCE}")
         with self.scheduler.lock:
-            for job in ids:
-                if job in self.jobs:
-                    end(self.jobs[job], reason)
+            for job_id in ids:
+                if job_id in self.jobs:
+                    end(self.jobs[job_id], reason)
         return {"successful": ids, "errors": []}
 
-    def _listed(self, body: Body) -> list[Job]:
-        """An array's children in their order, or what a queue was given, newest first."""
+    def _jobs_meant(self, body: Body) -> list[Job]:
+        """Return an array's children in their order, or the jobs and arrays of a queue, the newest first."""
         if parent := body.get("arrayJobId"):
             if parent not in self.jobs:
-                raise refuse(f"Job {parent} does not exist")
+                raise refusal(f"Job {parent} does not exist")
             return self.jobs[parent].children
         if "jobQueue" not in body:
-            raise refuse("One of jobQueue, arrayJobId or multiNodeJobId must be given")
+            raise refusal("One of jobQueue, arrayJobId or multiNodeJobId must be given")
         queue = self.resources.queue(body["jobQueue"]).arn
         return [job for job in reversed(self.jobs.values()) if job.parent is None and job.spec.queue == queue]
 
@@ -177,7 +182,7 @@ class Batch:
 
     def list_consumable_resources(self, body: Body) -> Body:
         with self.scheduler.lock:
-            return self.consumables.listed(body)
+            return self.consumables.page(body)
 
     def list_jobs_by_consumable_resource(self, body: Body) -> Body:
         with self.scheduler.lock:
@@ -198,15 +203,19 @@ class Batch:
             self._tags_of(body["resourceArn"]).pop(key, None)
 
     def _tags_of(self, arn: str) -> dict[str, str]:
-        """Those given at creation are the resource's own; they are kept where they were given."""
+        """Return the tags of a resource, to be read or changed in place; they lie where its request put them."""
         kind, _, name = arn.split(":", 5)[5].partition("/")
-        homes: dict[str, Callable[[], dict[str, str]]] = {
-            "job": lambda: self.jobs[name].spec.body["tags"],
-            "job-queue": lambda: self.resources.queue(name).body.setdefault("tags", {}),
-            "compute-environment": lambda: self.resources.environment(name).body.setdefault("tags", {}),
-            "job-definition": lambda: self.resources.definition(name).body.setdefault("tags", {}),
-            "consumable-resource": lambda: self.consumables.find(name).tags,
-        }
-        if kind not in homes or (kind == "job" and name not in self.jobs):
-            raise refuse(f"Resource {arn} does not exist")
-        return homes[kind]()
+        if kind == "consumable-resource":
+            return self.consumables.find(name).tags
+        if kind == "job" and name in self.jobs:
+            body = self.jobs[name].spec.body
+        elif kind == "job-queue":
+            body = self.resources.queue(name).body
+        elif kind == "compute-environment":
+            body = self.resources.environment(name).body
+        elif kind == "job-definition":
+            body = self.resources.definition(name).body
+        else:
+            raise refusal(f"Resource {arn} does not exist")
+        tags: dict[str, str] = body.setdefault("tags", {})
+        return tags

@@ -22,7 +22,9 @@ class JobSpec:
 
     name: str
     queue: str
+    """The queue's ARN."""
     definition: str
+    """The definition's ARN."""
     definition_name: str
     container: dict[str, Any]
     command: tuple[str, ...]
@@ -31,14 +33,17 @@ class JobSpec:
     retry: RetryStrategy
     timeout_s: int | None
     size: int | None
+    """The number of children of an array; None for an ordinary job."""
     needs: dict[str, int]
-    """Consumable resources, by name."""
+    """The quantities of consumable resources that the job needs, by their names."""
     body: dict[str, Any]
     """The parts of the request that DescribeJobs gives back as they came."""
 
 
 @dataclass(frozen=True)
 class Attempt:
+    """An attempt that is over. Moments are milliseconds since 1970."""
+
     started: int | None
     stopped: int
     exit_code: int | None
@@ -47,6 +52,7 @@ class Attempt:
     log_stream: str | None
 
     def describe(self, arn: str) -> dict[str, Any]:
+        """Return the attempt as DescribeJobs shows it. `arn` is the job's."""
         return {
             "container": _present(
                 taskArn=arn, exitCode=self.exit_code, reason=self.reason or None, logStreamName=self.log_stream
@@ -57,64 +63,75 @@ class Attempt:
 
 @dataclass(slots=True, eq=False)
 class Job:
+    """A job with all that has happened to it. The scheduler's lock guards it. Moments are milliseconds since 1970."""
+
     id: str
     arn: str
     spec: JobSpec
     created: int
     parent: Job | None = None
+    """The array that a child belongs to."""
     index: int | None = None
+    """A child's position in its array."""
     status: str = "SUBMITTED"
     status_reason: str | None = None
     started: int | None = None
     stopped: int | None = None
     attempts: list[Attempt] = field(default_factory=list)
+    """The attempts that are over."""
     children: list[Job] = field(default_factory=list)
     summary: Counter[str] = field(default_factory=Counter)
-    """Of an array: how many children are in each state."""
+    """The number of an array's children in each state."""
     summary_at: int = 0
-    ending: str | None = None
-    """Why it is being ended: by CancelJob, TerminateJob, or by its time-out. Such an attempt is the last."""
+    """When the summary changed last."""
+    end_reason: str | None = None
+    """Why the job is being ended: by CancelJob, TerminateJob, or its time-out. No attempt follows."""
     reclaimed: bool = False
-    """The host of this attempt has been taken away."""
+    """True when the host of the attempt that runs has been taken away."""
     cancelled: bool = False
     terminated: bool = False
     process: str | None = None
+    """The process of the attempt that runs, by the name that `Processes` gave it."""
     tail: Tail | None = None
+    """The log of the attempt that runs."""
     alarm: Alarm | None = None
+    """The time-out of the attempt that runs."""
 
     @property
     def is_array(self) -> bool:
+        """True for a job with children."""
         return bool(self.children)
 
     @property
     def log_stream(self) -> str:
-        """Each attempt has a stream of its own, as each has a container of its own."""
+        """The log stream of the next attempt. Each attempt has its own, as each has its own container."""
         attempt = len(self.attempts)
         suffix = f"/{attempt + 1}" if attempt else ""
         return f"{self.spec.definition_name}/default/{self.id.replace(':', '/')}{suffix}"
 
     def move(self, status: str, now: int) -> None:
-        """Change state; the parent of a child keeps count, and ends when the last child has."""
+        """Change the job's state. A child's array counts it, and ends when the last child has ended."""
         parent = self.parent
         if parent:
             parent.summary[self.status] -= 1
             parent.summary[status] += 1
             parent.summary_at = now
         self.status = status
-        if (
-            parent
-            and status in ENDED
-            and parent.summary["SUCCEEDED"] + parent.summary["FAILED"] == len(parent.children)
-        ):
-            parent.stopped = now
-            failed = parent.summary["FAILED"] > 0
-            parent.status = "FAILED" if failed else "SUCCEEDED"
-            parent.status_reason = "Array Child Job failed" if failed else parent.status_reason
+        if parent and status in ENDED:
+            parent._end_with_last_child(now)
+
+    def _end_with_last_child(self, now: int) -> None:
+        if self.summary["SUCCEEDED"] + self.summary["FAILED"] != len(self.children):
+            return
+        self.stopped = now
+        if self.summary["FAILED"]:
+            self.status = "FAILED"
+            self.status_reason = "Array Child Job failed"
+        else:
+            self.status = "SUCCEEDED"
 
     def brief(self) -> dict[str, Any]:
-        """As ListJobs shows it."""
-        last = self.attempts[-1] if self.attempts else None
-        container = _present(exitCode=last.exit_code, reason=last.reason or None) if last else {}
+        """Return the job as ListJobs shows it."""
         return {
             "jobArn": self.arn,
             "jobId": self.id,
@@ -126,23 +143,14 @@ class Job:
                 statusReason=self.status_reason,
                 startedAt=self.started,
                 stoppedAt=self.stopped,
-                container=container or None,
-                arrayProperties=self._array(brief=True),
+                container=self._last_exit() or None,
+                arrayProperties=self._array_properties(brief=True),
             ),
         }
 
     def describe(self) -> dict[str, Any]:
-        last = self.attempts[-1] if self.attempts else None
-        stream = last.log_stream if last else self.tail.stream.name if self.tail else None
-        container = {
-            **self.spec.container,
-            **_present(
-                taskArn=self.arn if self.started else None,
-                logStreamName=stream,
-                exitCode=last.exit_code if last else None,
-                reason=last.reason or None if last else None,
-            ),
-        }
+        """Return the job as DescribeJobs shows it."""
+        task = _present(taskArn=self.arn if self.started else None, logStreamName=self._shown_stream())
         return {
             **self.spec.body,
             "jobArn": self.arn,
@@ -152,7 +160,7 @@ class Job:
             "jobDefinition": self.spec.definition,
             "status": self.status,
             "createdAt": self.created,
-            "container": container,
+            "container": {**self.spec.container, **task, **self._last_exit()},
             "attempts": [attempt.describe(self.arn) for attempt in self.attempts],
             "isCancelled": self.cancelled,
             "isTerminated": self.terminated,
@@ -160,11 +168,24 @@ class Job:
                 statusReason=self.status_reason,
                 startedAt=self.started,
                 stoppedAt=self.stopped,
-                arrayProperties=self._array(brief=False),
+                arrayProperties=self._array_properties(brief=False),
             ),
         }
 
-    def _array(self, *, brief: bool) -> dict[str, Any] | None:
+    def _last_exit(self) -> dict[str, Any]:
+        """Return the exit code and the reason of the last attempt that is over, as far as it has them."""
+        if not self.attempts:
+            return {}
+        last = self.attempts[-1]
+        return _present(exitCode=last.exit_code, reason=last.reason or None)
+
+    def _shown_stream(self) -> str | None:
+        """Return the log stream of the last attempt that is over; before that, of the attempt that runs."""
+        if self.attempts:
+            return self.attempts[-1].log_stream
+        return self.tail.stream.name if self.tail else None
+
+    def _array_properties(self, *, brief: bool) -> dict[str, Any] | None:
         if self.parent:
             return {"index": self.index}
         if not self.is_array:
@@ -176,4 +197,5 @@ class Job:
 
 
 def _present(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None."""
     return {key: value for key, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What jobs are submitted to and from: compute environments, queues, job definitions. By name or by ARN."""
+"""What jobs are submitted to and from: compute environments, queues and job definitions, found by name or by ARN."""
 
 from __future__ import annotations
 
@@ -12,32 +12,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _DEFINITION_LISTS = ("command", "volumes", "environment", "mountPoints", "ulimits", "resourceRequirements", "secrets")
+"""The lists that every definition has, empty when nobody gave them."""
 
 LARGEST_DEFINITION_KIB = 24
 MOST_QUEUES = MOST_ENVIRONMENTS = 50
 MOST_ENVIRONMENTS_OF_A_QUEUE = 3
 
 
-def refuse(message: str) -> AwsError:
+def refusal(message: str) -> AwsError:
+    """Return the error with which Batch refuses a request; the caller raises it."""
     return AwsError("ClientException", message)
 
 
 @dataclass(eq=False)
 class ComputeEnvironment:
+    """A bound on the vCPUs that jobs use at once."""
+
     name: str
     arn: str
     body: dict[str, Any]
+    """The request that made it, with all changes since."""
 
     @property
     def enabled(self) -> bool:
+        """True when jobs may start here."""
         return bool(self.body["state"] == "ENABLED")
 
     @property
     def max_vcpus(self) -> float:
-        """An unmanaged environment has no bound of its own."""
+        """The most vCPUs that jobs may use at once. An unmanaged environment has no bound of its own."""
         return float(self.body.get("computeResources", {}).get("maxvCpus", "inf"))
 
     def describe(self) -> dict[str, Any]:
+        """Return the environment as DescribeComputeEnvironments shows it."""
         return {
             **self.body,
             "computeEnvironmentArn": self.arn,
@@ -48,118 +55,146 @@ class ComputeEnvironment:
 
 @dataclass(eq=False)
 class Queue:
+    """A queue of jobs, with an order of compute environments to run them in."""
+
     name: str
     arn: str
     body: dict[str, Any]
+    """The request that made it, with all changes since."""
 
     @property
     def enabled(self) -> bool:
+        """True when the queue takes jobs and starts them."""
         return bool(self.body["state"] == "ENABLED")
 
     def describe(self) -> dict[str, Any]:
+        """Return the queue as DescribeJobQueues shows it."""
         return {**self.body, "jobQueueArn": self.arn, "status": "VALID", "statusReason": "JobQueue Healthy"}
 
 
 @dataclass(eq=False)
 class Definition:
+    """One revision of a job definition."""
+
     name: str
     revision: int
     arn: str
     body: dict[str, Any]
+    """The request that made it, with defaults filled in."""
     active: bool = True
+    """False once it is deregistered."""
 
     def describe(self) -> dict[str, Any]:
+        """Return the definition as DescribeJobDefinitions shows it."""
         status = "ACTIVE" if self.active else "INACTIVE"
         return {**self.body, "jobDefinitionArn": self.arn, "revision": self.revision, "status": status}
 
 
 @dataclass
 class Resources:
-    """Of one Region. `arn` makes the ARN of a resource there."""
+    """Holds the compute environments, queues and job definitions of one Region.
+
+    A method that is given a key takes a name or an ARN, and raises Batch's refusal when there is nothing of that name.
+    """
 
     arn: Callable[[str], str]
+    """Makes the ARN of a resource in this Region."""
     environments: dict[str, ComputeEnvironment] = field(default_factory=dict)
     queues: dict[str, Queue] = field(default_factory=dict)
     definitions: dict[str, list[Definition]] = field(default_factory=dict)
+    """All revisions of each definition, the oldest first."""
 
     # Compute environments
 
     def create_environment(self, body: dict[str, Any]) -> ComputeEnvironment:
+        """Make what CreateComputeEnvironment asks for, or raise its refusal."""
         name = body["computeEnvironmentName"]
         if name in self.environments:
-            raise refuse(f"Object already exists: {name}")
+            raise refusal(f"Object already exists: {name}")
         if len(self.environments) >= MOST_ENVIRONMENTS:
-            raise refuse(f"Limit exceeded: an account has at most {MOST_ENVIRONMENTS} compute environments in a Region")
+            raise refusal(
+                f"Limit exceeded: an account has at most {MOST_ENVIRONMENTS} compute environments in a Region"
+            )
         body = {"state": "ENABLED", **body}
         self.environments[name] = ComputeEnvironment(name, self.arn(f"compute-environment/{name}"), body)
         return self.environments[name]
 
     def environment(self, key: str) -> ComputeEnvironment:
+        """Return an environment."""
         found = self.environments.get(_name(key))
         if found is None:
-            raise refuse(f"{key} does not exist")
+            raise refusal(f"{key} does not exist")
         return found
 
     def update_environment(self, body: dict[str, Any]) -> ComputeEnvironment:
+        """Change what UpdateComputeEnvironment asks to change."""
         found = self.environment(body["computeEnvironment"])
         resources = {**found.body.get("computeResources", {}), **body.get("computeResources", {})}
         found.body.update({key: body[key] for key in ("state", "serviceRole") if key in body})
-        found.body.update({"computeResources": resources} if resources else {})
+        if resources:
+            found.body["computeResources"] = resources
         return found
 
     def delete_environment(self, key: str) -> None:
+        """Delete an environment that no queue uses. Nothing happens when there is none of this name."""
         name = _name(key)
         if any(
             name == environment.name for queue in self.queues.values() for environment in self.environments_of(queue)
         ):
-            raise refuse("Cannot delete, found existing JobQueue relationship")
+            raise refusal("Cannot delete, found existing JobQueue relationship")
         self.environments.pop(name, None)
 
     # Queues
 
     def create_queue(self, body: dict[str, Any]) -> Queue:
+        """Make what CreateJobQueue asks for, or raise its refusal."""
         name = body["jobQueueName"]
         if name in self.queues:
-            raise refuse(f"Object already exists: {name}")
+            raise refusal(f"Object already exists: {name}")
         if len(self.queues) >= MOST_QUEUES:
-            raise refuse(f"Limit exceeded: an account has at most {MOST_QUEUES} job queues in a Region")
+            raise refusal(f"Limit exceeded: an account has at most {MOST_QUEUES} job queues in a Region")
         if len(body["computeEnvironmentOrder"]) > MOST_ENVIRONMENTS_OF_A_QUEUE:
-            raise refuse(f"A job queue has at most {MOST_ENVIRONMENTS_OF_A_QUEUE} compute environments")
+            raise refusal(f"A job queue has at most {MOST_ENVIRONMENTS_OF_A_QUEUE} compute environments")
         queue = Queue(name, self.arn(f"job-queue/{name}"), {"state": "ENABLED", "priority": 1, **body})
-        self.environments_of(queue)
+        self.environments_of(queue)  # refuses an environment that does not exist
         self.queues[name] = queue
         return queue
 
     def queue(self, key: str) -> Queue:
+        """Return a queue."""
         found = self.queues.get(_name(key))
         if found is None:
-            raise refuse(f"Job Queue {key} does not exist")
+            raise refusal(f"Job Queue {key} does not exist")
         return found
 
     def update_queue(self, body: dict[str, Any]) -> Queue:
+        """Change what UpdateJobQueue asks to change."""
         queue = self.queue(body["jobQueue"])
         names = ("state", "priority", "computeEnvironmentOrder", "schedulingPolicyArn")
         changed = Queue(queue.name, queue.arn, {**queue.body, **{key: body[key] for key in names if key in body}})
-        self.environments_of(changed)
+        self.environments_of(changed)  # refuses an environment that does not exist
         queue.body = changed.body
         return queue
 
     def queues_by_priority(self) -> list[Queue]:
+        """Return all queues, those of the highest priority first."""
         return sorted(self.queues.values(), key=lambda queue: -queue.body["priority"])
 
     def environments_of(self, queue: Queue) -> list[ComputeEnvironment]:
+        """Return a queue's environments, in the order in which the queue tries them."""
         order = sorted(queue.body.get("computeEnvironmentOrder", ()), key=lambda entry: int(entry["order"]))
         return [self.environment(entry["computeEnvironment"]) for entry in order]
 
     # Job definitions
 
     def register(self, body: dict[str, Any]) -> Definition:
+        """Make the revision that RegisterJobDefinition asks for, or raise its refusal."""
         name = body["jobDefinitionName"]
         if body["type"] != "container" or "containerProperties" not in body:
             raise AwsError("UnsupportedOperation", "the local cloud runs job definitions with containerProperties only")
         kib = len(json.dumps(body, separators=(",", ":")).encode()) / 1024
         if kib > LARGEST_DEFINITION_KIB:
-            raise refuse(f"Job definition size must be less than {LARGEST_DEFINITION_KIB} KiB, got {kib:.0f} KiB")
+            raise refusal(f"Job definition size must be less than {LARGEST_DEFINITION_KIB} KiB, got {kib:.0f} KiB")
         _check_container(body["containerProperties"])
         container = {**{key: [] for key in _DEFINITION_LISTS}, **body["containerProperties"]}
         revisions = self.definitions.setdefault(name, [])
@@ -169,7 +204,7 @@ class Resources:
         return revisions[-1]
 
     def definition(self, key: str) -> Definition:
-        """By name (its newest active revision), `name:revision`, or ARN."""
+        """Return a revision that is active: the one of a `name:revision` or ARN, or the newest of a name."""
         name, _, revision = _name(key).partition(":")
         fitting = [
             each
@@ -177,13 +212,15 @@ class Resources:
             if each.active and (not revision or each.revision == int(revision))
         ]
         if not fitting:
-            raise refuse(f"JobDefinition: {key} does not exist or is inactive")
+            raise refusal(f"JobDefinition: {key} does not exist or is inactive")
         return fitting[-1]
 
     def deregister(self, key: str) -> None:
+        """Take a revision out of use."""
         self.definition(key).active = False
 
     def list_definitions(self, body: dict[str, Any]) -> list[Definition]:
+        """Return the revisions that DescribeJobDefinitions asks for, the newest first."""
         every = [each for revisions in self.definitions.values() for each in revisions]
         if name := body.get("jobDefinitionName"):
             every = [each for each in every if each.name == _name(name).partition(":")[0]]
@@ -195,21 +232,22 @@ class Resources:
 
 
 def named(everything: Iterable[Any], keys: list[str] | None) -> list[Any]:
-    """Those asked for by name or ARN; all when nobody asks for any."""
+    """Return the resources that are asked for by name or ARN; all of them when no keys are given."""
     wanted = {_name(key) for key in keys or ()}
     return [each for each in everything if not wanted or each.name in wanted]
 
 
 def _name(key: str) -> str:
+    """Return the name in a key, which is an ARN or the name itself."""
     return key.rpartition("/")[2]
 
 
 def _check_container(container: dict[str, Any]) -> None:
     if not container.get("image"):
-        raise refuse("Error executing request, Exception : Container properties' image should not be null or empty.")
+        raise refusal("Error executing request, Exception : Container properties' image should not be null or empty.")
     requirements = {each["type"] for each in container.get("resourceRequirements", ())}
     for requirement, old in (("VCPU", "vcpus"), ("MEMORY", "memory")):
         if requirement not in requirements and old not in container:
-            raise refuse(
+            raise refusal(
                 f"Error executing request, Exception : Resource requirement {requirement} should not be null or empty."
             )

@@ -1,4 +1,4 @@
-"""Whether a failed attempt is followed by another: retryStrategy and its evaluateOnExit rules."""
+"""The choice whether a failed attempt is followed by another: retryStrategy and its evaluateOnExit rules."""
 
 from __future__ import annotations
 
@@ -6,28 +6,36 @@ from dataclasses import dataclass
 from typing import Any
 
 _CONDITIONS = {"onStatusReason": "status_reason", "onReason": "reason", "onExitCode": "exit_code"}
+"""The conditions that a rule may have, and the field of an Exit that each looks at."""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """How an attempt ended, as rules see it."""
+    """The end of an attempt, with all that rules may look at."""
 
     exit_code: int | None = None
+    """None when the attempt has no exit code: its host was taken away, or its container did not start."""
     reason: str = ""
     status_reason: str = ""
 
 
 @dataclass(frozen=True)
 class RetryStrategy:
+    """A job's retryStrategy: how many attempts it may have, and the rules that end it sooner."""
+
     attempts: int = 1
     rules: tuple[dict[str, str], ...] = ()
 
     @classmethod
     def of(cls, body: dict[str, Any]) -> RetryStrategy:
+        """Read a strategy from the retryStrategy of a request."""
         return cls(body.get("attempts", 1), tuple(body.get("evaluateOnExit", ())))
 
-    def again(self, exit_: Exit, used: int) -> bool:
-        """The first rule that matches decides; when none does, Batch retries."""
+    def allows_another(self, exit_: Exit, used: int) -> bool:
+        """Say whether another attempt follows one that failed; `used` attempts have been made.
+
+        The first rule that matches decides. When none does, Batch retries.
+        """
         if used >= self.attempts:
             return False
         action = next((rule["action"] for rule in self.rules if _applies(rule, exit_)), "RETRY")
@@ -35,7 +43,7 @@ class RetryStrategy:
 
 
 def _applies(rule: dict[str, str], exit_: Exit) -> bool:
-    """All conditions that a rule names must match."""
+    """Say whether all the conditions that a rule names match."""
     named = {condition: rule[condition] for condition in _CONDITIONS if rule.get(condition)}
     return all(matches(pattern, _text(exit_, condition)) for condition, pattern in named.items())
 
@@ -46,6 +54,6 @@ def _text(exit_: Exit, condition: str) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Batch's globs: an asterisk may stand at the end, and nowhere else; case does not count."""
+    """Compare as Batch does: an asterisk may stand at the pattern's end and nowhere else, and case does not count."""
     pattern, text = pattern.lower(), text.lower()
     return text.startswith(pattern[:-1]) if pattern.endswith("*") else text == pattern

@@ -1,6 +1,6 @@
-"""Which job runs when: the jobs of a Region's queues, and the compute environments that bound them.
+"""Decides which job starts when: the jobs of a Region's queues, and the compute environments that bound them.
 
-Nothing here waits or polls. A job is started when room is made: at submit, at another's end, when a limit is raised.
+Nothing here waits or polls. A job starts when it can: once it is submitted, when another ends, when a limit is raised.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from orchestrator.localcloud.services.batch import dependencies
 from orchestrator.localcloud.services.batch.dependencies import Dependencies
 from orchestrator.localcloud.services.batch.jobs import ENDED, NOT_STARTED, Attempt, Job
 from orchestrator.localcloud.services.batch.retry import Exit
-from orchestrator.localcloud.services.logs import Stream
+from orchestrator.localcloud.services.logs import LogStream
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.batch.consumables import Consumables
+    from orchestrator.localcloud.services.batch.jobs import JobSpec
     from orchestrator.localcloud.services.batch.resources import ComputeEnvironment, Queue, Resources
     from orchestrator.localcloud.site import Site
 
 LOG_GROUP = "/aws/batch/job"
 GRACE_S = 30.0
-"""Between SIGTERM and SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 CONTAINER_ENDED = "Essential container in task exited"
 TIMED_OUT = "Job attempt duration exceeded timeout"
 
 
 class Scheduler:
-    """Of one Region. `lock` guards it, its jobs and its resources."""
+    """Starts and ends the jobs of one Region. `lock` guards it, its jobs and its resources."""
 
     def __init__(self, site: Site, region: str, resources: Resources, consumables: Consumables) -> None:
         self.lock = threading.RLock()
@@ -43,64 +44,58 @@ class Scheduler:
         self._resources = resources
         self._consumables = consumables
         self._dependencies = Dependencies()
-        self._waiting: dict[str, deque[Job]] = {}
+        self._runnable: dict[str, deque[Job]] = {}
         self._running: dict[Job, ComputeEnvironment] = {}
 
-    def submit(self, job: Job, awaited: list[tuple[Job, list[Job]]]) -> None:
-        """A job, or an array's children in order; `awaited`: which of them wait for which others."""
+    def enqueue(self, job: Job, waiting: list[tuple[Job, list[Job]]]) -> None:
+        """Take a job, or an array's children in their order. `waiting` says which of them wait for which others."""
         with self.lock:
-            for each, others in awaited:
+            for each, others in waiting:
                 self._dependencies.add(each, others)
             for each in job.children or [job]:
-                if self._dependencies.holds(each):
+                if self._dependencies.is_waiting(each):
                     self._move(each, "PENDING")
                 else:
-                    self._wait(each)
-            for other in dependencies.ended_already(awaited):
-                self._settle(other)
+                    self._make_runnable(each)
+            for other in dependencies.ended_already(waiting):
+                self._release_waiting(other)
             self.dispatch()
 
     def dispatch(self) -> None:
-        """Start what has room, queue by queue; a queue's head holds back those behind it."""
+        """Start all jobs that can start, queue by queue. A queue's head holds back the jobs behind it."""
         with self.lock:
             for queue in self._resources.queues_by_priority():
-                waiting = self._waiting.get(queue.arn, deque())
-                while waiting and queue.enabled:
-                    head = waiting[0]
-                    if head.status != "RUNNABLE":  # cancelled meanwhile
-                        waiting.popleft()
-                    elif self._consumables.suffice(head.spec.needs) and (room := self._room(queue, head.spec.vcpus)):
-                        self._start(waiting.popleft(), room)
-                    else:
-                        break
+                self._dispatch_queue(queue)
 
     def cancel(self, job: Job, reason: str) -> None:
-        """What has not started is not going to; what has started goes on."""
+        """Cancel a job as CancelJob does: what has not started never starts, and what has started goes on."""
         with self.lock:
-            waiting = [each for each in job.children or [job] if each.status in NOT_STARTED]
-            for each in waiting:
-                each.cancelled, each.ending = True, reason
-            self._give_up(waiting)
+            not_started = [each for each in job.children or [job] if each.status in NOT_STARTED]
+            for each in not_started:
+                each.cancelled = True
+                each.end_reason = reason
+            self._fail_not_started(not_started)
 
     def terminate(self, job: Job, reason: str) -> None:
-        """What has not started fails; what runs gets SIGTERM, and SIGKILL after the grace."""
+        """End a job as TerminateJob does: what has not started fails, and what runs gets SIGTERM, later SIGKILL."""
         with self.lock:
             living = [each for each in job.children or [job] if each.status not in ENDED]
             for each in living:
-                each.terminated, each.ending = True, reason
-            self._give_up([each for each in living if each.status in NOT_STARTED])
+                each.terminated = True
+                each.end_reason = reason
+            self._fail_not_started([each for each in living if each.status in NOT_STARTED])
             for each in living:
                 if each.status not in ENDED:
                     self._stop(each)
 
     def fail(self, job: Job, reason: str) -> None:
-        """What was accepted, but can never run."""
+        """Fail a job that was accepted but can never run."""
         with self.lock:
             for each in job.children or [job]:
                 self._end(each, "FAILED", reason)
 
-    def strike(self, job: Job, *, reclaim: bool) -> bool:
-        """Kill its process, or take away the host that it runs on; whether it ran."""
+    def kill(self, job: Job, *, reclaim: bool) -> bool:
+        """Kill a job's process; return False when it has none. With `reclaim` it ends as if its host were gone."""
         with self.lock:
             if job.process is None:
                 return False
@@ -110,31 +105,46 @@ class Scheduler:
 
     # The way to RUNNABLE, and from it
 
-    def _give_up(self, waiting: list[Job]) -> None:
-        """Jobs that wait for others fail when those have ended: so does Batch."""
-        for each in waiting:
-            if each.status in NOT_STARTED and not self._dependencies.holds(each):
-                self._end(each, "FAILED", each.ending or "")
+    def _fail_not_started(self, jobs: list[Job]) -> None:
+        """Fail jobs that are being ended. One that waits for others fails only when these have ended, as in Batch."""
+        for each in jobs:
+            if each.status in NOT_STARTED and not self._dependencies.is_waiting(each):
+                self._end(each, "FAILED", each.end_reason or "")
         self.dispatch()
 
-    def _settle(self, ended: Job) -> None:
-        """A job has ended: those behind it may run, or fall with it, and then those behind these."""
+    def _release_waiting(self, ended: Job) -> None:
+        """Let the jobs that waited for an ended one run or fail, and then those that waited for the failed ones."""
         queue = deque([ended])
         while queue:
-            for job, succeeded in self._dependencies.settle(queue.popleft()):
-                if succeeded and not job.ending:
-                    self._wait(job)
+            for job, may_run in self._dependencies.release(queue.popleft()):
+                if may_run and not job.end_reason:
+                    self._make_runnable(job)
                 else:
-                    queue += self._close(job, "FAILED", job.ending or dependencies.FAILED)
+                    queue += self._close(job, "FAILED", job.end_reason or dependencies.FAILED)
 
-    def _wait(self, job: Job) -> None:
+    def _make_runnable(self, job: Job) -> None:
         self._move(job, "RUNNABLE")
-        self._waiting.setdefault(job.spec.queue, deque()).append(job)
+        self._runnable.setdefault(job.spec.queue, deque()).append(job)
 
-    def _room(self, queue: Queue, vcpus: float) -> ComputeEnvironment | None:
+    def _dispatch_queue(self, queue: Queue) -> None:
+        runnable = self._runnable.get(queue.arn, deque())
+        while runnable and queue.enabled:
+            head = runnable[0]
+            if head.status != "RUNNABLE":  # cancelled meanwhile
+                runnable.popleft()
+                continue
+            environment = self._environment_for(head.spec, queue)
+            if environment is None:
+                return
+            self._start(runnable.popleft(), environment)
+
+    def _environment_for(self, spec: JobSpec, queue: Queue) -> ComputeEnvironment | None:
+        """Return an environment with enough free vCPUs; None when there is none, or a consumable is lacking."""
+        if not self._consumables.suffice(spec.needs):
+            return None
         for environment in self._resources.environments_of(queue):
             used = sum(job.spec.vcpus for job, where in self._running.items() if where is environment)
-            if environment.enabled and used + vcpus <= environment.max_vcpus:
+            if environment.enabled and used + spec.vcpus <= environment.max_vcpus:
                 return environment
         return None
 
@@ -145,16 +155,17 @@ class Scheduler:
         folder = self._site.work / "batch" / self._region / job.id
         folder.mkdir(parents=True)
         file = folder.with_suffix(".log")
-        job.tail = self._site.logs.open(Stream(self._region, LOG_GROUP, job.log_stream), file)
+        job.tail = self._site.logs.open(LogStream(self._region, LOG_GROUP, job.log_stream), file)
         job.process = self._site.processes.start(
-            Command(_argv(job), self._environment(job, environment), folder, file),
+            Command(_argv(job), self._variables(job, environment), folder, file),
             started=lambda: self._on_started(job),
             ended=lambda ending: self._on_ended(job, ending),
         )
 
-    def _environment(self, job: Job, environment: ComputeEnvironment) -> dict[str, str]:
+    def _variables(self, job: Job, environment: ComputeEnvironment) -> dict[str, str]:
+        """Return a job's environment variables. Those that Batch sets win over those that the job asks for."""
         queue = job.spec.queue.rpartition("/")[2]
-        ours = {
+        set_by_batch = {
             "AWS_REGION": self._region,
             "AWS_DEFAULT_REGION": self._region,
             "AWS_BATCH_JOB_ID": job.id,
@@ -163,10 +174,9 @@ class Scheduler:
             "AWS_BATCH_CE_NAME": environment.name,
         }
         if job.parent:
-            ours["AWS_BATCH_JOB_ARRAY_INDEX"] = str(job.index)
-            ours["AWS_BATCH_JOB_ARRAY_SIZE"] = str(len(job.parent.children))
-        region = {key: ours[key] for key in ("AWS_REGION", "AWS_DEFAULT_REGION")}
-        return {**self._site.environment, "PYTHONUNBUFFERED": "1", **region, **job.spec.environment, **ours}
+            set_by_batch["AWS_BATCH_JOB_ARRAY_INDEX"] = str(job.index)
+            set_by_batch["AWS_BATCH_JOB_ARRAY_SIZE"] = str(len(job.parent.children))
+        return {**self._site.environment, "PYTHONUNBUFFERED": "1", **job.spec.environment, **set_by_batch}
 
     # Running, and the end
 
@@ -176,28 +186,31 @@ class Scheduler:
             self._move(job, "RUNNING")
             if job.spec.timeout_s:
                 job.alarm = self._site.clock.after(job.spec.timeout_s, lambda: self._time_out(job, len(job.attempts)))
-            if job.ending:  # terminated between the order to start and the start
+            if job.end_reason:  # terminated between the order to start and the start
                 self._stop(job)
 
     def _on_ended(self, job: Job, ending: Ending) -> None:
         with self.lock:
             exit_ = _exit(job, ending)
-            self._record(job, exit_)
+            self._record_attempt(job, exit_)
             del self._running[job]
             self._consumables.give_back(job.spec.needs)
-            if exit_.exit_code == 0 and job.ending is None:
+            if exit_.exit_code == 0 and job.end_reason is None:
                 self._end(job, "SUCCEEDED", exit_.status_reason)
-            elif job.ending is None and job.spec.retry.again(exit_, len(job.attempts)):
+            elif job.end_reason is None and job.spec.retry.allows_another(exit_, len(job.attempts)):
                 job.stopped = None
-                self._wait(job)
+                self._make_runnable(job)
             else:
                 self._end(job, "FAILED", exit_.status_reason)
             self.dispatch()
 
-    def _record(self, job: Job, exit_: Exit) -> None:
-        """The attempt is over: its log is complete, its folder goes."""
+    def _record_attempt(self, job: Job, exit_: Exit) -> None:
+        """Add an attempt that is over to its job; complete its log and remove its folder."""
         now = self._site.clock.millis()
-        tail, job.tail, job.process, job.reclaimed = job.tail, None, None, False
+        tail = job.tail
+        job.tail = None
+        job.process = None
+        job.reclaimed = False
         if job.alarm:
             job.alarm.cancel()
             job.alarm = None
@@ -211,29 +224,33 @@ class Scheduler:
             shutil.rmtree(tail.file.with_suffix(""), ignore_errors=True)
 
     def _end(self, job: Job, status: str, reason: str) -> None:
+        """End a job, and let those that wait for it run or fail."""
         for ended in self._close(job, status, reason):
-            self._settle(ended)
+            self._release_waiting(ended)
 
     def _close(self, job: Job, status: str, reason: str) -> list[Job]:
-        """The last change of a job's state; the jobs that have ended by it: this one, and perhaps its array."""
+        """Change a job's state for the last time; return what has ended by it: the job, and perhaps its array."""
         job.stopped = self._site.clock.millis()
         job.status_reason = reason
         self._move(job, status)
         return [each for each in (job, job.parent) if each and each.status in ENDED]
 
     def _move(self, job: Job, status: str) -> None:
+        """Change a job's state, and send the event of that."""
         job.move(status, self._site.clock.millis())
-        self._site.events.of_job(self._region, job)
+        self._site.events.send_job_change(self._region, job)
         if job.parent and job.parent.status in ENDED:
-            self._site.events.of_job(self._region, job.parent)
+            self._site.events.send_job_change(self._region, job.parent)
 
     def _time_out(self, job: Job, attempt: int) -> None:
+        """End an attempt that has run too long. Nothing happens when another attempt runs by now."""
         with self.lock:
             if job.status == "RUNNING" and len(job.attempts) == attempt:
-                job.ending = TIMED_OUT
+                job.end_reason = TIMED_OUT
                 self._stop(job)
 
     def _stop(self, job: Job) -> None:
+        """Send SIGTERM to a job's process, and SIGKILL when the grace is over."""
         process = job.process
         if process:
             self._site.processes.signal(process, signal.SIGTERM)
@@ -241,22 +258,23 @@ class Scheduler:
 
 
 def _argv(job: Job) -> list[str]:
-    """`python` is the Python that runs this cloud: it has what the image would have."""
+    """Return a job's command, where `python` is the Python that runs this cloud: it has what the image would have."""
     program, *arguments = job.spec.command
     return [sys.executable if program in ("python", "python3") else program, *arguments]
 
 
 def _exit(job: Job, ending: Ending) -> Exit:
-    if job.reclaimed and job.ending is None:
+    """Say in Batch's words how the attempt that runs has ended."""
+    if job.reclaimed and job.end_reason is None:
         return Exit(None, "", f"Host EC2 (instance {_instance(job)}) terminated.")
     if ending.code is None:
         reason = (
             f"CannotStartContainerError: Error response from daemon: failed to create task: {ending.refusal}: unknown"
         )
-        return Exit(None, reason[:255], job.ending or "Task failed to start")
-    return Exit(ending.code, "", job.ending or CONTAINER_ENDED)
+        return Exit(None, reason[:255], job.end_reason or "Task failed to start")
+    return Exit(ending.code, "", job.end_reason or CONTAINER_ENDED)
 
 
 def _instance(job: Job) -> str:
-    """The id of the machine that an attempt had; the same whenever the same is replayed."""
+    """Return the id of an attempt's machine. It is made from names, so a run that is replayed has the same ids."""
     return "i-0" + hashlib.sha256(f"{job.id}/{len(job.attempts)}".encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""AWS's Price List: products that come as JSON strings, each with its terms, a page at a time."""
+"""AWS's Price List: products with their prices, as JSON strings, a page at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.services.market.table import REGIONS, VCPUS, offered, on_demand, transfer
+from orchestrator.localcloud.services.market.price_table import (
+    REGIONS,
+    VCPUS,
+    is_offered,
+    on_demand_price,
+    transfer_price,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,14 +27,14 @@ _SINCE = "2026-10-01T00:00:00Z"
 
 
 class Pricing:
-    """The same at each endpoint."""
+    """The Price List's API, which says the same at each of its endpoints. An operation is a method of boto3's name."""
 
     def describe_services(self, body: Body) -> Body:
         wanted = body.get("ServiceCode")
         codes = [code for code in _SERVICES if wanted in (None, code)]
         if not codes:
             raise AwsError("NotFoundException", f"No service found for service code {wanted}")
-        found = [{"ServiceCode": code, "AttributeNames": sorted(_names(code))} for code in codes]
+        found = [{"ServiceCode": code, "AttributeNames": sorted(_attribute_names(code))} for code in codes]
         return {"FormatVersion": "aws_v1", **_page("Services", found, body)}
 
     def get_attribute_values(self, body: Body) -> Body:
@@ -45,6 +51,7 @@ class Pricing:
 
 
 def _fits(product: Body, condition: Body) -> bool:
+    """Say whether a product matches a filter of GetProducts."""
     attributes = {**product["attributes"], "productFamily": product["productFamily"], "sku": product["sku"]}
     value, wanted = attributes.get(condition["Field"], ""), condition["Value"]
     several = [each.strip() for each in wanted.split(",")]
@@ -65,10 +72,13 @@ def _page(member: str, everything: list[Any], body: Body) -> Body:
     if not token.isdecimal():
         raise AwsError("InvalidNextTokenException", "Invalid NextToken")
     stop = int(token) + min(body.get("MaxResults") or _MOST, _MOST)
-    return {member: everything[int(token) : stop], **({"NextToken": str(stop)} if stop < len(everything) else {})}
+    answer: Body = {member: everything[int(token) : stop]}
+    if stop < len(everything):
+        answer["NextToken"] = str(stop)
+    return answer
 
 
-def _names(service: str) -> set[str]:
+def _attribute_names(service: str) -> set[str]:
     return {"productFamily"}.union(*(each["product"]["attributes"] for each in _products(service)))
 
 
@@ -80,7 +90,7 @@ def _products(service: str) -> list[Body]:
 
 
 def _trainings() -> list[Body]:
-    """One product for each component: whoever forgets to say Training finds several prices."""
+    """Return a product for each component of SageMaker: who does not ask for Training finds several prices."""
     return [
         _product(
             "AmazonSageMaker",
@@ -95,11 +105,11 @@ def _trainings() -> list[Body]:
                 "locationType": "AWS Region",
                 "regionCode": region.name,
             },
-            ("Hrs", on_demand(name, region.name, training=True)),
+            ("Hrs", on_demand_price(name, region.name, training=True)),
         )
         for region in REGIONS.values()
         for name in VCPUS
-        if offered(name, region.name)
+        if is_offered(name, region.name)
         for component, usage in (("Training", "Train"), ("Hosting", "Host"), ("Processing", "Processing"))
     ]
 
@@ -121,11 +131,11 @@ def _instances() -> list[Body]:
                 "locationType": "AWS Region",
                 "regionCode": region.name,
             },
-            ("Hrs", on_demand(name, region.name) * (1.0 if system == "Linux" else 1.4)),
+            ("Hrs", on_demand_price(name, region.name) * (1.0 if system == "Linux" else 1.4)),
         )
         for region in REGIONS.values()
         for name in VCPUS
-        if offered(name, region.name)
+        if is_offered(name, region.name)
         for system in ("Linux", "Windows")
     ]
 
@@ -143,7 +153,7 @@ def _transfers() -> list[Body]:
                 "toRegionCode": destination.name,
                 "usagetype": f"{source.prefix}-{destination.prefix}-AWS-Out-Bytes",
             },
-            ("GB", transfer(source.name, destination.name)),
+            ("GB", transfer_price(source.name, destination.name)),
         )
         for source in REGIONS.values()
         for destination in REGIONS.values()
@@ -159,7 +169,7 @@ _SERVICES: dict[str, Callable[[], list[Body]]] = {
 
 
 def _product(service: str, family: str, attributes: dict[str, str], price: tuple[str, float]) -> Body:
-    """With one term, on demand, of one dimension. A SKU is 16 letters and digits."""
+    """Return a product with one price on demand. Its SKU is 16 letters and digits."""
     sku = hashlib.sha256(json.dumps(attributes).encode()).hexdigest()[:16].upper()
     unit, usd = price
     term, rate = f"{sku}.JRTCKXETXF", f"{sku}.JRTCKXETXF.6YS6EN2CT7"

@@ -1,4 +1,4 @@
-"""SageMaker's operations on training jobs in one Region: a method each, named as boto3 names it."""
+"""SageMaker's operations on training jobs in one Region."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http import validation
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.services.quotas import Line, exceeded
-from orchestrator.localcloud.services.sagemaker import checks
-from orchestrator.localcloud.services.sagemaker.job import ENDED, Training
+from orchestrator.localcloud.services.quotas import QuotaKey, exceeded_message
+from orchestrator.localcloud.services.sagemaker.request_checks import check_request, validation_error
+from orchestrator.localcloud.services.sagemaker.training import ENDED, Training
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
@@ -18,11 +18,17 @@ Body = dict[str, Any]
 
 
 class Trainings:
+    """SageMaker in one Region. Each operation is a method: it has boto3's name, takes a request, returns an answer.
+
+    A method raises AwsError to refuse a request.
+    """
+
     def __init__(self, site: Site, region: str, lifecycle: Lifecycle) -> None:
         self._site = site
         self._region = region
         self._lifecycle = lifecycle
         self.jobs: dict[str, Training] = {}
+        """All trainings by their names."""
 
     def create_training_job(self, body: Body) -> Body:
         shape = validation.operation("sagemaker", "CreateTrainingJob")
@@ -37,7 +43,7 @@ class Trainings:
                     "Training job names must be unique within an AWS account and region, "
                     f"and a training job with this name already exists ({arn})",
                 )
-            checks.check(body, self._region, self._site.objects)
+            check_request(body, self._region, self._site.objects)
             training = Training(name, arn, self._region, body, self._site.clock.now())
             self._check_quota(training)
             training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}
@@ -46,15 +52,16 @@ class Trainings:
         return {"TrainingJobArn": arn}
 
     def _check_quota(self, training: Training) -> None:
-        line = Line(self._region, training.instance_type, training.spot)
+        """Raise SageMaker's refusal of a training that would exceed its quota."""
+        key = QuotaKey(self._region, training.instance_type, training.spot)
         used = sum(
             each.instances
             for each in self.jobs.values()
-            if each.status not in ENDED and (each.instance_type, each.spot) == (line.instance_type, line.spot)
+            if each.status not in ENDED and (each.instance_type, each.spot) == (key.instance_type, key.spot)
         )
-        limit = self._site.quotas.of(line)
+        limit = self._site.quotas.limit(key)
         if used + training.instances > limit:
-            raise AwsError("ResourceLimitExceeded", exceeded(line, limit, used, training.instances))
+            raise AwsError("ResourceLimitExceeded", exceeded_message(key, limit, used, training.instances))
 
     def describe_training_job(self, body: Body) -> Body:
         with self._lifecycle.lock:
@@ -63,7 +70,7 @@ class Trainings:
     def stop_training_job(self, body: Body) -> None:
         training = self._job(body)
         if training.status in ENDED:
-            raise checks.invalid(f"The request was rejected because the training job is in status {training.status}.")
+            raise validation_error(f"The request was rejected because the training job is in status {training.status}.")
         self._lifecycle.stop(training, "Stopped")
 
     def delete_training_job(self, body: Body) -> None:
@@ -77,7 +84,10 @@ class Trainings:
             del self.jobs[training.name]
 
     def list_training_jobs(self, body: Body) -> Body:
-        """Newest first. StatusEquals filters after paging, as SageMaker's does: a page may be empty and have a next."""
+        """Return a page of trainings, the newest first.
+
+        StatusEquals filters after paging, as SageMaker's does: a page may be empty and have a next one.
+        """
         with self._lifecycle.lock:
             jobs = [job for job in self.jobs.values() if _matches(job, body)]
         key = "name" if body.get("SortBy") == "Name" else "created"
@@ -86,34 +96,39 @@ class Trainings:
         stop = start + body.get("MaxResults", 10)
         wanted = body.get("StatusEquals")
         page = [job.brief() for job in jobs[start:stop] if wanted in (None, job.status)]
-        return {"TrainingJobSummaries": page, **({"NextToken": str(stop)} if stop < len(jobs) else {})}
+        answer: Body = {"TrainingJobSummaries": page}
+        if stop < len(jobs):
+            answer["NextToken"] = str(stop)
+        return answer
 
     # Tags
 
     def list_tags(self, body: Body) -> Body:
-        tags = self.tagged(body["ResourceArn"]).tags
+        tags = self._tagged(body["ResourceArn"]).tags
         return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
     def add_tags(self, body: Body) -> Body:
-        self.tagged(body["ResourceArn"]).tags.update({tag["Key"]: tag["Value"] for tag in body["Tags"]})
+        self._tagged(body["ResourceArn"]).tags.update({tag["Key"]: tag["Value"] for tag in body["Tags"]})
         return self.list_tags(body)
 
     def delete_tags(self, body: Body) -> None:
-        tags = self.tagged(body["ResourceArn"]).tags
+        tags = self._tagged(body["ResourceArn"]).tags
         for key in body["TagKeys"]:
             tags.pop(key, None)
 
-    def tagged(self, arn: str) -> Training:
+    def _tagged(self, arn: str) -> Training:
+        """Return the training of an ARN, to read or change its tags."""
         return self._job({"TrainingJobName": arn.rpartition("/")[2]})
 
     def _job(self, body: Body) -> Training:
         training = self.jobs.get(body.get("TrainingJobName", ""))
         if training is None:
-            raise checks.invalid("Requested resource not found.")
+            raise validation_error("Requested resource not found.")
         return training
 
 
 def _matches(job: Training, body: Body) -> bool:
+    """Say whether a training matches the filters of ListTrainingJobs, but for its status."""
     bounds = (
         job.created > body.get("CreationTimeAfter", float("-inf")),
         job.created < body.get("CreationTimeBefore", float("inf")),

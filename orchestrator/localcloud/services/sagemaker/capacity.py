@@ -1,4 +1,8 @@
-"""What a Region has not got: instances that it refuses for a while, whatever the quota allows."""
+"""Capacity: the instances that a Region lacks for a while, whatever the quota allows.
+
+A fault adds a shortage (`Lifecycle.add_shortage`). While it lasts, a training that it concerns waits or fails, in
+`Lifecycle._wait_or_fail_for_capacity`.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.localcloud.services.sagemaker.job import Training
+    from orchestrator.localcloud.services.sagemaker.training import Training
 
-FAILURE = (
+NO_CAPACITY = (
     "CapacityError: Unable to provision requested ML compute capacity. Please retry using a different ML instance type."
 )
-RETRYING = "Starting - Insufficient capacity error from EC2 while launching instances, retrying!"
+"""The failure reason of a training that may not wait."""
+WAITING_FOR_CAPACITY = "Starting - Insufficient capacity error from EC2 while launching instances, retrying!"
 PENDING_TOO_LONG = "Training job pending time exceeded MaxPendingTimeInSeconds provided"
 
 ACCELERATED = ("ml.p", "ml.g", "ml.trn")
-"""Only these wait for MaxPendingTimeInSeconds."""
+"""The families of instance types that wait for MaxPendingTimeInSeconds. No others do."""
 
 
 @dataclass(frozen=True)
 class Shortage:
-    """Of a Region's instances of any type or of one, of any purchase or of one."""
+    """Instances that a Region lacks. Without a type or a purchase, it concerns all types or both purchases."""
 
     region: str
     instance_type: str | None = None
     spot: bool | None = None
 
     def concerns(self, training: Training) -> bool:
+        """Say whether a training asks for such instances."""
         return (
             self.region == training.region
             and self.instance_type in (None, training.instance_type)
@@ -35,6 +41,9 @@ class Shortage:
 
 
 def may_wait(training: Training) -> bool:
-    """Spot waits for capacity, and so does an accelerated instance with a time to be pending; the rest fail."""
+    """Say whether a training waits while there is no capacity; one that may not wait fails.
+
+    Spot waits, and so does an accelerated instance whose request gives a time to be pending.
+    """
     patient = "MaxPendingTimeInSeconds" in training.request["StoppingCondition"]
     return training.spot or (patient and training.instance_type.startswith(ACCELERATED))

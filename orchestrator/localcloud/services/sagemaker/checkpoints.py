@@ -1,22 +1,24 @@
-"""Checkpoints: S3 and a host's folder, kept alike.
+"""A host's folder of checkpoints, and the prefix in S3 that is kept like it.
 
-SageMaker copies to S3 what changes, all along; so an instance that is taken away loses only the last moment's.
+SageMaker copies changes to S3 all the time. So an instance that is taken away loses only those of the last moment.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.services.sagemaker.container import Uri, download
+from orchestrator.localcloud.services.sagemaker.s3_files import Uri, download
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.services.moto_backends import Objects
-    from orchestrator.localcloud.services.sagemaker.toolkit import Host
+    from orchestrator.localcloud.services.sagemaker.host import Host
 
 
 class Checkpoints:
+    """Copies one host's checkpoints from S3 and to S3, as the request's CheckpointConfig asks."""
+
     def __init__(self, host: Host, config: dict[str, Any], objects: Objects) -> None:
         local = host.local(config.get("LocalPath", "/opt/ml/checkpoints"))
         self._folder: Path = host.base / str(local)  # an absolute path replaces the base
@@ -25,28 +27,30 @@ class Checkpoints:
         self._copied: dict[Path, tuple[int, int]] = {}
 
     def restore(self) -> None:
-        """All that S3 has: of an earlier run, or of another training."""
+        """Write all that S3 has into the folder. It may be of an earlier execution, or of another training."""
         download(self._objects, self._uri, self._folder)
         for file in self._files():
             self._copied[file] = _state(file)
 
     def save(self) -> None:
-        """What has changed since the last look."""
+        """Write to S3 each file that has changed since the last call."""
         for file in self._files():
             try:
                 state = _state(file)
-                body = file.read_bytes() if self._copied.get(file) != state else None
+                if self._copied.get(file) == state:
+                    continue
+                body = file.read_bytes()
             except FileNotFoundError:  # it has just been moved away
                 continue
-            if body is not None:
-                uri = self._uri / file.relative_to(self._folder).as_posix()
-                self._objects.write(uri.bucket, uri.key, body)
-                self._copied[file] = state
+            uri = self._uri / file.relative_to(self._folder).as_posix()
+            self._objects.write(uri.bucket, uri.key, body)
+            self._copied[file] = state
 
     def _files(self) -> list[Path]:
         return sorted(file for file in self._folder.rglob("*") if file.is_file())
 
 
 def _state(file: Path) -> tuple[int, int]:
+    """Return what changes whenever a file does: its time and its size."""
     found = file.stat()
     return found.st_mtime_ns, found.st_size

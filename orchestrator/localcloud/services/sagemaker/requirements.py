@@ -1,8 +1,8 @@
-"""requirements.txt beside a training's code: what this Python lacks of it is installed for that training alone.
+"""A training's requirements.txt: what this Python lacks of it is installed, for that training alone.
 
-Run as a script of its own by the training's process, before the training: `requirements.py FILE FOLDER`. The toolkit
-installs into the image; here that would be the Python that we run on, so what is missing goes to a folder of the
-training's. What is there already is used as it is.
+The training's process runs this file as a script before the training: `requirements.py FILE FOLDER`. The toolkit
+installs into the image. Here that would be the Python that we run on, so missing packages go to a folder of the
+training's. Packages that are there already are used as they are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orchestrator.localcloud.services.sagemaker.toolkit import Host
+    from orchestrator.localcloud.services.sagemaker.host import Host
 
 
-def before(argv: list[str], host: Host) -> list[str]:
-    """The same command, after an installation if the code asks for one."""
+def with_requirements(argv: list[str], host: Host) -> list[str]:
+    """Return a command that installs what a host's code requires, if anything, and then does what `argv` does."""
     file = host.code / "requirements.txt"
     if not file.exists():
         return argv
@@ -28,15 +28,16 @@ def before(argv: list[str], host: Host) -> list[str]:
 
 
 def main(file: str, folder: str) -> int:
+    """Install into a folder what is missing of a requirements file; return the exit code."""
     found = _pip("install", "--dry-run", "--quiet", "--report", "-", "-r", file)
     if found.returncode:
-        return _failed(file, found)
-    missing = [_exactly(each) for each in json.loads(found.stdout)["install"]]
+        return _fail(file, found)
+    missing = [_pinned(each) for each in json.loads(found.stdout)["install"]]
     if not missing:
         return 0
     installed = _pip("install", "--no-deps", "--target", folder, *missing)
     sys.stdout.write(installed.stdout)
-    return _failed(file, installed) if installed.returncode else 0
+    return _fail(file, installed) if installed.returncode else 0
 
 
 def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,14 +45,14 @@ def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def _exactly(found: dict[str, Any]) -> str:
-    """One distribution of pip's report, as a requirement that means just this one."""
+def _pinned(found: dict[str, Any]) -> str:
+    """Return a requirement that means just one distribution of pip's report."""
     name, version = found["metadata"]["name"], found["metadata"]["version"]
     return f"{name} @ {found['download_info']['url']}" if found["is_direct"] else f"{name}=={version}"
 
 
-def _failed(file: str, pip: subprocess.CompletedProcess[str]) -> int:
-    """The toolkit's words, in the file that SageMaker shows."""
+def _fail(file: str, pip: subprocess.CompletedProcess[str]) -> int:
+    """Write the toolkit's words into the failure file, and return the exit code."""
     command = f"{sys.executable} -m pip install -r {Path(file).name}"
     error = f'ExitCode {pip.returncode}\nErrorMessage "{pip.stderr.strip()}"'
     text = f'InstallRequirementsError:\n{error}\nCommand "{command}"'

@@ -1,4 +1,7 @@
-"""How the hosts of a training become processes: as AWS's toolkit would start them, or by that toolkit itself."""
+"""The contract of those who start a training's processes, and what all of them need to know of a training.
+
+imitated_toolkit.py starts them as AWS's toolkit would. machines/real_toolkit.py has that toolkit itself start them.
+"""
 
 from __future__ import annotations
 
@@ -9,37 +12,59 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.machines.processes import Command, Ending
-    from orchestrator.localcloud.services.sagemaker.job import Training
-    from orchestrator.localcloud.services.sagemaker.toolkit import Host
+    from orchestrator.localcloud.services.sagemaker.host import Host
+    from orchestrator.localcloud.services.sagemaker.training import Training
+
+
+class CannotStart(Exception):
+    """A training needs something that the local cloud has not. It fails, with this message as its reason."""
 
 
 class Starter(Protocol):
+    """Turns the hosts of trainings into processes. One starter serves all trainings of a cloud.
+
+    `Execution` calls it in the order of the methods below; the network interface must be known before there are hosts.
+    """
+
     @property
-    def told(self) -> str:
-        """What to tell who starts this cloud; nothing about the usual."""
+    def description(self) -> str:
+        """A sentence on how trainings are started, for the one who starts this cloud; empty if as usual."""
 
-    def interface(self, request: Mapping[str, Any]) -> str:
-        """The network interface that a training's hosts are told of; Unlaunchable when it cannot run here."""
+    def network_interface(self, request: Mapping[str, Any]) -> str:
+        """Return the name of the network interface that a training's hosts are given.
 
-    def unpack(self, host: Host) -> None:
-        """Its code, as far as it lies there before the container starts."""
+        Raise CannotStart when the training of this CreateTrainingJob request cannot run on this machine.
+        """
+
+    def unpack_code(self, host: Host) -> None:
+        """Write the training's code into a host's folder, unless the container does that itself.
+
+        Called for each host, when the configuration and the channels are there.
+        """
 
     def commands(self, training: Training, hosts: list[Host], folder: Path) -> dict[str, Command]:
-        """Processes by name. They run together: when one fails, the others are of no use."""
+        """Return the processes to start, each under a name of its own.
 
-    def shown(self, training: Training) -> Callable[[str], str]:
-        """What becomes of a line that they print, on its way to the log."""
+        They run together: when one fails, all others are killed. Each writes to the log of a host. A host without a
+        process must have a log, too. `folder` belongs to this execution, and files may be written there.
+        """
+
+    def line_formatter(self, training: Training) -> Callable[[str], str]:
+        """Return a function that gives a line which a process printed the form that the log shows."""
 
     @property
-    def exhausting(self) -> int:
-        """The signal to them by which what a training runs is killed, as for taking too much memory."""
+    def out_of_memory_signal(self) -> int:
+        """The signal that makes a process of `commands` end as if the training had taken too much memory."""
 
-    def failure(self, training: Training, hosts: list[Host], ending: Ending, lines: list[str]) -> str:
-        """Why it failed, as DescribeTrainingJob tells it."""
+    def failure_reason(self, training: Training, hosts: list[Host], ending: Ending, lines: list[str]) -> str:
+        """Return why a training failed, as DescribeTrainingJob shows it.
+
+        `ending` is the end of the process that failed first, and `lines` are the logs of all hosts.
+        """
 
 
-def environment(training: Training) -> dict[str, str]:
-    """What SageMaker gives every container."""
+def container_environment(training: Training) -> dict[str, str]:
+    """Return the variables that SageMaker gives every container."""
     return {
         "TRAINING_JOB_NAME": training.name,
         "TRAINING_JOB_ARN": training.arn,
@@ -48,13 +73,15 @@ def environment(training: Training) -> dict[str, str]:
     }
 
 
-def asked(training: Training) -> dict[str, str]:
-    """What its request adds to that."""
+def requested_environment(training: Training) -> dict[str, str]:
+    """Return the variables that a training's request asks for."""
     return dict(training.request.get("Environment", {}))
 
 
-def entrypoint(training: Training) -> list[str]:
-    """A container's own, which takes the toolkit's place; empty when it has none."""
+def own_entrypoint(training: Training) -> list[str]:
+    """Return the command that a training runs instead of the toolkit; empty when it uses the toolkit."""
     algorithm = training.request["AlgorithmSpecification"]
     words = algorithm.get("ContainerEntrypoint", [])
-    return [*words, *algorithm.get("ContainerArguments", ())] if words else []
+    if not words:
+        return []
+    return [*words, *algorithm.get("ContainerArguments", ())]

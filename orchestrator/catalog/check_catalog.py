@@ -1,0 +1,166 @@
+"""Finds what is missing from the loaded catalog, or looks wrong: for people to read, before a plan needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, func, select
+
+from orchestrator.catalog.file_cells import is_local
+from orchestrator.catalog.market import ANY, REFERENCE
+from orchestrator.catalog.wording import counted, few
+from orchestrator.db.engine import reading
+from orchestrator.db.tables import (
+    campaigns,
+    commitments,
+    datasets,
+    interruptions,
+    prices,
+    quotas,
+    replicas,
+    transfer_prices,
+)
+from orchestrator.wire.task import Lane, Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Column, Connection, Engine, Row, Table
+
+STALE = timedelta(days=30)
+"""A price that was not observed for longer is reported."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that is missing from the catalog, or looks wrong."""
+
+    kind: str
+    """The kind of file that would mend it."""
+    message: str
+
+
+class _Fact(NamedTuple):
+    value: float
+    observed_at: datetime
+
+
+def check_catalog(engine: Engine, now: datetime) -> list[Problem]:
+    """Return all that is missing or looks wrong, a line for each sort of problem."""
+    with reading(engine) as connection:
+        replicated = {(row.dataset, row.region) for row in connection.execute(select(replicas))}
+        listed = _newest(connection, prices, prices.c.usd_per_hour)
+        usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and _may_train(lane)}
+        slots = _newest(connection, quotas, quotas.c.slots)
+        return [
+            *_missing_data(connection, replicated),
+            *_free_prices(listed),
+            *_missing_prices(replicated, usable),
+            *_dear_spot_prices(usable),
+            *_old_prices(listed, now),
+            *_missing_quotas(usable, slots),
+            *_missing_transfers(connection, {region for _, region in replicated}, {lane.region for lane in usable}),
+            *_useless_interruptions(connection, usable),
+            *_useless_commitments(connection, usable, now),
+        ]
+
+
+def _may_train(lane: Lane) -> bool:
+    return lane.platform != REFERENCE and not is_local(lane.region)
+
+
+def _missing_data(connection: Connection, replicated: set[tuple[str, str]]) -> Iterator[Problem]:
+    versions = connection.execute(select(datasets.c.dataset, datasets.c.campaign)).fetchall()
+    names = set(connection.scalars(select(campaigns.c.campaign)))
+    if bare := sorted(names - {row.campaign for row in versions}):
+        yield Problem("datasets", f"{counted(bare, 'campaign')} without a dataset: {few(bare)}")
+    if bare := sorted({row.dataset for row in versions} - {dataset for dataset, _ in replicated}):
+        yield Problem("replicas", f"{counted(bare, 'dataset')} without a replica: {few(bare)}")
+
+
+def _free_prices(listed: dict[Lane, _Fact]) -> Iterator[Problem]:
+    if free := sorted(lane for lane, fact in listed.items() if fact.value == 0):
+        yield Problem("prices", f"{counted(free, 'price')} of $0, taken for unknown: {few(map(str, free))}")
+
+
+def _missing_prices(replicated: set[tuple[str, str]], usable: dict[Lane, _Fact]) -> Iterator[Problem]:
+    priced = {lane.region for lane in usable}
+    for region in sorted({region for _, region in replicated} - priced):
+        there = [dataset for dataset, its_region in replicated if its_region == region]
+        yield Problem("prices", f"{counted(there, 'replica')} in {region}, where nothing has a price")
+
+
+def _dear_spot_prices(usable: dict[Lane, _Fact]) -> Iterator[Problem]:
+    dear = []
+    for lane, fact in sorted(usable.items()):
+        on_demand = usable.get(replace(lane, purchase=Purchase.ON_DEMAND))
+        if lane.purchase is Purchase.SPOT and on_demand and fact.value >= on_demand.value:
+            dear.append(f"{lane} at ${fact.value:g}")
+    if dear:
+        yield Problem("prices", f"{counted(dear, 'spot price')} no lower than on demand: {few(dear)}")
+
+
+def _old_prices(listed: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
+    if old := sorted((fact.observed_at, lane) for lane, fact in listed.items() if now - fact.observed_at > STALE):
+        oldest, lane = old[0]
+        how_many = counted(old, "price")
+        yield Problem("prices", f"{how_many} older than {STALE.days} days; the oldest is {lane}, of {oldest:%Y-%m-%d}")
+
+
+def _missing_quotas(usable: dict[Lane, _Fact], slots: dict[Lane, _Fact]) -> Iterator[Problem]:
+    if bare := sorted(set(usable) - set(slots)):
+        yield Problem("quotas", f"{counted(bare, 'lane')} without a known quota: {few(map(str, bare))}")
+
+
+def _missing_transfers(connection: Connection, sources: set[str], targets: set[str]) -> Iterator[Problem]:
+    rows = connection.execute(select(transfer_prices.c.from_region, transfer_prices.c.to_region))
+    known = {(row.from_region, row.to_region) for row in rows}
+    pairs = {(source, target) for source in sources for target in targets if source != target}
+    if bare := sorted(pairs - known):
+        names = few(f"{source} to {target}" for source, target in bare)
+        yield Problem("transfer_prices", f"{counted(bare, 'pair')} of Regions without a transfer price: {names}")
+
+
+def _useless_interruptions(connection: Connection, usable: dict[Lane, _Fact]) -> Iterator[Problem]:
+    table = interruptions.c
+    rows = connection.execute(select(table.platform, table.region, table.instance_type).distinct())
+    priced = {(lane.platform, lane.region, lane.instance_type) for lane in usable}
+    priced |= {(REFERENCE, region, name[3:]) for platform, region, name in priced if platform == "sagemaker"}
+    if bare := sorted({tuple(row) for row in rows} - priced):
+        names = few("/".join(machine) for machine in bare)
+        yield Problem("prices", f"{counted(bare, 'interruption rate')} of what has no price: {names}")
+
+
+def _useless_commitments(connection: Connection, usable: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
+    rows = connection.execute(select(commitments).order_by(commitments.c.ends_at, commitments.c.commitment)).fetchall()
+    if over := [row for row in rows if row.ends_at <= now]:
+        names = few(f"{row.commitment} ({row.ends_at:%Y-%m-%d})" for row in over)
+        verb = "is" if len(over) == 1 else "are"
+        yield Problem("commitments", f"{counted(over, 'commitment')} that {verb} over: {names}")
+    for row in rows:
+        if row.ends_at > now and not any(_covers(row, lane) for lane in usable):
+            yield Problem(
+                "prices", f"{row.commitment} is for {row.instance_type} in {row.region}, which has no on_demand price"
+            )
+
+
+def _covers(commitment: Row[Any], lane: Lane) -> bool:
+    return (
+        lane.platform == commitment.platform
+        and lane.purchase is Purchase.ON_DEMAND
+        and commitment.region in (ANY, lane.region)
+        and commitment.instance_type in (ANY, lane.instance_type)
+    )
+
+
+def _newest(connection: Connection, table: Table, fact: Column[float]) -> dict[Lane, _Fact]:
+    """Return the newest observation of each lane. A quota of all instance types together belongs to no lane."""
+    key = [table.c[name] for name in ("platform", "region", "instance_type", "purchase")]
+    newest = select(*key, func.max(table.c.observed_at).label("observed_at")).group_by(*key).subquery()
+    same = and_(*(newest.c[column.name] == column for column in (*key, table.c.observed_at)))
+    rows = connection.execute(
+        select(*key, fact, table.c.observed_at).join_from(table, newest, same).where(table.c.instance_type != ANY)
+    )
+    return {Lane(*row[:3], Purchase(row.purchase)): _Fact(row[4], row.observed_at) for row in rows}

@@ -1,0 +1,98 @@
+"""The commitments that a sweep may use: what is paid for already.
+
+A training plan is a lane for a while. A savings plan is so many dollars an hour.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Column, Integer, MetaData, Table, Text, insert, select
+
+from orchestrator.catalog.market import ANY, POOLS
+from orchestrator.db.tables import commitments
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row
+
+    from orchestrator.spec.sweep import Where
+
+TRAINING_PLAN = "training_plan"
+SAVINGS_PLAN = "savings_plan"
+HOUR = timedelta(hours=1)
+FAR_H = 365 * 24
+"""Hours from now that are far away: no plan looks further ahead."""
+
+COMMITTED = Table(
+    "committed",
+    MetaData(),
+    *(Column(name, Text, nullable=False) for name in ("platform", "region", "instance_type")),
+    Column("slots", Integer, nullable=False),
+    Column("opens_h", Integer, nullable=False),
+    Column("closes_h", Integer, comment="null if that is far away"),
+    Column("arn", Text, nullable=False),
+    prefixes=["TEMPORARY"],
+)
+"""A temporary table of the training plans that are not over. It is gone with the transaction."""
+
+
+def gather_training_plans(connection: Connection, where: Where, now: datetime) -> None:
+    """Write the training plans that this sweep might use into COMMITTED.
+
+    A plan in several parts has a row for each. Only the first part that is not over is used.
+    """
+    rows = [
+        {name: getattr(row, name) for name in ("platform", "region", "instance_type", "slots", "arn")}
+        | {"opens_h": opens, "closes_h": closes}
+        for row, opens, closes in _commitments_in_use(connection, TRAINING_PLAN, where, now)
+    ]
+    latest_first = sorted(rows, key=lambda row: row["opens_h"], reverse=True)
+    earliest_part = {row["arn"]: row for row in latest_first}
+    COMMITTED.create(connection)
+    if earliest_part:
+        connection.execute(insert(COMMITTED), list(earliest_part.values()))
+
+
+def savings_pools(connection: Connection, where: Where, now: datetime) -> list[tuple[Any, ...]]:
+    """Return the savings plans that this sweep might use, as rows of POOLS sorted by name.
+
+    There are none for a sweep that may not buy on demand: savings plans are for on-demand hours.
+    """
+    if Purchase.ON_DEMAND not in where.purchases:
+        return []
+    facts = POOLS[1:-2]
+    return sorted(
+        (row.commitment, *(getattr(row, name) for name in facts), opens, math.inf if closes is None else closes)
+        for row, opens, closes in _commitments_in_use(connection, SAVINGS_PLAN, where, now)
+    )
+
+
+def _commitments_in_use(
+    connection: Connection, kind: str, where: Where, now: datetime
+) -> list[tuple[Row[Any], int, int | None]]:
+    """Return the commitments of a kind that this sweep might use, each with the hours from now in which it is ours."""
+    found = []
+    for row in connection.execute(select(commitments).where(commitments.c.kind == kind)):
+        opens, closes = window(row.starts_at, row.ends_at, now)
+        is_open = opens < (FAR_H if closes is None else closes)
+        region_allowed = not where.regions or row.region in (ANY, *where.regions)
+        type_allowed = row.instance_type in (ANY, *where.instance_types)
+        if is_open and region_allowed and type_allowed:
+            found.append((row, opens, closes))
+    return found
+
+
+def window(starts_at: datetime, ends_at: datetime, now: datetime) -> tuple[int, int | None]:
+    """Return in how many hours from now a commitment opens, and in how many it closes: None if that is far away.
+
+    The hours are whole, so that plans made within one hour are equal. It opens as seen from the hour that has begun,
+    and closes as seen from the next hour: so no hour is promised that is not there.
+    """
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    next_hour = now if now == this_hour else this_hour + HOUR
+    opens = max(0, math.ceil((starts_at - this_hour) / HOUR))
+    closes = math.floor((ends_at - next_hour) / HOUR)
+    return opens, closes if closes < FAR_H else None

@@ -1,0 +1,97 @@
+"""A catalog file as rows of its table: every cell is understood, or an error names the first that is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.catalog.file_formats import Batch, batches
+from orchestrator.catalog.file_kinds import FILE_NAME, Field, Kind
+from orchestrator.errors import CatalogError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+Rows = list[dict[str, Any]]
+
+
+class CatalogFile:
+    """One file of a kind, read as rows of the kind's table."""
+
+    def __init__(self, file: Path, kind: Kind) -> None:
+        self.file = file
+        self.kind = kind
+        self.given: tuple[str, ...] = ()
+        """The columns that the file has. They are known once it is read."""
+
+    def rows(self) -> Iterator[Rows]:
+        """Yield the rows, some thousands at a time. Each has, beside its columns, the `line` that it stands in.
+
+        Raise CatalogError for the first thing that cannot be understood.
+        """
+        for batch in batches(self.file):
+            self.given = self._given(batch)
+            columns = {field.name: self._values(field, batch) for field in self.kind.fields}
+            columns = self.kind.to_table_columns(columns) | {"line": batch.lines}
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            self._refuse_inconsistent(rows)
+            yield rows
+
+    def error(self, problem: str, *, line: int, column: str = "", hint: str = "") -> CatalogError:
+        """Return an error that names this file, the line, and the column if one is to blame."""
+        where = f"{self.file}:{line}:{column}" if column else f"{self.file}:{line}"
+        return CatalogError(problem, where=where, hint=hint)
+
+    def _refuse_inconsistent(self, rows: Rows) -> None:
+        if self.kind.row_problem is None:
+            return
+        for row in rows:
+            if found := self.kind.row_problem(row):
+                raise self.error(found.problem, line=row["line"], column=found.column)
+
+    def _given(self, batch: Batch) -> tuple[str, ...]:
+        known = [field.name for field in self.kind.fields]
+        for name in batch.columns:
+            if name not in known:
+                raise CatalogError(
+                    f"{self.kind.name} have no column {name!r}", where=str(self.file), hint=did_you_mean(name, known)
+                )
+        for field in self.kind.fields:
+            if field.required and field.name not in batch.columns:
+                raise CatalogError(f"column {field.name!r} is missing", where=str(self.file))
+        return tuple(batch.columns)
+
+    def _values(self, field: Field, batch: Batch) -> Sequence[Any]:
+        """Return a column's values. Every distinct cell is parsed once: a million prices name few Regions."""
+        column = batch.columns.get(field.name)
+        if column is None:
+            return [self._default(field)] * len(batch.lines)
+        try:
+            values = {cell: self._value(field, cell) for cell in set(column)}
+        except ValueError:
+            raise self._first_error(field, batch) from None
+        return [values[cell] for cell in column]
+
+    def _first_error(self, field: Field, batch: Batch) -> CatalogError:
+        for line, cell in zip(batch.lines, batch.columns[field.name], strict=True):
+            try:
+                self._value(field, cell)
+            except ValueError as error:
+                return self.error(str(error), line=line, column=field.name)
+        raise AssertionError("a cell that was wrong no longer is")
+
+    def _value(self, field: Field, cell: Any) -> Any:
+        if not _is_empty(cell):
+            return field.parse(cell)
+        if field.required:
+            raise ValueError("is empty")
+        return self._default(field)
+
+    def _default(self, field: Field) -> object:
+        return self.file.name if field.default is FILE_NAME else field.default
+
+
+def _is_empty(cell: Any) -> bool:
+    is_nan = cell != cell
+    is_blank = isinstance(cell, str) and not cell.strip()
+    return cell is None or is_nan or is_blank

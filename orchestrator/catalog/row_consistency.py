@@ -1,0 +1,58 @@
+"""Rows of catalog files that are wrong although each of their cells is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.catalog.commitments import TRAINING_PLAN
+from orchestrator.catalog.market import ANY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COLUMNS = {"a training plan": ("slots", "arn"), "a savings plan": ("usd_per_hour", "discount")}
+"""The columns that only one kind of commitment has."""
+
+
+class RowProblem(NamedTuple):
+    """What is wrong with a row, and the column that an error points at."""
+
+    column: str
+    problem: str
+
+
+def quota_problem(row: Mapping[str, Any]) -> RowProblem | None:
+    """Return what is wrong with a row of quotas: only a total over all instance types may be over all purchases."""
+    if row["purchase"] == ANY and row["instance_type"] != ANY:
+        return RowProblem("purchase", f"{ANY!r} is for a quota over all instance types; write one row a purchase")
+    return None
+
+
+def commitment_problem(row: Mapping[str, Any]) -> RowProblem | None:
+    """Return what is wrong with a row of commitments: each kind has columns of its own, and an order of times."""
+    if row["kind"] == TRAINING_PLAN:
+        return _column_problem(row, own="a training plan", other="a savings plan") or _training_plan_problem(row)
+    return _column_problem(row, own="a savings plan", other="a training plan")
+
+
+def _column_problem(row: Mapping[str, Any], own: str, other: str) -> RowProblem | None:
+    for column in _COLUMNS[own]:
+        if row[column] is None:
+            return RowProblem(column, f"is empty, but {own} has one")
+    for column in _COLUMNS[other]:
+        if row[column] is not None:
+            return RowProblem(column, f"is {other}'s, not {own}'s; leave it empty")
+    if row["ends_at"] <= row["starts_at"]:
+        return RowProblem("ends_at", f"{row['ends_at']:%Y-%m-%dT%H:%M} is not after starts_at")
+    return None
+
+
+def _training_plan_problem(row: Mapping[str, Any]) -> RowProblem | None:
+    """Return what is wrong with a training plan: it is for one Region and one instance type, and its ARN is there."""
+    for column in ("region", "instance_type"):
+        if row[column] == ANY:
+            return RowProblem(column, f"{ANY!r} is for savings plans; a training plan has one {column}")
+    region = row["arn"].split(":")[3]
+    if region != row["region"]:
+        return RowProblem("arn", f"is of {region}, not of {row['region']}")
+    return None

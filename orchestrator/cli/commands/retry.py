@@ -1,0 +1,41 @@
+"""`sweep retry`: run tasks again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import typer
+
+from orchestrator.cli import formatting, render
+from orchestrator.cli.errors import Interrupted
+from orchestrator.cli.options import AsJson, RunName, Tasks, task_numbers
+from orchestrator.cli.session import Session
+
+
+@dataclass(frozen=True)
+class Retried:
+    """The tasks that were submitted again, as JSON shows them."""
+
+    run: str
+    tasks: str
+    count: int
+
+
+def retry(context: typer.Context, run: RunName = None, task: Tasks = None, as_json: AsJson = False) -> None:
+    """Run again what is not done.
+
+    Or exactly the tasks named. A new submission of the same run.
+
+    Example: sweep retry nightly --task 3,7-9
+    """
+    opened = Session.of(context).orchestrator.run(run)
+    try:
+        sent = opened.retry(task_numbers(task))
+    except KeyboardInterrupt as error:
+        raise Interrupted("a part may have been submitted", hint="the same command again completes it") from error
+    if as_json:
+        render.as_json(Retried(opened.name, str(sent), len(sent)))
+    elif sent:
+        render.line(f"{opened.name}: {formatting.plural(len(sent), 'task')} submitted again: {sent}")
+    else:
+        render.say(f"{opened.name}: nothing to run again")

@@ -1,0 +1,23 @@
+"""`sweep status`: how a run stands."""
+
+from __future__ import annotations
+
+import typer
+
+from orchestrator.cli import render
+from orchestrator.cli.options import AsJson, NoSync, RunName
+from orchestrator.cli.session import open_run
+from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, region_lines
+
+
+def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False, as_json: AsJson = False) -> None:
+    """Show how a run stands, by Region.
+
+    Example: sweep status nightly --json
+    """
+    view = StatusView.of(open_run(context, run, no_sync=no_sync).status())
+    if as_json:
+        render.as_json(view)
+    else:
+        render.line(f"{view}\n")
+        render.as_table(region_lines(view), REGION_COLUMNS)

@@ -1,0 +1,86 @@
+"""Shows every error as one line: what is wrong, where, what to do. Each has an exit code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from orchestrator.cli.render import paint, say
+from orchestrator.errors import SweepError
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud import LocalCloudError
+
+ParserError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer's parser raises. The class itself lives in click, or in a private module of newer typers."""
+
+
+class Declined(SweepError):
+    """The person was asked, and said no."""
+
+
+class Interrupted(SweepError):
+    """Ctrl-C came where something goes on without us, or may be half done."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class ErrorLine:
+    """An error as it is shown, and the code that the program ends with."""
+
+    text: str
+    exit_code: int
+    label: str = "error"
+
+
+def show_error(error: Exception, *, debug: bool) -> int:
+    """Show an error on stderr, with its traceback if `debug`, and return its exit code."""
+    shown = _error_line(error)
+    if debug:
+        traceback.print_exception(error)
+    text = " ".join(shown.text.split())
+    if shown.label:
+        text = f"{paint(f'{shown.label}:', 'red', sys.stderr)} {text}"
+    say(text)
+    return shown.exit_code
+
+
+def _error_line(error: Exception) -> ErrorLine:
+    if isinstance(error, Interrupted):
+        return ErrorLine(str(error), error.exit_code, "interrupted")
+    if isinstance(error, Declined):
+        return ErrorLine(str(error), error.exit_code, "")
+    if isinstance(error, SweepError):
+        return ErrorLine(str(error), error.exit_code)
+    if isinstance(error, ParserError):
+        return ErrorLine(_usage(error), 2)
+    if isinstance(error, _local_cloud_error()):
+        return ErrorLine(str(error), error.exit_code)
+    if isinstance(error, UnicodeEncodeError):
+        culprit = ascii(error.object[error.start : error.end])
+        return ErrorLine(f"{culprit} cannot be written in {error.encoding} (LC_ALL=C.UTF-8 is a locale that can)", 2)
+    if isinstance(error, OSError):
+        reason = str(error.strerror or error)
+        return ErrorLine(f"{error.filename}: {reason}" if error.filename else reason, 1)
+    name = type(error).__name__
+    return ErrorLine(f"this is a bug, please report it: {name}: {error} (run again with --debug to see where)", 1)
+
+
+def _usage(error: Exception) -> str:
+    """Return the parser's own words, and where to read more."""
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "sweep"
+    return f"{message.rstrip('.')} (see `{command} --help`)"
+
+
+def _local_cloud_error() -> type[LocalCloudError]:
+    """Return the class of the local cloud's errors, which is imported only when something is wrong."""
+    from orchestrator.localcloud import LocalCloudError
+
+    return LocalCloudError

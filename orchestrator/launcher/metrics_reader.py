@@ -1,0 +1,68 @@
+"""Reads a task's metrics from its trainings' logs: at each look, what they have written since the last one."""
+
+from __future__ import annotations
+
+import logging
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SweepError
+from orchestrator.wire.curve import Curves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from orchestrator.platforms.base import Handle, Platform
+    from orchestrator.wire.result import Attempt
+
+log = logging.getLogger(__name__)
+
+MOST_LINES = 300_000
+"""Lines that are read at one look: a log may be of any length, and a launcher has a task to drive."""
+
+
+class MetricsReader:
+    """Holds the curves of all attempts of a task together: each goes on from the checkpoint of the one before."""
+
+    def __init__(self, known: Mapping[str, str]) -> None:
+        """Begin with the curves that the task's result holds, encoded."""
+        self._curves = Curves(known)
+        self._seen: dict[str, dict[str, str]] = {}
+        """What was seen of each training's log, as `Platform.logs` remembers it."""
+
+    @property
+    def curves(self) -> dict[str, str]:
+        """The curves by metric, encoded."""
+        return self._curves.encoded()
+
+    def newest_values(self, measured: Mapping[str, float]) -> dict[str, float]:
+        """Return the newest value of each metric, without those that have diverged.
+
+        What the platform itself has measured goes before what the log says.
+        """
+        known = {**self._curves.last, **measured}
+        return {name: value for name, value in known.items() if name not in self._curves.diverged}
+
+    def to_read(self, attempts: Iterable[Attempt], running: Attempt) -> list[Attempt]:
+        """Return the attempts whose logs are to be read: the running one, and those before it that never were.
+
+        Those before it may be another launcher's, which went before it could read the end of a log.
+        """
+        return [
+            one
+            for one in attempts
+            if one.number == running.number or (one.number < running.number and one.training not in self._seen)
+        ]
+
+    def read(self, platform: Platform, handle: Handle, metrics: Mapping[str, str]) -> None:
+        """Read what is new in a training's log. A log that cannot be read changes nothing: the task matters more."""
+        if handle.training not in self._seen:
+            self._curves.begin_log()
+        seen = self._seen.setdefault(handle.training, {})
+        regexes = {name: re.compile(regex) for name, regex in metrics.items()}
+        try:
+            lines = islice(platform.logs(handle, seen, first_instance=True), MOST_LINES)
+            self._curves.read((line for _, line in lines), regexes)
+        except SweepError as error:
+            log.warning("no metrics from the log of %s: %s", handle.training, error)

@@ -1,0 +1,109 @@
+"""The requests that CreateTrainingJob refuses at once, though their shape is right."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.sagemaker.s3_files import Uri
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud.services.moto_backends import Objects
+
+_LONGEST_RUNTIME_S = 28 * 86_400
+
+
+def validation_error(message: str) -> AwsError:
+    """Return the error with which SageMaker refuses a request that is not valid; the caller raises it."""
+    return AwsError("ValidationException", message)
+
+
+def check_request(request: dict[str, Any], region: str, objects: Objects) -> None:
+    """Raise SageMaker's refusal of a request that it does not take. Fills in the default of MaxRuntimeInSeconds."""
+    for required in ("AlgorithmSpecification", "ResourceConfig", "StoppingCondition"):
+        if required not in request:
+            member = required[0].lower() + required[1:]
+            problem = f"Value null at '{member}' failed to satisfy constraint: Member must not be null"
+            raise validation_error(f"1 validation error detected: {problem}")
+    _check_algorithm(request["AlgorithmSpecification"])
+    _check_instances(request["ResourceConfig"])
+    _check_times(request)
+    for channel in request.get("InputDataConfig", ()):
+        _check_channel(channel, request["RoleArn"], region, objects)
+    _check_output(request["OutputDataConfig"]["S3OutputPath"], region, objects)
+
+
+def _check_algorithm(algorithm: dict[str, Any]) -> None:
+    if ("TrainingImage" in algorithm) == ("AlgorithmName" in algorithm):
+        raise validation_error("You must specify either an AlgorithmName or a TrainingImage, and not both.")
+    for definition in algorithm.get("MetricDefinitions", ()):
+        try:
+            re.compile(definition["Regex"])
+        except re.error as error:
+            raise validation_error(f"Invalid regular expression for metric {definition['Name']}: {error}") from error
+
+
+def _check_instances(config: dict[str, Any]) -> None:
+    if "InstanceGroups" in config:
+        raise AwsError("UnsupportedOperation", "CreateTrainingJob: the local cloud has no InstanceGroups")
+    for required in ("InstanceType", "InstanceCount"):
+        if required not in config:
+            raise validation_error(f"ResourceConfig must have {required} when InstanceGroups is not given.")
+    if config["InstanceCount"] < 1:
+        raise validation_error(
+            f"1 validation error detected: Value '{config['InstanceCount']}' at 'resourceConfig.instanceCount' failed "
+            "to satisfy constraint: Member must have value greater than or equal to 1"
+        )
+
+
+def _check_times(request: dict[str, Any]) -> None:
+    stopping = request["StoppingCondition"]
+    runtime = stopping.setdefault("MaxRuntimeInSeconds", 86_400)
+    if runtime > _LONGEST_RUNTIME_S:
+        raise validation_error(f"Invalid MaxRuntimeInSeconds. It must be less than or equal to {_LONGEST_RUNTIME_S}")
+    wait = stopping.get("MaxWaitTimeInSeconds")
+    if request.get("EnableManagedSpotTraining"):
+        if wait is None or wait < runtime:
+            raise validation_error(
+                "Invalid MaxWaitTimeInSeconds. It must be present and be greater than or equal to MaxRuntimeInSeconds"
+            )
+    elif wait is not None:
+        raise validation_error(
+            "Invalid MaxWaitTimeInSeconds. It can only be set when EnableManagedSpotTraining is true"
+        )
+
+
+def _check_channel(channel: dict[str, Any], role: str, region: str, objects: Objects) -> None:
+    source = channel["DataSource"].get("S3DataSource")
+    if source is None or source.get("S3DataType") != "S3Prefix":
+        raise AwsError(
+            "UnsupportedOperation", "CreateTrainingJob: the local cloud reads channels of S3DataType S3Prefix only"
+        )
+    uri = Uri.parse(source["S3Uri"])
+    where = objects.region(uri.bucket)
+    if where is None or where != region or not objects.keys(uri.bucket, uri.key):
+        raise validation_error(
+            f'No S3 objects found under S3 URL "{uri}" given in input data source. Please ensure that the bucket '
+            f"exists in the selected region ({region}), that objects exist under that S3 prefix, and that the role "
+            f'"{role}" has "s3:ListBucket" permissions on bucket "{uri.bucket}".' + _why(uri.bucket, where, region)
+        )
+
+
+def _check_output(uri: str, region: str, objects: Objects) -> None:
+    bucket = Uri.parse(uri).bucket
+    where = objects.region(bucket)
+    if where != region:
+        raise validation_error(
+            f'Could not access S3 output bucket "{bucket}" in the selected region ({region}).'
+            + _why(bucket, where, region)
+        )
+
+
+def _why(bucket: str, where: str | None, region: str) -> str:
+    """Say what is wrong with where a bucket lies; nothing when it is in the right Region."""
+    if where is None:
+        return " Error message from S3: The specified bucket does not exist"
+    if where != region:
+        return f" The bucket {bucket} is in region {where}, not {region}"
+    return ""

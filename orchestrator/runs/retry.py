@@ -1,0 +1,56 @@
+"""Retry: submit again those tasks of a run that ended without being done, or exactly the tasks that are named."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import AlreadyExists, UsageError
+from orchestrator.runs.anchor import add_submission, submissions
+from orchestrator.runs.submission import Submission, parts
+from orchestrator.runs.submit import send
+from orchestrator.runs.sync import sync
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import TaskState
+
+if TYPE_CHECKING:
+    from orchestrator.runs.anchor import Anchor
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.ledger import Ledger
+
+
+def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:
+    """Submit again what ended without being done, or exactly these tasks. Return what was submitted."""
+    wanted = None if tasks is None else anchor.checked(tasks)
+    made = list(submissions(cloud.s3, anchor.name))
+    sent = [submission for submission in made if send(anchor, submission, ledger, cloud)]
+    if sent and sent[-1].number > 1 and wanted in (None, sent[-1].tasks):
+        return sent[-1].tasks  # this very retry, killed on its way
+    sync(anchor, made, ledger, cloud)
+    known = {one.result.task: one for one in ledger.known(anchor.name, wanted)}
+    ended = {task for task, one in known.items() if one.state.terminal}
+    if wanted is None:
+        wanted = Ranges.of(task for task in ended if known[task].state is not TaskState.DONE)
+    else:
+        _refuse_unfinished(anchor, wanted, ended)
+    if not wanted:
+        return wanted
+    after: dict[int, list[int]] = defaultdict(list)
+    for task in wanted:
+        after[known[task].result.attempt].append(task)
+    behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after) if attempts)
+    submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind)
+    if not add_submission(cloud.s3, anchor.name, submission):
+        raise AlreadyExists(
+            f"somebody else has just made submission {submission.number} of run {anchor.name!r}",
+            hint="look at `sweep status`, then retry what is still not done",
+        )
+    send(anchor, submission, ledger, cloud)
+    ledger.mark_cancelled(anchor.name, False)
+    return wanted
+
+
+def _refuse_unfinished(anchor: Anchor, wanted: Ranges, ended: set[int]) -> None:
+    busy = Ranges.of(task for task in wanted if task not in ended)
+    if busy:
+        raise UsageError(f"task {busy} of run {anchor.name!r} has not ended yet", hint="wait for it, or cancel the run")

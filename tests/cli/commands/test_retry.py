@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.wire.ranges import Ranges
+
+if TYPE_CHECKING:
+    from tests.cli.calls import Sweep
+    from tests.cli.fake import FakeOrchestrator
+
+pytestmark = pytest.mark.usefixtures("team")
+
+
+def test_retry_names_what_was_submitted_again(sweep: Sweep) -> None:
+    assert sweep("retry").out == "nightly: 3 tasks submitted again: 3,7-8\n"
+
+
+def test_retry_takes_exactly_the_tasks_named(sweep: Sweep) -> None:
+    body = json.loads(sweep("retry", "--task", "3,7-9", "--json").out)
+    assert body == {"run": "nightly", "tasks": "3,7-9", "count": 4}
+
+
+def test_nothing_to_retry_is_no_error(sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team.opened, "retry", lambda _tasks: Ranges())
+    ended = sweep("retry")
+    assert (ended.code, ended.out, ended.err) == (0, "", "nightly: nothing to run again\n")

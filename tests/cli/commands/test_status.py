@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.fake import FakeOrchestrator, status
+
+if TYPE_CHECKING:
+    from tests.cli.calls import Sweep
+
+pytestmark = pytest.mark.usefixtures("team")
+
+
+def test_the_status_is_a_line_and_a_table_by_region(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [status(done=3, running=2, failed=1)]
+    lines = sweep("status").out.splitlines()
+    assert lines[0] == "nightly: 3/6 done, 2 running, 1 failed, $4.00"
+    assert lines[2].split() == ["REGION", "RUNNING", "STARTING", "PENDING", "DONE", "FAILED", "CANCELLED"]
+    assert lines[3].split() == ["eu-west-1", "2", "0", "0", "3", "1", "0"]
+
+
+def test_what_runs_has_cost_something_already(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [replace(status(done=3, running=2), running_usd=0.25)]
+    assert sweep("status").out.splitlines()[0] == "nightly: 3/5 done, 2 running, $3.00 and about $0.25 running"
+    assert json.loads(sweep("status", "--json").out)["running_usd"] == 0.25
+
+
+def test_the_status_as_json_says_how_it_ended_and_names_every_state(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [status(done=3, failed=1)]
+    body = json.loads(sweep("status", "nightly", "--json").out)
+    assert body["state"] == "partly_failed"
+    assert body["finished"] is True
+    assert body["counts"] == {"running": 0, "starting": 0, "pending": 0, "done": 3, "failed": 1, "cancelled": 0}
+    assert body["regions"] == {"eu-west-1": body["counts"]}

@@ -1,0 +1,56 @@
+"""Large problems keep every limit as well, and their plans are near the bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from orchestrator.planner.model.choices import NO_COPY, NO_POOL
+from orchestrator.planner.model.problem import Pool, Total
+from orchestrator.planner.pack.schedule import overfull_lanes
+from orchestrator.planner.solver import rounding
+from tests.planner.solver.problems import random_problem
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_plan_keeps_a_budget_that_binds(seed: int) -> None:
+    problem = random_problem(seed, tasks=50_000)
+    dear_is_safe = replace(problem.choices, promise=problem.choices.hours.max() * 3 - problem.choices.usd)
+    problem = replace(problem, choices=dear_is_safe)
+    free = rounding.solve(problem)
+    least = rounding.solve(replace(problem, choices=replace(dear_is_safe, usd=dear_is_safe.promise))).promise
+    budget = (free.promise + least) / 2
+    found = rounding.solve(replace(problem, budget=budget))
+    assert least < found.promise <= budget < free.promise
+    assert not overfull_lanes(problem, found.tasks)
+    assert free.bound <= found.bound <= found.usd
+    assert found.gap < 0.05
+    same = rounding.solve(replace(problem, budget=free.promise))
+    assert same.tasks.tolist() == free.tasks.tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tasks", [400, 100_000])
+def test_a_larger_plan_keeps_windows_totals_and_pools_and_is_near_its_bound(seed: int, tasks: int) -> None:
+    plain = random_problem(seed, tasks=tasks)
+    choices, lanes = plain.choices, np.arange(len(plain.slots))
+    paid = (choices.copy == NO_COPY) & (choices.lane % 5 == 0)
+    usd = np.where(paid, choices.usd / 2, choices.usd)
+    pooled = replace(choices, usd=usd, pool=np.where(paid, 0, NO_POOL), draw=np.where(paid, choices.usd, 0.0))
+    problem = replace(
+        plain,
+        slots=plain.slots * 2,
+        closes=np.where(lanes % 7 == 3, 18.0, inf),
+        totals=tuple(Total(lanes[lanes % 4 == r], np.floor(plain.slots[lanes % 4 == r].sum() * 1.5)) for r in range(4)),
+        pools=(Pool(plain.choices.usd.max() * tasks / 5_000, 0.0, inf),),
+        choices=pooled.take(np.lexsort((usd, choices.cohort))),
+    ).within(24.0)
+    found = rounding.solve(problem)
+    assert not overfull_lanes(problem, found.tasks, found.slots)
+    assert all(found.slots[total.lanes].sum() <= total.slots for total in problem.totals)
+    assert (problem.drawn_usd(found.tasks) <= problem.funds * (1 + 1e-9)).all()
+    assert problem.drawn_usd(found.tasks)[0] > 0
+    assert found.bound <= found.usd <= found.bound * (1.05 if tasks == 400 else 1.01)
