@@ -1,8 +1,11 @@
-"""What a platform must be able to do: a protocol, and the two values that travel through it.
+"""What a platform is: three parts, and the values that travel through them. `conformance.py` holds every platform to it.
 
-A platform is a class whose only argument is the AWS clients (`aws.session.Clients`), with a line in `registry.py`. The
-docstrings below are the whole contract: `conformance.py` holds every platform against them. What is prepared at submit
-(the sources, a template for each Region) is not part of it: see `sagemaker/stage.py`.
+    Runner      runs trainings: all that a launcher needs
+    Planning    what the platform refuses, counts and prepares: needed to plan and to submit
+    Operating   what the platform needs in an account: needed to set it up and to clean up
+
+Each part is a class that is named in the package's metadata by an entry point of its own (`registry.py`), so that a
+launcher loads the first only. The docstrings below are the whole contract: a platform needs nothing else of `sweep`.
 
 Every method raises the errors of `orchestrator.errors`, as `aws.errors.aws_errors` makes them, and no others. Throttled
 and Unreachable mean that nothing is known: callers ask again later. AccessError means that we may not ask.
@@ -14,9 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from orchestrator.wire.result import Outcome
+    from orchestrator.aws.session import Clients
+    from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Lane, Place, Task
     from orchestrator.wire.template import Template
 
@@ -36,27 +41,13 @@ class Request:
     training only if its tag is the same."""
 
 
-@dataclass(frozen=True)
-class Handle:
-    """All that is needed to find a training again: its recorded name, in its own Region, and what an hour costs."""
+class Runner(Protocol):
+    """Runs trainings: the part of a platform that a launcher imports. It is made from the AWS clients alone.
 
-    lane: Lane
-    training: str
-    rate: float
-    """Dollars for one instance and hour, as in `Place`."""
-    instances: int
-
-
-class Platform(Protocol):
-    """One way of running a training.
-
-    A platform keeps no state: two processes with the same handle see the same training, and a platform object may be
-    thrown away and made anew between any two calls. A training is known by its Region and its name, and nothing else.
+    A runner keeps no state: two processes with the same attempt see the same training, and a runner may be thrown away
+    and made anew between any two calls. A training is known by its Region and its name, and nothing else.
     Several launchers may call the same method for the same training at the same time.
     """
-
-    name: str
-    """The word by which lanes name this platform, such as `sagemaker`."""
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
         """Return the training as this platform's API takes it.
@@ -86,7 +77,7 @@ class Platform(Protocol):
         """
         ...
 
-    def poll(self, attempt: int, handle: Handle) -> Outcome | None:
+    def poll(self, attempt: Attempt) -> Outcome | None:
         """Return how the training stands; None only when its own Region says that there is no such training.
 
         The launcher calls it every `Template.poll_s` seconds or slower until the outcome's state is terminal; `sync`
@@ -96,19 +87,19 @@ class Platform(Protocol):
 
         In the outcome:
 
-        - `number`, `lane` and `training` are `attempt` and the handle's;
+        - `number`, `lane`, `training` and `instances` are the attempt's;
         - `state` is STARTING until there are machines, then RUNNING, then DONE, FAILED or CANCELLED for ever;
         - `cause` is NONE unless it failed or was stopped: TASK for the training's own fault, TIMEOUT when it ran out of
           `max_runtime_s`, CAPACITY for want of machines, INTERRUPTED when machines were taken away or the service
           failed, STOPPED when somebody stopped it;
         - `reason` is one line for people, and is not empty where there is a cause;
         - `started_at` and `ended_at` are seconds since the epoch, and an ended training that ran has both;
-        - `usd` is what it costs so far: `billable_s` / 3600 * rate * instances;
+        - `usd` is what was really paid so far, for all instances, never more than the attempt's `rate` allows for its time;
         - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty.
         """
         ...
 
-    def stop(self, handle: Handle) -> None:
+    def stop(self, attempt: Attempt) -> None:
         """Ask the training to stop, and return at once. `poll` says when it has ended.
 
         The launcher calls it when its run is cancelled, and so does `sweep cancel`, each as often as it likes. A
@@ -117,7 +108,9 @@ class Platform(Protocol):
         """
         ...
 
-    def logs(self, handle: Handle, after: dict[str, str], *, first_instance: bool = False) -> Iterator[tuple[str, str]]:
+    def logs(
+        self, attempt: Attempt, template: Template, after: dict[str, str], *, first_instance: bool = False
+    ) -> Iterator[tuple[str, str]]:
         """Yield a (stream, line) pair for each line of the log that the caller has not seen yet, as far as it goes now.
 
         `after` remembers what was seen: a token per stream, whose meaning is the platform's own. It is empty the first
@@ -128,4 +121,92 @@ class Platform(Protocol):
         which they were begun. The launcher reads metrics from it while the training runs; `sweep logs` shows all. A
         training that has no log yet, or never was, has no lines, and that is no error.
         """
+        ...
+
+    def ended(self, region: str, run: str, since: float) -> frozenset[str]:
+        """Return names of this run's trainings in this Region that have ended since a moment, as far as one call tells.
+
+        It is a hint, never proof: whoever finds a name here still polls. A platform that cannot tell cheaply returns
+        nothing.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Something in a sweep that the platform cannot do, in words."""
+
+    message: str
+    hint: str
+    at: tuple[str | int, ...] = ()
+    """The path to it in the sweep file, such as ("train", "environment")."""
+
+
+@dataclass(frozen=True)
+class Staging:
+    """What a platform is given to prepare one Region for one run."""
+
+    sweep: Sweep
+    region: str
+    run: str
+    owner: str
+    source: str
+    """The S3 address of the packed sources in this Region. They are put there by `submit`, not by the platform."""
+    output: str
+    """The S3 prefix in this Region for what the run's trainings leave behind."""
+    role: str
+    """The ARN of the role that the settings give to trainings; empty if they give none."""
+    poll_s: float
+
+
+class Planning(Protocol):
+    """Knows what can be planned on the platform. It is made from its own table of the settings, and it is pure.
+
+    Only `stage` asks AWS. Everything else answers at once, offline, the same for the same arguments.
+    """
+
+    proxies: tuple[str, ...]
+    """Platforms whose prices stand in for missing ones of ours (see `proxy`): they need not be installed."""
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        """Take `[platforms.NAME]` of the settings. Raise SettingsError for what cannot be in it."""
+        ...
+
+    def check(self, sweep: Sweep) -> Iterator[Complaint]:
+        """Yield what this platform cannot do of a sweep. Called when a sweep file is read, and before submit."""
+        ...
+
+    def refuses(self, lane: Lane) -> str:
+        """Return in words why there is no such lane, such as a type that the platform does not have; else nothing."""
+        ...
+
+    def proxy(self, lane: Lane) -> Lane | None:
+        """Return the lane whose spot price beside its on-demand price, and interruptions, stand in for this one's.
+
+        It is asked for spot lanes only. None if there is nothing to compare with.
+        """
+        ...
+
+    def uses(self, lane: Lane, site: str = "") -> Mapping[str, int]:
+        """Return the quotas that one instance of a lane counts under, by name, with its units under each.
+
+        The names are those of `Quota.name` in the lane's Region. A site that is counted by itself, such as a training
+        plan, is a quota of its own.
+        """
+        ...
+
+    def stage(self, staging: Staging, clients: Clients) -> Template:
+        """Return what all tasks of the run share in a Region, after checking what AWS would refuse later.
+
+        Nothing is written. It reads from AWS what must be pinned, such as an image's digest, and raises when something
+        is missing: SettingsError, NotFound, AccessDenied. `submit` and the dry run call it, once a Region.
+        """
+        ...
+
+
+class Operating(Protocol):
+    """Knows what the platform needs in an account."""
+
+    def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
+        """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform."""
         ...

@@ -96,7 +96,6 @@ class _Shared:
             task.places is mine.places
             and task.limits is mine.limits
             and task.dataset == mine.dataset
-            and task.instances == mine.instances
             and task.after == mine.after
         )
 

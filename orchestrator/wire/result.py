@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
-from orchestrator.wire.stored import restore
+from orchestrator.wire.stored import VERSION, check_version, restore
 from orchestrator.wire.task import Lane
 
 
@@ -46,7 +46,7 @@ _RANK = {
 class Attempt:
     """Training n of a task, as recorded before it is started.
 
-    It holds all that is needed to start the training again, or to find it.
+    It holds all that is needed to find the training again, to stop it and to bill it: no plan, no manifest.
     """
 
     task: int
@@ -58,12 +58,19 @@ class Attempt:
     request_hash: str
     max_runtime_s: int
     recorded_at: float
+    rate: float
+    """The most dollars that one of its instances costs in an hour."""
+    site: str = ""
+    """Its place's site."""
+    instances: int = 1
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"lane": str(self.lane)}
+        return asdict(self) | {"lane": str(self.lane), "version": VERSION}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Attempt:
+        """Return a stored attempt. UsageError if a newer `sweep` has written it."""
+        check_version(body, "attempt")
         return restore(cls, body, lane=Lane.parse)
 
 
@@ -96,7 +103,8 @@ class Outcome:
     billable_s: float = 0.0
     """Seconds that each of its instances is billed for."""
     usd: float = 0.0
-    """Dollars that all its instances cost together."""
+    """Dollars that were really paid for all its instances together, as far as the platform can say now."""
+    instances: int = 1
     started_at: float | None = None
     """Seconds since the epoch; None while no instance has begun."""
     ended_at: float | None = None
@@ -155,6 +163,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "version": VERSION,
             "task": self.task,
             "key": self.key,
             "state": self.state.value,
@@ -166,6 +175,8 @@ class Result:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Result:
+        """Return a stored result. UsageError if a newer `sweep` has written it."""
+        check_version(body, "result")
         return cls(
             task=body["task"],
             key=body["key"],

@@ -1,8 +1,10 @@
-"""Makes a dataclass again from its stored JSON, whichever version of `sweep` wrote it."""
+"""What every stored object shares: its version, and how a dataclass is made from its JSON again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,6 +12,23 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
+
+
+VERSION = 1
+"""The version that we write into every stored object, and the newest one that we read.
+
+It grows when older programs would misunderstand an object. A key that they may ignore does not need it.
+"""
+
+
+def check_version(body: dict[str, Any], what: str) -> None:
+    """Raise UsageError if a newer `sweep` has written this object. `what` names it in the error's words."""
+    version = body.get("version", VERSION)
+    if not isinstance(version, int) or version > VERSION:
+        raise UsageError(
+            f"this {what} has version {version}, and this sweep reads versions up to {VERSION}",
+            hint="use the sweep that wrote it, or a newer one",
+        )
 
 
 def restore(kind: type[T], body: dict[str, Any], **readers: Callable[[Any], Any]) -> T:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
-from orchestrator.wire.stored import restore
+from orchestrator.wire.stored import VERSION, check_version, restore
 
 Scalar = str | int | float | bool
 
@@ -40,27 +40,43 @@ class Lane:
         return cls(platform, region, instance_type, Purchase(purchase))
 
 
+@dataclass(frozen=True, order=True)
+class Quota:
+    """What a platform counts in a Region, in units: instances of a type, vCPUs of a family, GPUs of a cluster.
+
+    A lane is what has a price; a quota is what there is only so much of. A place may use several quotas.
+    """
+
+    platform: str
+    region: str
+    name: str
+    """The platform's own name for it, such as `ml.g5.xlarge/spot`, `*/spot` or `L-3819A6DF`."""
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.region}"
+
+
 @dataclass(frozen=True)
 class Place:
-    """A lane with the data's address in its Region: where a task can really run."""
+    """A lane with the data's address in its Region: where a task can really run, and on how many instances."""
 
     lane: Lane
     s3_uri: str
     rate: float
-    """Dollars for one instance and hour on demand. SageMaker multiplies billable time with it, spot or not.
-    It is 0 under a training plan, whose hours are paid already."""
-    plan_arn: str = ""
-    """The ARN of the training plan that a committed lane's instances belong to; empty for all other lanes."""
+    """The most dollars that one instance costs in an hour. It is 0 where the hours are paid already."""
+    site: str = ""
+    """Where inside the lane: a zone, a cluster, a reservation, a training plan's ARN. Only the platform reads it."""
+    instances: int = 1
 
     def to_json(self) -> dict[str, Any]:
         body: dict[str, Any] = {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
-        if self.plan_arn:
-            body["plan_arn"] = self.plan_arn
-        return body
+        if self.site:
+            body["site"] = self.site
+        return body | {"instances": self.instances}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Place:
-        return cls(Lane.parse(body["lane"]), body["s3_uri"], body["rate"], body.get("plan_arn", ""))
+        return restore(cls, body, lane=Lane.parse)
 
 
 @dataclass(frozen=True)
@@ -92,16 +108,16 @@ class Task:
     point: dict[str, Scalar]
     places: tuple[Place, ...]
     limits: Limits
-    instances: int = 1
     after: int = 0
     """The number of the last attempt of earlier submissions; this submission counts on from there."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"places": [place.to_json() for place in self.places]}
+        return asdict(self) | {"places": [place.to_json() for place in self.places], "version": VERSION}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Task:
-        """Return the task that a manifest's JSON describes; keys that a newer version added are ignored."""
+        """Return the task that a manifest's JSON describes. UsageError if a newer `sweep` has written it."""
+        check_version(body, "manifest line")
         return cls(
             number=body["number"],
             key=body["key"],
@@ -109,6 +125,5 @@ class Task:
             point=body["point"],
             places=tuple(Place.from_json(place) for place in body["places"]),
             limits=Limits.from_json(body["limits"]),
-            instances=body.get("instances", 1),
             after=body.get("after", 0),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from orchestrator.wire.stored import restore
+from orchestrator.wire.stored import VERSION, check_version, restore
 
 
 @dataclass(frozen=True)
@@ -16,14 +16,10 @@ class Template:
     region: str
     run: str
     owner: str
-    request: dict[str, Any]
-    """The platform's request, without what a task, its place and its attempt add to it."""
-    hyperparameters: dict[str, str]
-    """Hyperparameters that are sent with every task's own: the entry point, the sources, how processes start."""
+    body: dict[str, Any]
+    """The platform's own part: whatever its Runner needs to make requests. Nobody else reads it."""
     output: str
     """The S3 prefix in this Region for what trainings leave behind."""
-    images: dict[str, str] = field(default_factory=dict)
-    """The image of each instance type that does not take the request's own."""
     checkpoints: bool = False
     """Trainings keep checkpoints, and the next attempt goes on from them."""
     poll_s: float = 30.0
@@ -32,8 +28,9 @@ class Template:
     """Metrics by name, each with a regex over the log that has one group."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"version": VERSION}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Template:
+        check_version(body, "template")
         return restore(cls, body)
