@@ -46,7 +46,7 @@ def _cheapest_first(problem: Problem) -> Iterable[int]:
 
 def _filled(problem: Problem, rows: Iterable[int]) -> tuple[int, float]:
     choices = problem.choices
-    left, hours = problem.counts.copy(), problem.slots * problem.busy_hours
+    left, hours = problem.counts.copy(), problem.most_slots * problem.busy_hours
     made: set[int] = set()
     usd = 0.0
     for row in rows:

@@ -46,7 +46,8 @@ def theirs_once(aws: Stub) -> Taken:
 
 def staged(aws: Stub, run: str) -> str:
     """Put into S3 what `submit` would have, and return the manifest's key."""
-    from orchestrator.platforms.sagemaker.stage import Site, make_template
+    from orchestrator.platforms.base import Staging
+    from orchestrator.platforms.sagemaker.stage import make_template
     from orchestrator.spec.reader import read
     from orchestrator.wire import manifest
     from orchestrator.wire.names import RunKeys, index_key
@@ -55,8 +56,9 @@ def staged(aws: Stub, run: str) -> str:
     place = Place(Lane("sagemaker", "us-east-1", "ml.c5.4xlarge", Purchase.SPOT), f"s3://{BUCKET}/data/", 0.816)
     point: dict[str, Scalar] = {"learning_rate": 0.01, "batch_size": 32}
     tasks = [Task(n, f"key-{n}", "berlin@v1", point, (place,), Limits(3600, 7200)) for n in range(2)]
-    keys, site = RunKeys(run), Site(BUCKET, "arn:aws:iam::123456789012:role/training", "bench")
-    shared = make_template(read(SWEEP), "digest", "us-east-1", run, site)
+    keys, role = RunKeys(run), "arn:aws:iam::123456789012:role/training"
+    source, output = f"s3://{BUCKET}/sources/digest/sourcedir.tar.gz", f"s3://{BUCKET}/runs/{run}"
+    shared = make_template(Staging(read(SWEEP), "us-east-1", run, "bench", source, output, role, poll_s=30))
     lines, records = zip(*manifest.write(tasks), strict=True)
     key = keys.manifest(1, 0)
     objects = {

@@ -107,7 +107,8 @@ def market() -> Market:
     names = [f"campaign-{k:02}@v1" for k in range(DATASETS)]
     size = (random.lognormal(np.log(800), 1.2, DATASETS) * 1e9).astype(np.int64)
     datasets = pd.DataFrame({"dataset": names, "campaign": [n[:-3] for n in names], "version": "v1", "bytes": size})
-    candidates = datasets[["dataset", "bytes"]].merge(lanes_of(random), how="cross")
+    lanes = lanes_of(random)
+    candidates = datasets[["dataset", "bytes"]].merge(lanes, how="cross")
     candidates["s3_uri"] = "s3://data-" + candidates["region"] + "/" + candidates["dataset"]
     homes = {
         name: [f"region-{r}" for r in random.choice(REGIONS, random.integers(1, 3), replace=False)] for name in names
@@ -116,7 +117,8 @@ def market() -> Market:
     candidates["from_region"] = [None if region in homes[name] else homes[name][0] for name, region in pairs]
     candidates["transfer_usd_per_gb"] = np.where(candidates["from_region"].isna(), np.nan, 0.02)
     transfers = pd.DataFrame({name: [] for name in TRANSFERS})
-    return Market(datasets[list(COLUMNS)], candidates[list(CANDIDATES)], transfers)
+    quotas, uses = quotas_of(lanes)
+    return Market(datasets[list(COLUMNS)], candidates[list(CANDIDATES)], transfers, quotas, uses)
 
 
 def lanes_of(random: np.random.Generator) -> pd.DataFrame:
@@ -134,8 +136,17 @@ def lanes_of(random: np.random.Generator) -> pd.DataFrame:
     lanes["on_demand_usd_per_hour"] = on_demand
     lanes["usd_per_hour"] = on_demand * (lanes["purchase"] == "spot").map({True: 0.35, False: 1.0})
     lanes["slots"] = random.integers(1, 100, len(lanes)).astype(float)
-    always = {"held": 0, "interruptions_per_hour": np.nan, "opens_h": 0.0, "closes_h": np.inf, "arn": None}
+    always = {"interruptions_per_hour": np.nan, "opens_h": 0.0, "closes_h": np.inf, "site": None}
     return lanes.assign(**always)
+
+
+def quotas_of(lanes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """QUOTAS and USES of lanes with so many `slots`: each lane under a quota of its own."""
+    from orchestrator.catalog.market import QUOTAS, USES
+
+    rows = lanes.assign(quota=lanes["instance_type"] + "/" + lanes["purchase"], site="", held=0)
+    quotas = rows.assign(units=rows["slots"].astype("int64"))[list(QUOTAS)]
+    return quotas, rows.assign(units=1)[list(USES)]
 
 
 def naive(sweep: Sweep, market: Market, tasks: int) -> float:

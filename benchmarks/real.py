@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import skypilot
 from benchmarks.figure import Figure, run
+from benchmarks.planning import quotas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ def market(lanes: pd.DataFrame, datasets: int, tasks: int, room: float) -> Marke
     share = random.pareto(1.5, len(lanes)) + 0.1
     work = tasks * float(np.mean(SIZES))
     slots = np.ceil(share * room * work / float((share * speeds * HORIZON_HOURS).sum()))
-    lanes = lanes.assign(platform="sagemaker", slots=slots, held=0, arn=None)
+    lanes = lanes.assign(platform="sagemaker", slots=slots, site=None)
     lanes = lanes.assign(interruptions_per_hour=np.nan, opens_h=0.0, closes_h=np.inf)
     offered = known[["dataset", "bytes"]].merge(lanes, how="cross")
     offered["s3_uri"] = "s3://data-" + offered["region"] + "/" + offered["dataset"]
@@ -109,7 +110,8 @@ def market(lanes: pd.DataFrame, datasets: int, tasks: int, room: float) -> Marke
     pairs = zip(offered["dataset"], offered["region"], strict=True)
     offered["from_region"] = [None if region in homes[name] else homes[name][0] for name, region in pairs]
     offered["transfer_usd_per_gb"] = np.where(offered["from_region"].isna(), np.nan, USD_PER_GB)
-    return Market(known[list(COLUMNS)], offered[list(CANDIDATES)], table((), TRANSFERS))
+    quotas, uses = quotas_of(lanes)
+    return Market(known[list(COLUMNS)], offered[list(CANDIDATES)], table((), TRANSFERS), quotas, uses)
 
 
 def main(prices: str, datasets: int, tasks: int, room: float) -> None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from orchestrator.api import Orchestrator as Orchestrator
     from orchestrator.errors import SweepError as SweepError
     from orchestrator.plan.plan import Plan as Plan
+    from orchestrator.rules import read_sweep as read
     from orchestrator.runs.run import Run as Run
     from orchestrator.settings import Settings as Settings
-    from orchestrator.spec.reader import read as read
     from orchestrator.spec.sweep import Sweep as Sweep
     from orchestrator.training.checkpoint import Checkpoints as Checkpoints
     from orchestrator.training.report import report as report
@@ -37,7 +37,7 @@ _HOMES = {
     "Settings": "orchestrator.settings",
     "Sweep": "orchestrator.spec.sweep",
     "SweepError": "orchestrator.errors",
-    "read": "orchestrator.spec.reader",
+    "read": "orchestrator.rules:read_sweep",
     "report": "orchestrator.training.report",
 }
 
@@ -49,7 +49,8 @@ def __getattr__(name: str) -> Any:
         home = _HOMES[name]
     except KeyError:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    return getattr(import_module(home), name)
+    module, _, its_name = home.partition(":")
+    return getattr(import_module(module), its_name or name)
 
 
 def __dir__() -> list[str]:

@@ -19,20 +19,21 @@ from orchestrator.plan.file import read_plan, write_plan
 from orchestrator.plan.frontier_chart import draw_frontier
 from orchestrator.plan.plan import Plan, Share
 from orchestrator.platforms.source import pack
+from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs import anchor as anchors
-from orchestrator.runs.anchor import Anchor
+from orchestrator.runs.anchor import Anchor, claim
+from orchestrator.runs.check import check
 from orchestrator.runs.cloud import Cloud
 from orchestrator.runs.dry_run import requests
 from orchestrator.runs.lease import booking
 from orchestrator.runs.ledger import Ledger
 from orchestrator.runs.run import Run
-from orchestrator.runs.submit import check, submit
+from orchestrator.runs.submit import submit
 from orchestrator.runs.views import CostRow, LogLine, RunRow, Status, TaskRow
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
 from orchestrator.spec.duration import seconds as read_duration
-from orchestrator.spec.reader import read as read_sweep
 from orchestrator.spec.schema import schema
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.ranges import Ranges
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.catalog.market import Market
+    from orchestrator.platforms.base import Planning
     from orchestrator.platforms.source import Package
     from orchestrator.wire.manifest import ClassicLine
 
@@ -85,7 +87,7 @@ class Orchestrator:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return Catalog(self.settings.database)
+        return Catalog(self.settings.database, self._rules.all(), self._rules.usual)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -93,7 +95,15 @@ class Orchestrator:
 
     @cached_property
     def cloud(self) -> Cloud:
-        return Cloud(Clients(self.settings.profile), account(self.settings))
+        return Cloud(Clients(self.settings.profile), account(self.settings), self.planning)
+
+    def planning(self, name: str) -> Planning:
+        """Return what can be planned on a platform, as the settings set it up. UsageError if it is not installed."""
+        return self._rules.planning(name)
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return Rules(self.settings)
 
     def plan(self, sweep: Sweep, classic: Path | None = None, *, time_limit_s: float | None = None) -> Plan:
         """Return where each task should run. This asks the catalog only: no network, no credentials.
@@ -110,6 +120,7 @@ class Orchestrator:
     def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None, time_limit_s: float | None = None) -> Plan:
         from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
 
+        sweep = self._checked(sweep)
         market = self._survey(sweep, lines)
         try:
             return solve(sweep, market, time_limit_s)
@@ -119,6 +130,11 @@ class Orchestrator:
             from orchestrator.planner.explain.elsewhere import suggest_elsewhere
 
             raise suggest_elsewhere(refusal, sweep, lambda wider: self._survey(wider, lines)) from None
+
+    def _checked(self, sweep: Sweep) -> Sweep:
+        """Return the sweep with its instance types. SpecError if one of its platforms cannot run it."""
+        self._rules.check(sweep)
+        return self.catalog.select_types(sweep)
 
     def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
         """Return what the catalog says, with what was learned from earlier runs."""
@@ -145,6 +161,7 @@ class Orchestrator:
         """Return plans from the cheapest within the horizon to the fastest: what time costs."""
         from orchestrator.planner.frontier import frontier
 
+        sweep = self._checked(sweep)
         return frontier(sweep, self._survey(sweep, _lines(classic)))
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
@@ -155,26 +172,12 @@ class Orchestrator:
         package = _packed(plan)
         wanted = self._anchor(plan, package, name)
         if package:
-            check(wanted, package, self.cloud)
-            anchor = self._claim(wanted, again=again)
+            check(wanted, self.cloud)
+            anchor = claim(wanted, self.cloud.s3, self._reserve, again=again)
         else:
             anchor = self._resume(wanted)
         submit(anchor, package, self.ledger, self.cloud)
         return self._run(anchor)
-
-    def _claim(self, wanted: Anchor, *, again: bool) -> Anchor:
-        """Make this run, or return the one that is there; with `again`, make it under the first name that is free."""
-        control, candidates = self.cloud.s3, anchors.candidates(wanted)
-        while True:
-            candidate = next(candidates)
-            there = anchors.find(control, candidate.name)
-            if there is None:
-                noted = self._reserve(candidate)
-                if noted.is_same(candidate) and anchors.create(control, noted):
-                    return noted
-                there = anchors.find(control, candidate.name) or noted
-            if not again:
-                return anchors.same(there, wanted)
 
     def _resume(self, wanted: Anchor) -> Anchor:
         """Return the run that is there already. UsageError if there is none: without its sources nobody can make it."""
@@ -192,14 +195,11 @@ class Orchestrator:
         with booking(self.ledger) as slots:
             noted = self.ledger.anchor(wanted.name)
             if noted is None:
-                self._check_fresh(wanted.plan)
+                reason = self.stale(wanted.plan)
+                if reason:
+                    raise Refused(f"plan {wanted.plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
                 slots.take(wanted, self.cloud.account)
         return noted or wanted
-
-    def _check_fresh(self, plan: Plan) -> None:
-        reason = self.stale(plan)
-        if reason:
-            raise Refused(f"plan {plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
 
     def stale(self, plan: Plan) -> str:
         """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
@@ -291,7 +291,7 @@ def _lines(classic: Path | None) -> list[ClassicLine] | None:
 
 def _same(one: Sweep, other: Sweep) -> bool:
     """Return whether two sweeps are the same as files, wherever their folders are."""
-    return one.model_dump(mode="json") == other.model_dump(mode="json")
+    return one.as_written().model_dump(mode="json") == other.as_written().model_dump(mode="json")
 
 
 def _no_source(plan: Plan) -> UsageError:

@@ -5,6 +5,7 @@ SweepError                     exit 1
 │   ├── SpecError                       sweep.yaml, at file:line:column
 │   ├── SettingsError                   a setting missing or unreadable
 │   ├── CatalogError                    rows that cannot be loaded, a schema behind or ahead
+│   ├── NewerVersion                    a stored object that only a newer sweep can read
 │   └── InfeasibleError                 no place can run a task, and why
 ├── AccessError                exit 4   credentials or permission
 │   ├── NoCredentials
@@ -59,6 +60,10 @@ class SettingsError(UsageError):
 
 
 class CatalogError(UsageError):
+    pass
+
+
+class NewerVersion(UsageError):
     pass
 
 

@@ -1,4 +1,4 @@
-"""Pushes images to every Region's ECR, under one name: SageMaker and Batch pull from their own Region.
+"""Pushes images to every Region's ECR, under one name: trainings and Batch pull from their own Region.
 
 Docker does the pushing. It gets a login of its own for each push, and keeps none.
 """

@@ -1,7 +1,10 @@
 """The settings: where the database, the buckets and the roles are. (A profile is AWS's.)
 
 A flag wins over SWEEP_<NAME> in the environment, that over ./sweep.toml (searched upward), and that over
-~/.config/sweep/settings.toml.
+~/.config/sweep/settings.toml. What belongs to one platform alone stands in a table of a file, and it alone reads it:
+
+    [platforms.sagemaker]
+    role = "arn:aws:iam::123456789012:role/training"
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from orchestrator.errors import SettingsError, did_you_mean
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 _PREFIX = "SWEEP_"
 _PROJECT_FILE = "sweep.toml"
 _SQLITE = "sqlite:///"
+_PLATFORMS = "platforms"
 _LANE_FACTS = ("region", "instance_type", "purchase")
 
 logger = logging.getLogger(__name__)
@@ -67,6 +71,12 @@ class Settings(BaseModel):
     log_group: str = Field(default="/aws/batch/job", description="where launchers log")
     owner: str = Field(default_factory=_login_name, description="tag of everything started")
     poll_s: float = Field(default=30.0, gt=0, description="launchers look at their training no more often than this")
+    platforms: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="a table for each platform, such as [platforms.sagemaker]: the platform says what is in it",
+    )
+    _files: dict[str, str] = PrivateAttr(default={})
+    """The file that each platform's table stands in."""
 
     @field_validator("region_bucket")
     @classmethod
@@ -87,6 +97,10 @@ class Settings(BaseModel):
             known = ", ".join(f"{{{name}}}" for name in _LANE_FACTS)
             raise ValueError(f"may contain {known}, and no {{{min(unknown)}}}")
         return pattern
+
+    def file_of(self, platform: str) -> str:
+        """Return the file that this platform's table stands in; nothing if there is none."""
+        return self._files.get(platform, "")
 
     def require(self, *names: str) -> None:
         """Raise SettingsError, with what to write where, unless all of these are set."""
@@ -114,13 +128,22 @@ def read(
     """
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
+    tables: dict[str, object] = {}
+    files: dict[str, str] = {}
     for layer in _layers(overrides or {}, folder or Path.cwd(), environ):
         values |= layer.values
         origins |= {name: layer.origin(name) for name in layer.values}
+        given = layer.values.get(_PLATFORMS)
+        if isinstance(given, dict):  # a nearer file's table takes the place of a platform's, not of all
+            tables |= given
+            files |= dict.fromkeys(given, origins[_PLATFORMS])
+            values[_PLATFORMS] = tables
     try:
-        return Settings.model_validate(values)
+        settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise _explained(error, origins) from error
+        raise _explained(error, origins, files) from error
+    settings._files.update(files)
+    return settings
 
 
 class _Layer(NamedTuple):
@@ -187,7 +210,7 @@ def _beside(file: Path, url: str) -> str:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    known = {_variable(name): name for name in Settings.model_fields}
+    known = {_variable(name): name for name in Settings.model_fields if name != _PLATFORMS}
     for variable in environ:
         if not variable.startswith(_PREFIX) or variable in known:
             continue
@@ -197,11 +220,16 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return {name: environ[variable] for variable, name in known.items() if environ.get(variable)}
 
 
-def _explained(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
+def _explained(error: ValidationError, origins: Mapping[str, str], files: Mapping[str, str]) -> SettingsError:
     problem = error.errors()[0]
-    name = str(problem["loc"][0])
+    name, *rest = map(str, problem["loc"])
     if problem["type"] == "extra_forbidden":
         return SettingsError(f"unknown setting {name!r}", hint=did_you_mean(name, list(Settings.model_fields)))
+    if name == _PLATFORMS:
+        path, where = ".".join([name, *rest]), files.get(rest[0], "") if rest else origins[name]
+        return SettingsError(
+            f"{path} is no table", where=where, hint=f"write [{_PLATFORMS}.NAME], and settings below it"
+        )
     message = problem["msg"].removeprefix("Value error, ")
     return SettingsError(f"{name}: {message[:1].lower()}{message[1:]}", where=origins.get(name, ""))
 

@@ -6,13 +6,15 @@ import ast
 import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grimp
 import pytest
 
-from tests.rooms import parse, trespasses
+from orchestrator.platforms import registry
+from tests.rooms import into_platforms, parse, trespasses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +112,10 @@ def test_importing_a_room_does_not_pull_in_the_rest() -> None:
 
 def test_a_launcher_needs_boto3_and_the_standard_library_only() -> None:
     """Its image installs the package without dependencies, plus boto3."""
-    found = imported("orchestrator.launcher.__main__", *map("orchestrator.{}".format, CHILD_SIDE))
+    runners = [
+        entry.module for entry in entry_points(group=registry.RUNNERS) if entry.module.startswith("orchestrator.")
+    ]
+    found = imported("orchestrator.launcher.__main__", *map("orchestrator.{}".format, CHILD_SIDE), *runners)
     assert found - sys.stdlib_module_names - {"orchestrator"} <= CHILD_NEEDS
 
 
@@ -138,7 +143,28 @@ def read(file: Path) -> str:
         return ""
 
 
-RULES = parse(["wire: errors", "stage:", "platforms: wire", "platforms.sagemaker.stage: wire, spec", "errors:"])
+PLATFORMS = {*registry.platforms(), "ec2"}
+"""Their keys: of those that are installed, and of the one whose prices stand in for others."""
+OWN_KEYS = (HOUSE / "platforms", HOUSE / "localcloud", HOUSE / "demo")
+"""Where platforms are named: their own folders, the registry's default, and the AWS services that they use."""
+NOT_A_PLATFORM = {"aws/session.py": {"sagemaker"}}
+"""Words that are no platform's key, though they are spelt like one: here, the name of a service of AWS."""
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in MODULES if not any(map(file.is_relative_to, OWN_KEYS))], ids=lambda file: str(file)
+)
+def test_nobody_compares_with_a_platform_s_key(file: Path) -> None:
+    words = {node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant)}
+    assert words & PLATFORMS - NOT_A_PLATFORM.get(file.relative_to(HOUSE).as_posix(), set()) == set()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "sql").glob("*.sql")), ids=lambda file: file.name)
+def test_no_query_compares_with_a_platform_s_key(file: Path) -> None:
+    assert set(re.findall(r"'([^']*)'", file.read_text(encoding="utf-8"))) & PLATFORMS == set()
+
+
+RULES = parse(["wire: errors", "stage:", "platforms: wire", "platforms.*.*: wire, spec", "errors:"])
 
 
 @pytest.mark.parametrize(
@@ -155,9 +181,18 @@ def test_a_room_may_import_what_its_line_names(importer: str, imported: str) -> 
         ("errors", "wire.task"),
         ("platforms.base", "spec.sweep"),
         ("platforms.sagemaker.stage", "errors"),
+        ("platforms.sagemaker", "spec.sweep"),
         ("wire.task", "errors_of_ours"),
         ("a_room_without_a_line", "errors"),
     ],
 )
 def test_a_room_may_import_nothing_else(importer: str, imported: str) -> None:
     assert trespasses(RULES, {(importer, imported)}) == {(importer, imported)}
+
+
+@pytest.mark.parametrize("importer", ["runs.cloud", "platforms.registry", "platforms.ec2.runner"])
+def test_nobody_outside_may_import_a_platform_s_modules(importer: str) -> None:
+    inside = {("platforms.sagemaker.runner", "platforms.sagemaker.request"), (importer, "platforms.base")}
+    assert into_platforms(inside) == set()
+    outside = {(importer, "platforms.sagemaker.request")}
+    assert into_platforms(inside | outside) == outside

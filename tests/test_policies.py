@@ -10,15 +10,17 @@ import boto3
 import pytest
 from botocore import xform_name
 
+from orchestrator.platforms.sagemaker.operating import SageMakerOperating
+
 ROOT = Path(__file__).parents[1]
 POLICIES = ROOT / "docs" / "policies"
 S3_ACTIONS = {"HeadBucket": "ListBucket", "HeadObject": "GetObject", "ListObjectsV2": "ListBucket"}
 """Where an S3 operation is allowed by an action of another name."""
 
-LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/job.py", "logs": "aws/logs.py"}
+LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/runner.py", "logs": "aws/logs.py"}
 SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py"}
 """The one file that calls each service."""
-ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob"}
+ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob", "sagemaker:ListTrainingJobs"}
 
 
 def called(files: dict[str, str]) -> set[str]:
@@ -62,3 +64,23 @@ def test_who_submits_cannot_start_trainings_past_the_launchers() -> None:
 @pytest.mark.parametrize("policy", sorted(path.stem for path in POLICIES.glob("*.json")))
 def test_no_policy_grants_everything(policy: str) -> None:
     assert not [action for action in granted(policy) if "*" in action]
+
+
+@pytest.mark.parametrize("role", ["submit", "launcher", "training"])
+def test_the_policies_hold_what_the_platform_says_that_it_needs(role: str) -> None:
+    document = json.loads((POLICIES / f"{role}.json").read_text(encoding="utf-8"))
+    written = {statement["Sid"]: statement for statement in document["Statement"]}
+    for needed in SageMakerOperating().permissions(role):
+        there = written[str(needed["Sid"])]
+        assert set(listed(needed["Action"])) == set(listed(there["Action"]))
+        wanted = {resource.replace("{account}", "123456789012") for resource in listed(needed["Resource"])}
+        assert wanted <= set(listed(there["Resource"]))
+        assert needed.get("Condition") == there.get("Condition")
+
+
+def test_no_other_role_needs_anything_of_the_platform() -> None:
+    assert list(SageMakerOperating().permissions("images")) == []
+
+
+def listed(value: object) -> list[str]:
+    return value if isinstance(value, list) else [str(value)]

@@ -91,6 +91,16 @@ def test_an_empty_variable_says_nothing(project: Path) -> None:
     assert read(folder=project, environ={"SWEEP_QUEUE": ""}).queue == "sweep"
 
 
+def test_each_platform_has_a_table_and_the_nearest_file_s_counts(home: Path, project: Path) -> None:
+    file = user_file(home, "[platforms.near]\nroom = 1\n[platforms.far]\nroom = 2\nkey = 3")
+    (project / "sweep.toml").write_text("[platforms.near]\nkey = 4")
+    settings = read(folder=project, environ={"HOME": str(home), "SWEEP_PLATFORMS": "x"})
+    assert settings.platforms == {"near": {"key": 4}, "far": {"room": 2, "key": 3}}
+    assert settings.file_of("near") == f"{project.resolve()}/sweep.toml"
+    assert settings.file_of("far") == str(file)
+    assert settings.file_of("none") == Settings().file_of("near") == ""
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -98,6 +108,8 @@ def test_an_empty_variable_says_nothing(project: Path) -> None:
         ("queue = sweep", "not TOML: Invalid value (at line 1, column 9)"),
         ("poll_s = 0", "poll_s: input should be greater than 0"),
         ("queue = 7", "queue: input should be a valid string"),
+        ("platforms = 3", "platforms is no table (write [platforms.NAME], and settings below it)"),
+        ("platforms.near = 3", "platforms.near is no table (write [platforms.NAME], and settings below it)"),
         ('region_bucket = "mine"', "region_bucket: must contain {region}, as in my-sweeps-{region}"),
     ],
 )

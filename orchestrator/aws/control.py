@@ -9,9 +9,10 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound, Throttled
+from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound, Throttled
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.result import Attempt, Result, TaskState
+from orchestrator.wire.stored import VERSION, check_version
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -39,6 +40,16 @@ class Control:
         """Return all attempts that were ever recorded for the task, oldest first."""
         keys = [item.key for item in self.s3.list(self.keys.attempts_of(task))]
         return sorted(map(self._attempt, keys), key=lambda attempt: attempt.number)
+
+    def attempt(self, task: int, number: int) -> Attempt:
+        """Return this attempt. NotFound if it was never recorded."""
+        return self._attempt(self.keys.attempt(task, number))
+
+    def recorded(self, task: int | None = None) -> list[tuple[int, int]]:
+        """Return the task and the number of every attempt of this task, or of all tasks, in order. None is read."""
+        prefix = self.keys.attempts if task is None else self.keys.attempts_of(task)
+        paths = [item.key.removeprefix(self.keys.attempts).removesuffix(".json") for item in self.s3.list(prefix)]
+        return sorted((int(task), int(number)) for task, _, number in (path.partition("/") for path in paths))
 
     def record(self, attempt: Attempt) -> bool:
         """Record the attempt, and return True; return False when its number is taken.
@@ -86,7 +97,7 @@ class Control:
 
     def cancel(self, through: int) -> None:
         """Write the marker, or move it forward: from now on nothing of submissions 1..through is started."""
-        body = _encode({"through": through})
+        body = _encode({"version": VERSION, "through": through})
         for _ in range(WRITE_TRIES):
             marker = self._marker()
             if marker and marker[0] >= through:
@@ -112,11 +123,13 @@ class Control:
             stored = self.s3.get(self.keys.cancel)
         except NotFound:
             return None
-        return self._decode(self.keys.cancel, stored, lambda body: int(body["through"])), stored.etag
+        return self._decode(self.keys.cancel, stored, _through), stored.etag
 
     def _decode(self, key: str, stored: Stored, read: Callable[[dict[str, Any]], _T]) -> _T:
         try:
             return read(stored.json())
+        except NewerVersion as error:
+            raise NewerVersion(error.message, where=self.s3.uri(key), hint=error.hint) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidRequest(f"cannot be understood: {error!r}", where=self.s3.uri(key)) from error
 
@@ -130,6 +143,12 @@ def replaces(new: Result, old: Result) -> bool:
     if new.order != old.order:
         return new.order > old.order
     return new.state in {old.state, TaskState.DONE}
+
+
+def _through(body: dict[str, Any]) -> int:
+    """Return the last submission that a stored marker cancels. NewerVersion if a newer `sweep` has written it."""
+    check_version(body, "cancel marker")
+    return int(body["through"])
 
 
 def _encode(body: dict[str, Any]) -> bytes:

@@ -12,6 +12,8 @@ from sqlalchemy import func, select
 from orchestrator.catalog.check_catalog import Problem, check_catalog
 from orchestrator.catalog.file_kinds import KINDS
 from orchestrator.catalog.load import LoadReport, load
+from orchestrator.catalog.platforms import Platforms
+from orchestrator.catalog.select_types import select_types
 from orchestrator.catalog.survey import resurvey, survey
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
@@ -19,11 +21,12 @@ from orchestrator.db.tables import campaign_tags, campaigns, datasets
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection, Engine
 
     from orchestrator.catalog.market import Market, Past
+    from orchestrator.platforms.base import Planning
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
 
@@ -34,8 +37,13 @@ class Catalog:
     The database is opened on first use.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, planning: Mapping[str, Planning], usual: Sequence[str] = ()) -> None:
+        """Take the database's URL, and the planning part of each installed platform by its name.
+
+        `usual` are the platforms of sweeps that name none; all that are installed, if it is empty.
+        """
         self.url = url
+        self._platforms = Platforms(planning, usual)
 
     @cached_property
     def engine(self) -> Engine:
@@ -49,17 +57,18 @@ class Catalog:
     def load(self, paths: Iterable[str | Path], kind: str | None = None) -> LoadReport:
         """Load files, or folders of them: all or nothing. Return what became of their rows.
 
-        Raise CatalogError for the first thing that is wrong with them, at file:line:column.
+        Raise CatalogError for the first thing that is wrong with them, at file:line:column. A lane that its platform
+        does not have is wrong, too.
         """
-        return load(self.engine, [Path(path) for path in paths], kind)
+        return load(self.engine, self._platforms, [Path(path) for path in paths], kind)
 
     def show(self, kind: str) -> list[dict[str, Any]]:
-        """Return all rows of a kind in the columns of its files, in the order of their keys."""
+        """Return all rows of a kind in columns of its files, in the order of their keys."""
         if kind not in KINDS:
             raise CatalogError(f"unknown kind {kind!r}", hint=did_you_mean(kind, list(KINDS)))
-        table, columns = KINDS[kind].table, [field.name for field in KINDS[kind].fields]
+        table, columns = KINDS[kind].table, KINDS[kind].shown
         if table is datasets:
-            columns.insert(0, datasets.c.dataset.name)
+            columns = [datasets.c.dataset.name, *columns]
         keys = [name for name in columns if name in table.primary_key.columns]
         with reading(self.engine) as connection:
             rows = [dict(row) for row in connection.execute(select(table)).mappings()]
@@ -77,7 +86,14 @@ class Catalog:
 
     def check(self, now: datetime | None = None) -> list[Problem]:
         """Return what is missing or looks wrong, in words."""
-        return check_catalog(self.engine, now or datetime.now(timezone.utc))
+        return check_catalog(self.engine, self._platforms, now or datetime.now(timezone.utc))
+
+    def select_types(self, sweep: Sweep) -> Sweep:
+        """Return the sweep with the instance types that its `where.resources` stands for; as it is, if it has none.
+
+        Call it before `survey`. Raise InfeasibleError where no type for sale will do.
+        """
+        return select_types(self.engine, self._platforms, sweep)
 
     def survey(
         self,
@@ -91,14 +107,14 @@ class Catalog:
         The data is that of a classic JOBARRAY's lines, if these are given, and otherwise what the sweep selects.
         Raise CatalogError if the sweep selects nothing, InfeasibleError if a dataset can be trained nowhere.
         """
-        return survey(self.engine, sweep, classic, past, now)
+        return survey(self.engine, self._platforms, sweep, classic, past, now)
 
     def resurvey(self, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine] = ()) -> Market:
         """Return the same for exactly these datasets, or a classic JOBARRAY's lines, whatever the sweep selects today.
 
         What the catalog does not know is left out: the Market may be empty.
         """
-        return resurvey(self.engine, sweep, names, classic)
+        return resurvey(self.engine, self._platforms, sweep, names, classic)
 
 
 def _tags(connection: Connection) -> dict[str, list[str]]:

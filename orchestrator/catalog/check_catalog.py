@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, func, select
 
 from orchestrator.catalog.file_cells import is_local
-from orchestrator.catalog.market import ANY, REFERENCE
+from orchestrator.catalog.market import ANY
+from orchestrator.catalog.quotas import newest_units
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import (
@@ -18,16 +19,17 @@ from orchestrator.db.tables import (
     datasets,
     interruptions,
     prices,
-    quotas,
     replicas,
     transfer_prices,
 )
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Column, Connection, Engine, Row, Table
+    from sqlalchemy import Connection, Engine, Row
+
+    from orchestrator.catalog.platforms import Platforms
 
 STALE = timedelta(days=30)
 """A price that was not observed for longer is reported."""
@@ -47,28 +49,27 @@ class _Fact(NamedTuple):
     observed_at: datetime
 
 
-def check_catalog(engine: Engine, now: datetime) -> list[Problem]:
+def check_catalog(engine: Engine, platforms: Platforms, now: datetime) -> list[Problem]:
     """Return all that is missing or looks wrong, a line for each sort of problem."""
     with reading(engine) as connection:
         replicated = {(row.dataset, row.region) for row in connection.execute(select(replicas))}
-        listed = _newest(connection, prices, prices.c.usd_per_hour)
-        usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and _may_train(lane)}
-        slots = _newest(connection, quotas, quotas.c.slots)
+        listed = _newest_prices(connection)
+        usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and _may_train(lane, platforms)}
         return [
             *_missing_data(connection, replicated),
             *_free_prices(listed),
             *_missing_prices(replicated, usable),
             *_dear_spot_prices(usable),
             *_old_prices(listed, now),
-            *_missing_quotas(usable, slots),
+            *_missing_quotas(usable, platforms, set(newest_units(connection))),
             *_missing_transfers(connection, {region for _, region in replicated}, {lane.region for lane in usable}),
-            *_useless_interruptions(connection, usable),
+            *_useless_interruptions(connection, usable, platforms),
             *_useless_commitments(connection, usable, now),
         ]
 
 
-def _may_train(lane: Lane) -> bool:
-    return lane.platform != REFERENCE and not is_local(lane.region)
+def _may_train(lane: Lane, platforms: Platforms) -> bool:
+    return lane.platform in platforms.usual and not is_local(lane.region) and not platforms.refuses(lane)
 
 
 def _missing_data(connection: Connection, replicated: set[tuple[str, str]]) -> Iterator[Problem]:
@@ -109,8 +110,13 @@ def _old_prices(listed: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
         yield Problem("prices", f"{how_many} older than {STALE.days} days; the oldest is {lane}, of {oldest:%Y-%m-%d}")
 
 
-def _missing_quotas(usable: dict[Lane, _Fact], slots: dict[Lane, _Fact]) -> Iterator[Problem]:
-    if bare := sorted(set(usable) - set(slots)):
+def _missing_quotas(usable: dict[Lane, _Fact], platforms: Platforms, known: set[Quota]) -> Iterator[Problem]:
+    """Yield the lanes of which nobody knows how much there may be: not one quota that they count under is known."""
+
+    def has_quota(lane: Lane) -> bool:
+        return any(Quota(lane.platform, lane.region, name) in known for name in platforms.uses(lane))
+
+    if bare := sorted(lane for lane in usable if not has_quota(lane)):
         yield Problem("quotas", f"{counted(bare, 'lane')} without a known quota: {few(map(str, bare))}")
 
 
@@ -123,11 +129,14 @@ def _missing_transfers(connection: Connection, sources: set[str], targets: set[s
         yield Problem("transfer_prices", f"{counted(bare, 'pair')} of Regions without a transfer price: {names}")
 
 
-def _useless_interruptions(connection: Connection, usable: dict[Lane, _Fact]) -> Iterator[Problem]:
+def _useless_interruptions(
+    connection: Connection, usable: dict[Lane, _Fact], platforms: Platforms
+) -> Iterator[Problem]:
     table = interruptions.c
     rows = connection.execute(select(table.platform, table.region, table.instance_type).distinct())
-    priced = {(lane.platform, lane.region, lane.instance_type) for lane in usable}
-    priced |= {(REFERENCE, region, name[3:]) for platform, region, name in priced if platform == "sagemaker"}
+    spot = {replace(lane, purchase=Purchase.SPOT) for lane in usable}
+    proxies = {platforms.proxy(lane) for lane in spot}
+    priced = {(lane.platform, lane.region, lane.instance_type) for lane in spot | proxies if lane is not None}
     if bare := sorted({tuple(row) for row in rows} - priced):
         names = few("/".join(machine) for machine in bare)
         yield Problem("prices", f"{counted(bare, 'interruption rate')} of what has no price: {names}")
@@ -155,12 +164,10 @@ def _covers(commitment: Row[Any], lane: Lane) -> bool:
     )
 
 
-def _newest(connection: Connection, table: Table, fact: Column[float]) -> dict[Lane, _Fact]:
-    """Return the newest observation of each lane. A quota of all instance types together belongs to no lane."""
-    key = [table.c[name] for name in ("platform", "region", "instance_type", "purchase")]
-    newest = select(*key, func.max(table.c.observed_at).label("observed_at")).group_by(*key).subquery()
-    same = and_(*(newest.c[column.name] == column for column in (*key, table.c.observed_at)))
-    rows = connection.execute(
-        select(*key, fact, table.c.observed_at).join_from(table, newest, same).where(table.c.instance_type != ANY)
-    )
+def _newest_prices(connection: Connection) -> dict[Lane, _Fact]:
+    """Return the newest price of each lane."""
+    key = [prices.c[name] for name in ("platform", "region", "instance_type", "purchase")]
+    newest = select(*key, func.max(prices.c.observed_at).label("observed_at")).group_by(*key).subquery()
+    same = and_(*(newest.c[column.name] == column for column in (*key, prices.c.observed_at)))
+    rows = connection.execute(select(*key, prices.c.usd_per_hour, prices.c.observed_at).join_from(prices, newest, same))
     return {Lane(*row[:3], Purchase(row.purchase)): _Fact(row[4], row.observed_at) for row in rows}

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, Integer, MetaData, Table, Text, insert, select
+from sqlalchemy import select
 
 from orchestrator.catalog.market import ANY, POOLS
 from orchestrator.db.tables import commitments
-from orchestrator.wire.task import Purchase
+from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -26,34 +26,37 @@ HOUR = timedelta(hours=1)
 FAR_H = 365 * 24
 """Hours from now that are far away: no plan looks further ahead."""
 
-COMMITTED = Table(
-    "committed",
-    MetaData(),
-    *(Column(name, Text, nullable=False) for name in ("platform", "region", "instance_type")),
-    Column("slots", Integer, nullable=False),
-    Column("opens_h", Integer, nullable=False),
-    Column("closes_h", Integer, comment="null if that is far away"),
-    Column("arn", Text, nullable=False),
-    prefixes=["TEMPORARY"],
-)
-"""A temporary table of the training plans that are not over. It is gone with the transaction."""
+
+class TrainingPlan(NamedTuple):
+    """Instances of one type that are ours for a while."""
+
+    platform: str
+    region: str
+    instance_type: str
+    slots: int
+    opens_h: int
+    closes_h: int | None
+    """Hours from now until it is over; None if that is far away."""
+    site: str
+    """The plan's ARN."""
+
+    @property
+    def lane(self) -> Lane:
+        return Lane(self.platform, self.region, self.instance_type, Purchase.COMMITTED)
 
 
-def gather_training_plans(connection: Connection, where: Where, now: datetime) -> None:
-    """Write the training plans that this sweep might use into COMMITTED.
+def training_plans(connection: Connection, where: Where, now: datetime) -> list[TrainingPlan]:
+    """Return the training plans that this sweep might use, sorted.
 
     A plan in several parts has a row for each. Only the first part that is not over is used.
     """
     rows = [
-        {name: getattr(row, name) for name in ("platform", "region", "instance_type", "slots", "arn")}
-        | {"opens_h": opens, "closes_h": closes}
+        TrainingPlan(row.platform, row.region, row.instance_type, row.slots, opens, closes, row.arn)
         for row, opens, closes in _commitments_in_use(connection, TRAINING_PLAN, where, now)
     ]
-    latest_first = sorted(rows, key=lambda row: row["opens_h"], reverse=True)
-    earliest_part = {row["arn"]: row for row in latest_first}
-    COMMITTED.create(connection)
-    if earliest_part:
-        connection.execute(insert(COMMITTED), list(earliest_part.values()))
+    latest_first = sorted(rows, key=lambda plan: plan.opens_h, reverse=True)
+    earliest_part = {plan.site: plan for plan in latest_first}
+    return sorted(earliest_part.values(), key=lambda plan: (plan.lane, plan.site))
 
 
 def savings_pools(connection: Connection, where: Where, now: datetime) -> list[tuple[Any, ...]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 _LOCAL_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d(-[a-z0-9]+)+")
-_TRAINING_PLAN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-plan/\S+")
+_ARN = re.compile(r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]+:\d{12}:\S+")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -105,12 +105,10 @@ def commitment(cell: Any) -> str:
     return value
 
 
-def training_plan(cell: Any) -> str:
+def arn(cell: Any) -> str:
     value = text(cell)
-    if not _TRAINING_PLAN.fullmatch(value):
-        raise ValueError(
-            f"{value!r} is not a training plan's ARN; write arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
-        )
+    if not _ARN.fullmatch(value):
+        raise ValueError(f"{value!r} is not an ARN; write arn:aws:SERVICE:REGION:ACCOUNT:NAME, as AWS tells it")
     return value
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog import file_cells as cells
 from orchestrator.catalog.row_consistency import RowProblem, commitment_problem, quota_problem
 from orchestrator.db import tables
+from orchestrator.platforms.registry import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy import Table
 
@@ -50,16 +51,45 @@ class Kind:
     reference: Reference | None = None
     row_problem: Callable[[Mapping[str, Any]], RowProblem | None] | None = None
     """Finds what is wrong with a row whose cells are each right."""
+    to_table: Callable[[Columns], Columns] = dict
+    """Makes the table's columns of a file's, where they are not the same."""
+    only_in_files: Mapping[str, str] = field(default_factory=dict)
+    """Columns of files that the table does not have, with the table's column that is made of each."""
 
-    def to_table_columns(self, columns: Columns) -> Columns:
-        """Return the table's columns, made from a file's: a dataset is called by its campaign and version."""
-        if self.table is not tables.datasets:
-            return columns
-        pairs = zip(columns["campaign"], columns["version"], strict=True)
-        return columns | {"dataset": [f"{campaign}@{version}" for campaign, version in pairs]}
+    @property
+    def shown(self) -> list[str]:
+        """The columns in which rows are shown: a file that has them can be loaded."""
+        return [field.name for field in self.fields if field.name not in self.only_in_files]
+
+    def given(self, names: Iterable[str]) -> list[str]:
+        """Return the table's columns that are known from a file with these columns."""
+        made = dict.fromkeys(self.only_in_files.get(name, name) for name in names)
+        return [name for name in made if name in self.table.columns]
 
 
-_PLATFORM = Field("platform", cells.text, required=False, default="sagemaker")
+def _with_dataset(columns: Columns) -> Columns:
+    """Return the columns of datasets: one is called by its campaign and version."""
+    pairs = zip(columns["campaign"], columns["version"], strict=True)
+    return columns | {"dataset": [f"{campaign}@{version}" for campaign, version in pairs]}
+
+
+def _by_quota(columns: Columns) -> Columns:
+    """Return the columns of quotas: one of instances of a lane is called by their type and purchase."""
+    names = [
+        quota or f"{instance_type}/{purchase}"
+        for quota, instance_type, purchase in zip(
+            columns["quota"], columns["instance_type"], columns["purchase"], strict=True
+        )
+    ]
+    units = [slots if units is None else units for units, slots in zip(columns["units"], columns["slots"], strict=True)]
+    kept = {name: values for name, values in columns.items() if name not in _OF_LANE}
+    return kept | {"quota": names, "units": units}
+
+
+_OF_LANE = {"instance_type": "quota", "purchase": "quota", "slots": "units"}
+"""The columns of a quota of instances, with the table's column that is made of each."""
+
+_PLATFORM = Field("platform", cells.text, required=False, default=DEFAULT)
 _MACHINE = (_PLATFORM, Field("region", cells.zone), Field("instance_type", cells.instance_type))
 _OBSERVED = (Field("observed_at", cells.moment), Field("source", cells.text, required=False, default=FILE_NAME))
 
@@ -87,6 +117,7 @@ KINDS = {
                 Field("created_at", cells.moment),
             ),
             Reference("campaign", tables.campaigns),
+            to_table=_with_dataset,
         ),
         Kind(
             "replicas",
@@ -110,12 +141,16 @@ KINDS = {
             (
                 _PLATFORM,
                 Field("region", cells.zone),
-                Field("instance_type", cells.or_any(cells.instance_type)),
-                Field("purchase", cells.or_any(cells.purchase)),
-                Field("slots", cells.slots),
+                Field("quota", cells.text, required=False),
+                Field("units", cells.slots, required=False),
+                Field("instance_type", cells.or_any(cells.instance_type), required=False),
+                Field("purchase", cells.or_any(cells.purchase), required=False),
+                Field("slots", cells.slots, required=False),
                 *_OBSERVED,
             ),
             row_problem=quota_problem,
+            to_table=_by_quota,
+            only_in_files=_OF_LANE,
         ),
         Kind(
             "transfer_prices",
@@ -142,7 +177,7 @@ KINDS = {
                 Field("discount", cells.part, required=False),
                 Field("starts_at", cells.moment),
                 Field("ends_at", cells.moment),
-                Field("arn", cells.training_plan, required=False),
+                Field("arn", cells.arn, required=False),
             ),
             row_problem=commitment_problem,
         ),

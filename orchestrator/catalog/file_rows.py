@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.file_formats import Batch, batches
-from orchestrator.catalog.file_kinds import FILE_NAME, Field, Kind
+from orchestrator.catalog.file_kinds import FILE_NAME, Columns, Field, Kind
+from orchestrator.catalog.file_lanes import first_lane_problem
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from orchestrator.catalog.platforms import Platforms
 
 Rows = list[dict[str, Any]]
 
@@ -24,30 +27,36 @@ class CatalogFile:
         self.given: tuple[str, ...] = ()
         """The columns that the file has. They are known once it is read."""
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self, platforms: Platforms) -> Iterator[Rows]:
         """Yield the rows, some thousands at a time. Each has, beside its columns, the `line` that it stands in.
+
+        `platforms` say which lanes there are.
 
         Raise CatalogError for the first thing that cannot be understood.
         """
         for batch in batches(self.file):
             self.given = self._given(batch)
             columns = {field.name: self._values(field, batch) for field in self.kind.fields}
-            columns = self.kind.to_table_columns(columns) | {"line": batch.lines}
-            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-            self._refuse_inconsistent(rows)
-            yield rows
+            self._refuse_inconsistent(columns, batch.lines)
+            self._refuse_unknown_lanes(columns, batch.lines, platforms)
+            yield _rows(self.kind.to_table(columns) | {"line": batch.lines})
 
     def error(self, problem: str, *, line: int, column: str = "", hint: str = "") -> CatalogError:
         """Return an error that names this file, the line, and the column if one is to blame."""
         where = f"{self.file}:{line}:{column}" if column else f"{self.file}:{line}"
         return CatalogError(problem, where=where, hint=hint)
 
-    def _refuse_inconsistent(self, rows: Rows) -> None:
+    def _refuse_inconsistent(self, columns: Columns, lines: Sequence[int]) -> None:
         if self.kind.row_problem is None:
             return
-        for row in rows:
+        for row, line in zip(_rows(columns), lines, strict=True):
             if found := self.kind.row_problem(row):
-                raise self.error(found.problem, line=row["line"], column=found.column)
+                raise self.error(found.problem, line=line, column=found.column, hint=found.hint)
+
+    def _refuse_unknown_lanes(self, columns: Columns, lines: Sequence[int], platforms: Platforms) -> None:
+        if first := first_lane_problem(columns, platforms):
+            number, found = first
+            raise self.error(found.problem, line=lines[number], column=found.column, hint=found.hint)
 
     def _given(self, batch: Batch) -> tuple[str, ...]:
         known = [field.name for field in self.kind.fields]
@@ -89,6 +98,10 @@ class CatalogFile:
 
     def _default(self, field: Field) -> object:
         return self.file.name if field.default is FILE_NAME else field.default
+
+
+def _rows(columns: Columns) -> Rows:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _is_empty(cell: Any) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import literal, select, union
+from sqlalchemy import select
 
-from orchestrator.catalog.commitments import COMMITTED
-from orchestrator.catalog.market import REFERENCE
+from orchestrator.catalog.for_sale import OFFERED
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.tables import prices
 from orchestrator.errors import CatalogError, InfeasibleError, did_you_mean
@@ -16,13 +15,14 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
+    from orchestrator.catalog.for_sale import ForSale
     from orchestrator.spec.sweep import Where
 
 
-def check_instance_types(connection: Connection, where: Where) -> None:
-    """Raise if the sweep allows an instance type that has no price anywhere, even when the others would do."""
-    types = [select(sold.c.instance_type).where(sold.c.platform != REFERENCE) for sold in (prices, COMMITTED)]
-    known = set(connection.scalars(union(*types)))
+def check_instance_types(connection: Connection, where: Where, for_sale: ForSale) -> None:
+    """Raise if the sweep allows an instance type that cannot be had anywhere, even when the others would do."""
+    sold = select(prices.c.instance_type).where(prices.c.platform.in_(for_sale.platforms)).distinct()
+    known = {*connection.scalars(sold), *(plan.instance_type for plan in for_sale.plans)}
     if not known:
         raise CatalogError("the catalog has no prices", hint="sweep catalog load prices.csv")
     for name in where.instance_types:
@@ -30,9 +30,14 @@ def check_instance_types(connection: Connection, where: Where) -> None:
             raise InfeasibleError(
                 f"no price of instance type {name!r} is known", hint=did_you_mean(name, sorted(known))
             )
+        offered = select(OFFERED.c.platform).where(OFFERED.c.instance_type == name).limit(1)
+        if name in for_sale.refused and connection.scalar(offered) is None:
+            raise InfeasibleError(for_sale.refused[name])
 
 
-def no_place_error(connection: Connection, nowhere: list[str], where: Where, wanted: Table) -> InfeasibleError:
+def no_place_error(
+    connection: Connection, nowhere: list[str], where: Where, for_sale: ForSale, wanted: Table
+) -> InfeasibleError:
     """Return an error that says why the first of these datasets has no candidate, and how many more have none.
 
     `wanted` is the table of the replicas of all datasets that were asked for.
@@ -46,22 +51,24 @@ def no_place_error(connection: Connection, nowhere: list[str], where: Where, wan
         problem = f"has no replica in an allowed Region ({few(where.regions)})"
         hint = f"it lies in {few(regions)}: allow one of these, or put a replica there"
     else:
-        problem, hint = _no_price(connection, allowed, where)
+        problem, hint = _no_price(connection, allowed, where, for_sale)
     others = nowhere[1:]
     if others:
         problem += f"; nor can {counted(others, 'more dataset')} be trained"
     return InfeasibleError(f"dataset {dataset} {problem}", hint=hint)
 
 
-def _no_price(connection: Connection, allowed: list[str], where: Where) -> tuple[str, str]:
+def _no_price(connection: Connection, allowed: list[str], where: Where, for_sale: ForSale) -> tuple[str, str]:
     it, has = ("it", "has") if len(where.instance_types) == 1 else ("they", "have")
     purchases = [purchase.value for purchase in where.purchases]
     problem = f"lies in {few(allowed)}, where {few(where.instance_types)} {has} no {' or '.join(purchases)} price"
     priced = select(prices.c.region, prices.c.purchase).where(
-        prices.c.instance_type.in_(where.instance_types) & (prices.c.usd_per_hour > 0)
+        prices.c.instance_type.in_(where.instance_types)
+        & prices.c.platform.in_(for_sale.platforms)
+        & (prices.c.usd_per_hour > 0)
     )
-    paid = select(COMMITTED.c.region, literal(Purchase.COMMITTED.value))
-    known = {(row[0], row[1]) for sold in (priced.distinct(), paid) for row in connection.execute(sold)}
+    known = {(row.region, row.purchase) for row in connection.execute(priced.distinct())}
+    known |= {(plan.region, Purchase.COMMITTED.value) for plan in for_sale.plans}
     here = sorted({purchase for region, purchase in known if region in allowed and purchase not in purchases})
     elsewhere = sorted({region for region, purchase in known if purchase in purchases})
     if here:

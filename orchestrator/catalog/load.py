@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from orchestrator.catalog.platforms import Platforms
+
 _NAMES_HINT = f"they are called {', '.join(KINDS)}, with {' or '.join(SUFFIXES)}"
 _MANY = 10_000
 """An error suggests the nearest name only if there are fewer names than this."""
@@ -40,7 +42,7 @@ class LoadReport:
         return any(counts.inserted or counts.updated or counts.removed for counts in self.counts.values())
 
 
-def load(engine: Engine, paths: Iterable[Path], kind: str | None = None) -> LoadReport:
+def load(engine: Engine, platforms: Platforms, paths: Iterable[Path], kind: str | None = None) -> LoadReport:
     """Load these files, and all catalog files in these folders, in one transaction.
 
     A file is of the kind that its name says, unless `kind` is given. Raise CatalogError for the first thing that is
@@ -53,7 +55,7 @@ def load(engine: Engine, paths: Iterable[Path], kind: str | None = None) -> Load
         for file in files:
             incoming = open_tables.enter_context(IncomingRows(connection, file.kind.table, len(loaded)))
             loaded.append((file, incoming))
-            for table, its_counts in _load(file, incoming, connection).items():
+            for table, its_counts in _load(file, platforms, incoming, connection).items():
                 counts[table] = counts.get(table, Counts()) + its_counts
         for file, incoming in loaded:
             if file.kind.table is tables.prices:
@@ -93,16 +95,16 @@ def _kind(file: Path, kind: str | None) -> Kind:
     return KINDS[name]
 
 
-def _load(file: CatalogFile, incoming: IncomingRows, connection: Connection) -> dict[str, Counts]:
+def _load(file: CatalogFile, platforms: Platforms, incoming: IncomingRows, connection: Connection) -> dict[str, Counts]:
     tags: dict[str, Sequence[str]] = {}
-    for rows in file.rows():
+    for rows in file.rows(platforms):
         if file.kind.table is tables.campaigns:
             tags |= {row["campaign"]: row.pop("tags") for row in rows}
         incoming.add(rows)
     _refuse_duplicates(file, incoming)
     _refuse_orphans(file, incoming, connection)
     columns = file.kind.table.columns
-    given = [name for name in file.given if name in columns]
+    given = file.kind.given(file.given)
     along = ["source"] if "source" in columns and "source" not in given else []
     counts = {file.kind.table.name: incoming.merge(given, along)}
     if "tags" in file.given:

@@ -15,23 +15,21 @@ if TYPE_CHECKING:
 
 DATASETS = ("dataset", "campaign", "version", "bytes")
 CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_uri", "bytes", "usd_per_hour",
-              "on_demand_usd_per_hour", "slots", "held", "interruptions_per_hour", "opens_h", "closes_h", "arn",
+              "on_demand_usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", "site",
               "from_region", "transfer_usd_per_gb")  # fmt: skip
 TRANSFERS = ("from_region", "to_region", "from_gb", "usd_per_gb")
-TOTALS = ("platform", "region", "purchase", "slots", "held")
+QUOTAS = ("platform", "region", "quota", "units", "held")
+USES = ("platform", "region", "instance_type", "purchase", "site", "quota", "units")
 POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discount", "opens_h", "closes_h")
-LEASES = ("run", "platform", "region", "instance_type", "purchase", "slots")
-HISTORY = ("region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
-DISCOUNTS = ("region", "instance_type", "tasks", "ratio")
+LEASES = ("run", "platform", "region", "quota", "units")
+HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
+DISCOUNTS = ("platform", "region", "instance_type", "tasks", "ratio")
 
 ANY = "*"
 """Stands for every Region, instance type or purchase: in a quota over a whole Region, or a savings plan."""
 
-REFERENCE = "ec2"
-"""The platform whose facts are there to judge managed spot by. Nothing is trained on it."""
-
-_WHOLE = ("bytes", "held", "instances", "tasks")
-_NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "slots", "interruptions_per_hour", "opens_h", "closes_h",
+_WHOLE = ("bytes", "units", "held", "instances", "tasks")
+_NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h",
             "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "ratio")  # fmt: skip
 
 
@@ -73,21 +71,27 @@ class Market:
     """CANDIDATES: datasets × lanes that the sweep allows, in the order of the datasets, then of the lanes.
     `s3_uri` is the replica in the lane's Region; or, where there is none and the sweep may copy data, the one to copy:
     then `from_region` and `transfer_usd_per_gb` say from where and for how much, and else they are null.
-    `slots` is the whole quota, null where none is known; `held` is what live runs hold of it. A committed lane is one
-    training plan, `arn`, ours from `opens_h` to `closes_h`, in hours from now; any other is ours from 0 to infinity.
+    A committed lane is one training plan, `site`, ours from `opens_h` to `closes_h`, in hours from now. Any other is
+    ours from 0 to infinity, and its site is null.
     `on_demand_usd_per_hour` and `interruptions_per_hour` (of spot) are null where they are not known."""
     transfers: pd.DataFrame
     """TRANSFERS: $/GB from the Regions with data to the Regions with lanes, from a tier on."""
-    totals: pd.DataFrame = field(default_factory=partial(table, (), TOTALS))
-    """TOTALS: slots of all instance types of a Region together; where `purchase` is ANY, however they are bought."""
+    quotas: pd.DataFrame = field(default_factory=partial(table, (), QUOTAS))
+    """QUOTAS: the known quotas that the candidates count under, by key: the whole quota in `units`, and what live runs
+    hold of it."""
+    uses: pd.DataFrame = field(default_factory=partial(table, (), USES))
+    """USES: the `units` of each quota that one instance of a candidate's lane counts for, known or not. `site` is empty
+    where a lane has none."""
     pools: pd.DataFrame = field(default_factory=partial(table, (), POOLS))
     """POOLS: savings plans, $/hour paid already; `discount` is what on-demand hours cost less that draw on one."""
     leases: pd.DataFrame = field(default_factory=partial(table, (), LEASES))
-    """LEASES: which live runs hold what is held, wherever it is."""
+    """LEASES: which live runs hold what is held, of all quotas."""
     history: pd.DataFrame = field(default_factory=partial(table, (), HISTORY))
     """HISTORY, as in Past."""
     discounts: pd.DataFrame = field(default_factory=partial(table, (), DISCOUNTS))
     """DISCOUNTS, as in Past."""
+    cautions: tuple[str, ...] = ()
+    """What the sweep's platforms warn of, for the notes of its plan. It follows from the sweep, so it is not hashed."""
 
     @cached_property
     def hash(self) -> str:
@@ -98,7 +102,7 @@ class Market:
     def tables(self) -> tuple[pd.DataFrame, ...]:
         """All tables, in the order in which they are hashed."""
         made = (self.datasets, self.candidates, self.transfers)
-        return (*made, self.totals, self.pools, self.leases, self.history, self.discounts)
+        return (*made, self.quotas, self.uses, self.pools, self.leases, self.history, self.discounts)
 
 
 def _column_summary(name: str, column: pd.Series[Any]) -> list[object]:

@@ -19,10 +19,23 @@ class RowProblem(NamedTuple):
 
     column: str
     problem: str
+    hint: str = ""
 
 
 def quota_problem(row: Mapping[str, Any]) -> RowProblem | None:
-    """Return what is wrong with a row of quotas: only a total over all instance types may be over all purchases."""
+    """Return what is wrong with a row of quotas: it is of instances of a lane, or of units of a quota with a name.
+
+    Only a quota over all instance types may be over all purchases.
+    """
+    of_lane, by_name = ("instance_type", "purchase", "slots"), ("quota", "units")
+    needed, others = (of_lane, by_name) if row["quota"] is None else (by_name, of_lane)
+    for column in others:
+        if row[column] is not None:
+            form = "a quota by instance type has" if needed is of_lane else "a quota by name has"
+            return RowProblem(column, f"is not what {form}: {', '.join(needed)}")
+    for column in needed:
+        if row[column] is None:
+            return RowProblem(column, "is empty")
     if row["purchase"] == ANY and row["instance_type"] != ANY:
         return RowProblem("purchase", f"{ANY!r} is for a quota over all instance types; write one row a purchase")
     return None

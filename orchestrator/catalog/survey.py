@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import BigInteger, Column, Integer, MetaData, Table, Text, bindparam, func, insert, select, text, update
 
 from orchestrator import resources
-from orchestrator.catalog.commitments import gather_training_plans, savings_pools
+from orchestrator.catalog.commitments import savings_pools, training_plans
+from orchestrator.catalog.for_sale import gather_lanes
 from orchestrator.catalog.infeasible import check_instance_types, no_place_error
-from orchestrator.catalog.market import ANY, CANDIDATES, DATASETS, LEASES, POOLS, TOTALS, TRANSFERS, Market, Past, table
+from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, TRANSFERS, Market, Past, table
+from orchestrator.catalog.quotas import known_quotas, live_leases, uses_of
 from orchestrator.catalog.select_datasets import Chosen, datasets_named, select_datasets
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import datasets, leases, replicas, transfer_prices
+from orchestrator.db.tables import datasets, replicas, transfer_prices
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Connection, Engine
 
-    from orchestrator.spec.sweep import Sweep, Where
+    from orchestrator.catalog.platforms import Platforms
+    from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
 
 _NAMES_PER_STATEMENT = 10_000
@@ -45,6 +48,7 @@ WANTED = Table(
 
 def survey(
     engine: Engine,
+    platforms: Platforms,
     sweep: Sweep,
     classic: Sequence[ClassicLine] | None = None,
     past: Past | None = None,
@@ -63,17 +67,19 @@ def survey(
         else:
             chosen = _gather_lines(connection, classic)
         # Nobody has said how large a classic line's data is, so nobody can say what moving it costs.
-        market = _market(connection, sweep, chosen, now, may_move=classic is None)
-        check_instance_types(connection, sweep.where)
+        found = _Survey(connection, platforms, sweep, now)
+        market = found.market(chosen, may_move=classic is None)
+        check_instance_types(connection, sweep.where, found.for_sale)
         placed = set(market.candidates["dataset"].unique())
         nowhere = [row.dataset for row in chosen if row.dataset not in placed]
         if nowhere:
-            raise no_place_error(connection, nowhere, sweep.where, WANTED)
+            raise no_place_error(connection, nowhere, sweep.where, found.for_sale, WANTED)
     return replace(market, history=past.history, discounts=past.discounts) if past else market
 
 
 def resurvey(
     engine: Engine,
+    platforms: Platforms,
     sweep: Sweep,
     names: Sequence[str],
     classic: Sequence[ClassicLine] = (),
@@ -90,45 +96,40 @@ def resurvey(
         else:
             chosen = datasets_named(connection, names)
             gather_replicas(connection, [row.dataset for row in chosen])
-        return _market(connection, sweep, chosen, now, may_move=not classic)
+        return _Survey(connection, platforms, sweep, now).market(chosen, may_move=not classic)
 
 
-def _market(
-    connection: Connection, sweep: Sweep, chosen: Sequence[Chosen], now: datetime | None, *, may_move: bool
-) -> Market:
-    """Return the Market of the replicas in WANTED."""
-    now = now or datetime.now(timezone.utc)
-    where = sweep.where
-    gather_training_plans(connection, where, now)
-    lanes = candidates(connection, where, now, may_move=may_move and sweep.data.move_data != "never")
-    return Market(
-        datasets=table(chosen, DATASETS),
-        candidates=in_order(lanes, [row.dataset for row in chosen]),
-        transfers=transfers(connection, lanes),
-        totals=totals(connection, lanes, now),
-        pools=table(savings_pools(connection, where, now), POOLS),
-        leases=live_leases(connection, now),
-    )
+class _Survey:
+    """Surveys the catalog for one sweep. Beside the Market, it knows what was for sale."""
+
+    def __init__(self, connection: Connection, platforms: Platforms, sweep: Sweep, now: datetime | None) -> None:
+        self._connection, self._platforms, self._sweep = connection, platforms, sweep
+        self._now = now or datetime.now(timezone.utc)
+        plans = training_plans(connection, sweep.where, self._now)
+        self.for_sale = gather_lanes(connection, sweep.where, platforms, plans)
+
+    def market(self, chosen: Sequence[Chosen], *, may_move: bool) -> Market:
+        """Return the Market of the replicas in WANTED."""
+        connection = self._connection
+        lanes = candidates(connection, may_move=may_move and self._sweep.data.move_data != "never")
+        live, uses = live_leases(connection, self._now), uses_of(lanes, self._platforms)
+        return Market(
+            datasets=table(chosen, DATASETS),
+            candidates=in_order(lanes, [row.dataset for row in chosen]),
+            transfers=transfers(connection, lanes),
+            quotas=known_quotas(connection, uses, self.for_sale.plans, live),
+            uses=uses,
+            pools=table(savings_pools(connection, self._sweep.where, self._now), POOLS),
+            leases=live,
+            cautions=self._platforms.cautions(self._sweep),
+        )
 
 
-def live_leases(connection: Connection, now: datetime) -> pd.DataFrame:
-    """Return LEASES: every lease that has not expired."""
-    live = select(*(leases.c[name] for name in LEASES)).where(leases.c.expires_at > now.timestamp(), leases.c.slots > 0)
-    return table(sorted(tuple(row) for row in connection.execute(live)), LEASES)
-
-
-def candidates(connection: Connection, where: Where, now: datetime, *, may_move: bool = False) -> pd.DataFrame:
-    """Return CANDIDATES: what sql/candidates.sql finds for the replicas in WANTED."""
+def candidates(connection: Connection, *, may_move: bool = False) -> pd.DataFrame:
+    """Return CANDIDATES: what sql/candidates.sql finds for the replicas in WANTED and the lanes in OFFERED."""
     _number_regions(connection)
-    lists = {
-        "instance_types": where.instance_types,
-        "regions": where.regions,
-        "purchases": [purchase.value for purchase in where.purchases],
-    }
-    bound = [bindparam(name, values, Text, expanding=True) for name, values in lists.items()]
-    statement = text(resources.text("sql/candidates.sql")).bindparams(*bound)
-    facts = {"any_region": int(not where.regions), "may_move": int(may_move), "now": now.timestamp()}
-    found = table(connection.execute(statement, facts).fetchall(), CANDIDATES)
+    statement = text(resources.text("sql/candidates.sql"))
+    found = table(connection.execute(statement, {"may_move": int(may_move)}).fetchall(), CANDIDATES)
     return found.fillna({"closes_h": math.inf})
 
 
@@ -139,18 +140,6 @@ def _number_regions(connection: Connection) -> None:
         change = update(WANTED).where(WANTED.c.region == bindparam("its_region"))
         change = change.values(number=bindparam("its_number"))
         connection.execute(change, [{"its_region": name, "its_number": number} for number, name in enumerate(names)])
-
-
-def totals(connection: Connection, lanes: pd.DataFrame, now: datetime) -> pd.DataFrame:
-    """Return TOTALS: what sql/totals.sql finds for the Regions with lanes, and for how these are bought."""
-    statement = text(resources.text("sql/totals.sql"))
-    rows = sorted(tuple(row) for row in connection.execute(statement, {"now": now.timestamp()}))
-    if not rows:
-        return table([], TOTALS)
-    keys = ["platform", "region", "purchase"]
-    bought = set(lanes[keys].drop_duplicates().itertuples(index=False, name=None))
-    bought |= {(platform, region, ANY) for platform, region, _ in bought}
-    return table([row for row in rows if row[:3] in bought], TOTALS)
 
 
 def gather_replicas(connection: Connection, names: Sequence[str]) -> None:
@@ -181,7 +170,7 @@ def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the candidates in the order of the dataset names, and then of the lanes."""
     order = {name: number for number, name in enumerate(names)}
     return lanes.sort_values(
-        ["dataset", "platform", "region", "instance_type", "purchase", "arn"],
+        ["dataset", "platform", "region", "instance_type", "purchase", "site"],
         key=lambda column: column.map(order) if column.name == "dataset" else column,
         ignore_index=True,
     )

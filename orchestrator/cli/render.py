@@ -41,6 +41,8 @@ class Column(Generic[Row]):
     """True if the column is aligned to the right."""
     optional: bool = False
     """True if the column is left out where a terminal has no room for it."""
+    if_varied: bool = False
+    """True if a table leaves the column out where all rows have one value."""
     is_estimate: Callable[[Row], bool] = lambda _: False
     """Says if a row's value is an estimate: people then read `~12m`."""
 
@@ -56,6 +58,10 @@ class Column(Generic[Row]):
             return ""
         text = " ".join(self.text(value).split())
         return f"~{text}" if self.is_estimate(row) else text
+
+    def is_shown(self, rows: Sequence[Row]) -> bool:
+        """Return True if a table of these rows has the column."""
+        return not self.if_varied or len({self.value(row) for row in rows}) > 1
 
 
 def is_terminal(stream: IO[str]) -> bool:
@@ -132,6 +138,7 @@ class _CsvLines(list[str]):
 def as_table(rows: Sequence[Row], columns: Sequence[Column[Row]], stream: IO[str] | None = None) -> None:
     """Print rows as a table: on a terminal in colour and as wide as that, elsewhere made for grep and awk."""
     stream = stream or sys.stdout
+    columns = [column for column in columns if column.is_shown(rows)]
     table = _fitted_table(rows, columns, stream) if is_terminal(stream) else _plain_table(rows, columns)
     write(table, stream)
 

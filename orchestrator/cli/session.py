@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import typer
 
-    from orchestrator.api import Orchestrator, Run, Settings
+    from orchestrator.api import Orchestrator, Run, Settings, Sweep
 
 
 @dataclass
@@ -43,6 +45,12 @@ class Session:
 
         self._log_to_stderr()
         return Orchestrator(self.settings)
+
+    def read_sweep(self, file: Path) -> Sweep:
+        """Return the sweep that a file describes. Raises SpecError at file:line:column for whatever is wrong in it."""
+        from orchestrator.api import read_sweep
+
+        return read_sweep(file, self.settings)
 
     def _log_to_stderr(self) -> None:
         handler = logging.StreamHandler(sys.stderr)

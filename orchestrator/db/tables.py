@@ -108,11 +108,11 @@ prices = Table(
 quotas = Table(
     "quotas",
     metadata,
-    *_lane(),
+    *(Column(name, Text, primary_key=True) for name in ("platform", "region", "quota")),
     Column("observed_at", UtcTime, primary_key=True),
-    Column("slots", Integer, nullable=False),
+    Column("units", Integer, nullable=False, comment="such as instances, vCPUs or GPUs: what the platform counts"),
     Column("source", Text, nullable=False),
-    CheckConstraint("slots >= 0", name="slots"),
+    CheckConstraint("units >= 0", name="units"),
 )
 
 transfer_prices = Table(
@@ -192,9 +192,11 @@ results = Table(
     Column("submission", Integer, nullable=False),
     Column("state", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
+    Column("platform", Text, nullable=False),
     Column("region", Text, nullable=False),
     Column("instance_type", Text, nullable=False),
     Column("purchase", Text, nullable=False),
+    Column("instances", Integer, nullable=False, comment="of the newest attempt"),
     Column("training", Text, nullable=False),
     Column("seconds", Double, nullable=False),
     Column("billable_s", Double, nullable=False),
@@ -212,10 +214,10 @@ leases = Table(
     "leases",
     metadata,
     Column("run", ForeignKey(runs.c.name, ondelete="CASCADE"), primary_key=True),
-    *(Column(name, Text, primary_key=True) for name in ("platform", "region", "instance_type", "purchase")),
-    Column("arn", Text, primary_key=True, default="", comment="of a committed lane's training plan, or empty"),
-    Column("slots", Integer, nullable=False, comment="instances that the run may have at once"),
+    *(Column(name, Text, primary_key=True) for name in ("platform", "region", "quota")),
+    Column("units", Integer, nullable=False, comment="what the run may hold of the quota at once"),
     Column("expires_at", Double, nullable=False),
-    CheckConstraint("slots >= 0", name="slots"),
+    CheckConstraint("units >= 0", name="units"),
 )
-"""Which run may use which slots, among the runs of this database. Unlike the rest of the ledger, it is nowhere else."""
+"""Which run may use how much of which quota, among the runs of this database. Unlike the rest of the ledger, it is
+nowhere else."""

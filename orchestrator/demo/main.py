@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
-from orchestrator.api import Orchestrator, read_settings, read_sweep
+from orchestrator.api import Orchestrator, Settings, read_settings, read_sweep
 from orchestrator.demo.driving import CAMPAIGNS
 from orchestrator.demo.sample_data import create_sample_data
 from orchestrator.errors import PartlyFailed, RunFailed, UsageError
@@ -105,7 +105,7 @@ def raise_unless_done(status: Status, rows: list[TaskRow]) -> None:
 
 def read_demo_sweep(parallel: str) -> Sweep:
     """Return the demo's sweep, its processes started in this way. Raise UsageError if that needs what is not there."""
-    sweep = read_sweep(HERE / "sweep.yaml")
+    sweep = read_sweep(HERE / "sweep.yaml", Settings())
     module, extra, target = NEEDS[parallel]
     if find_spec(module) is None:
         hint = f"`make {target}` in a checkout, or pip install 'sweep-orchestrator[{extra}]'"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.errors import SweepError, Throttled, Unreachable, UsageError
+from orchestrator.errors import NewerVersion, SweepError, Throttled, Unreachable, UsageError
 from orchestrator.launcher.child import read_task, this_child
 from orchestrator.launcher.drive import Driver
 from orchestrator.launcher.task_history import TaskHistory
 from orchestrator.launcher.world import real_world
-from orchestrator.platforms.registry import make_platform
+from orchestrator.platforms.registry import make_runner
 from orchestrator.wire.exits import Exit
 
 if TYPE_CHECKING:
@@ -46,13 +46,15 @@ def _launch(environ: Mapping[str, str]) -> Exit:
     task = read_task(me, s3)
     log.info("task %d of run %s", task.number, me.run)
     history = TaskHistory(task, me.submission, Control(s3, me.run))
-    return Driver(history, partial(make_platform, clients=clients), world).drive()
+    return Driver(history, partial(make_runner, clients=clients), world).drive()
 
 
 def _exit_code(error: SweepError) -> Exit:
     """Return the exit code for an error that left no result behind."""
     if isinstance(error, (Throttled, Unreachable)):
         return Exit.RESTART
+    if isinstance(error, NewerVersion):
+        return Exit.UNAVAILABLE  # nothing is wrong with the task: it waits for a newer launcher's image
     return Exit.TASK_WRONG if isinstance(error, UsageError) else Exit.UNAVAILABLE
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import NotFound, UsageError
+from orchestrator.errors import NewerVersion, NotFound, UsageError
 from orchestrator.wire.manifest import BadLine, ClassicLine, parse, read_line
 from orchestrator.wire.names import S3Uri, index_key, submission_of_manifest
 
@@ -62,8 +62,9 @@ def this_child(environ: Mapping[str, str]) -> Child:
 
 
 def read_task(child: Child, s3: S3) -> Task:
-    """Return the task on the child's line of the manifest. Raise UsageError when there is no task on it.
+    """Return the task on the child's line of the manifest.
 
+    Raise UsageError when there is no task on it, NewerVersion when only a newer launcher can read the task.
     Two ranged reads are enough; a manifest without an index is read whole.
     """
     where = f"{child.manifest} line {child.index + 1}"
@@ -71,6 +72,8 @@ def read_task(child: Child, s3: S3) -> Task:
         line = parse(_line(child, s3))
     except (BadLine, IndexError) as error:
         raise UsageError(str(error), where=where) from error
+    except NewerVersion as error:
+        raise NewerVersion(error.message, where=where, hint=error.hint) from error
     if isinstance(line, ClassicLine):
         raise UsageError(
             "a Region and its data are not yet a task: the third column is missing",

@@ -148,7 +148,7 @@ def _start(task: Task, at: int, spent: float, refusals: int) -> Start | End:
 
 def _affordable_s(task: Task, place: Place, spent: float) -> int | None:
     """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them."""
-    rate = place.rate * task.instances
+    rate = place.rate * place.instances
     if task.limits.envelope is None or rate <= 0:
         return None
     return int((task.limits.envelope - spent) / rate * 3600) - KEPT_BACK_S

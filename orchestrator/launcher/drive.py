@@ -19,6 +19,7 @@ from orchestrator.errors import (
     AccessError,
     AlreadyExists,
     InvalidRequest,
+    NewerVersion,
     NoCapacity,
     QuotaExceeded,
     SweepError,
@@ -26,7 +27,6 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
-from orchestrator.platforms.base import Handle
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.control import Control
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.world import World
-    from orchestrator.platforms.base import Platform, Request
+    from orchestrator.platforms.base import Request, Runner
     from orchestrator.wire.task import Lane, Place, Task
     from orchestrator.wire.template import Template
 
@@ -54,11 +54,11 @@ USUAL_POLL_S = 30.0
 class Driver:
     """Brings one task to its end. All that matters lies in S3 and in the platform: it may die at any line."""
 
-    def __init__(self, history: TaskHistory, platforms: Callable[[str], Platform], world: World) -> None:
+    def __init__(self, history: TaskHistory, runners: Callable[[str], Runner], world: World) -> None:
         self.task: Task = history.task
         self.control: Control = history.control
         self.history = history
-        self.platforms = platforms
+        self.runners = runners
         self.world = world
         self._templates: dict[tuple[str, str], Template] = {}
         self._poll_s = USUAL_POLL_S
@@ -120,7 +120,8 @@ class Driver:
             self._waited_before = number
             self.world.sleep(self.world.back_off(self._poll_s, step.refusals))
             return
-        request = self._request(self.task.places[step.place], number, step.max_runtime_s)
+        place = self.task.places[step.place]
+        request = self._request(place, number, step.max_runtime_s)
         attempt = Attempt(
             task=self.task.number,
             number=number,
@@ -130,6 +131,10 @@ class Driver:
             request_hash=request.hash,
             max_runtime_s=step.max_runtime_s,
             recorded_at=self.world.now(),
+            rate=place.rate,
+            site=place.site,
+            instances=place.instances,
+            output=self._template(place.lane).output,
         )
         if self.control.record(attempt):
             self.history.attempts.append(attempt)
@@ -159,9 +164,9 @@ class Driver:
     def _take_note(self, attempt: Attempt, outcome: Outcome) -> None:
         """Write down what the platform says of an attempt; wait while it runs, and stop it if the run is cancelled."""
         if outcome.state is not TaskState.STARTING:
-            reader, metrics = self.history.metrics_reader, self._template(attempt.lane).metrics
+            reader = self.history.metrics_reader
             for one in reader.to_read(self.history.attempts, attempt):
-                reader.read(self._platform(one.lane), self._handle(one), metrics)
+                reader.read(self._runner(one.lane), one, self._template(one.lane))
             outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
@@ -169,7 +174,7 @@ class Driver:
             return
         self.history.publish(outcome.state)
         if self._cancelled():
-            self._platform(attempt.lane).stop(self._handle(attempt))
+            self._runner(attempt.lane).stop(attempt)
             self.world.sleep(self._poll_s)
         else:
             self.world.sleep(self.world.poll_interval(self._poll_s))
@@ -183,7 +188,7 @@ class Driver:
         self._unanswered.add(attempt.number)
         self._set_outcome(attempt, TaskState.STARTING)
         try:
-            self._platform(attempt.lane).start(self._recorded_request(attempt))
+            self._runner(attempt.lane).start(self._recorded_request(attempt))
         except PASSING as error:
             self.history.publish(TaskState.STARTING, error.message)
             raise
@@ -220,7 +225,7 @@ class Driver:
         self.history.refresh()
         if self._cancelled() or not self.history.may_start(attempt):
             self._say(attempt, "is not wanted any more: stopped")
-            self._platform(attempt.lane).stop(self._handle(attempt))
+            self._runner(attempt.lane).stop(attempt)
 
     def _on_sigterm(self) -> Exit:
         """Stop the training if the run is cancelled; else leave it to the launcher that Batch starts next."""
@@ -229,7 +234,7 @@ class Driver:
             return Exit.RESTART
         attempt = self.history.open()
         if attempt is not None:
-            self._platform(attempt.lane).stop(self._handle(attempt))
+            self._runner(attempt.lane).stop(attempt)
             outcome = self._poll(attempt)
             if outcome is not None:
                 self.history.outcomes[attempt.number] = outcome
@@ -245,7 +250,8 @@ class Driver:
         """Exit, for we may not look or what we need is not there. A training that runs is left for `sync` to settle."""
         log.error("task %d: %s", self.task.number, error)
         attempt = self.history.open()
-        state = TaskState.FAILED
+        # What a newer launcher has written, and we cannot read, may say that the task goes on.
+        state = TaskState.STARTING if isinstance(error, NewerVersion) else TaskState.FAILED
         if attempt is not None:
             outcome = self.history.outcomes.get(attempt.number)
             state = outcome.state if outcome else TaskState.STARTING
@@ -255,17 +261,17 @@ class Driver:
     def _set_outcome(self, attempt: Attempt, state: TaskState, cause: Cause = Cause.NONE, reason: str = "") -> None:
         """Write down how an attempt stands of which the platform knows nothing."""
         ended = self.world.now() if state.terminal else None
-        self.history.outcomes[attempt.number] = Outcome(
-            attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended
-        )
+        outcome = Outcome(attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended)
+        self.history.outcomes[attempt.number] = replace(outcome, instances=attempt.instances)
 
     def _recorded_request(self, attempt: Attempt) -> Request:
         """Return the very request that was recorded, made again. Raise AlreadyExists when it comes out another one."""
-        places = [place for place in self.task.places if place.lane == attempt.lane]
-        requests = [self._request(place, attempt.number, attempt.max_runtime_s) for place in places]
-        for request in requests:
-            if request.hash == attempt.request_hash:
-                return request
+        there = (attempt.lane, attempt.site, attempt.instances)
+        for place in self.task.places:
+            if (place.lane, place.site, place.instances) == there:
+                request = self._request(place, attempt.number, attempt.max_runtime_s)
+                if request.hash == attempt.request_hash:
+                    return request
         raise AlreadyExists(
             f"{attempt.training} was recorded with another request than this launcher would send",
             hint="another version of the launcher recorded it: `sweep retry` makes a new attempt",
@@ -273,7 +279,7 @@ class Driver:
 
     def _request(self, place: Place, number: int, max_runtime_s: int) -> Request:
         template = self._template(place.lane)
-        return self._platform(place.lane).request(template, self.task, place, number, max_runtime_s)
+        return self._runner(place.lane).request(template, self.task, place, number, max_runtime_s)
 
     def _template(self, lane: Lane) -> Template:
         key = (lane.platform, lane.region)
@@ -282,16 +288,11 @@ class Driver:
         self._poll_s = self._templates[key].poll_s
         return self._templates[key]
 
-    def _handle(self, attempt: Attempt) -> Handle:
-        """Return what finds the attempt's training. A lane that is none of our places (any more) has no known rate."""
-        rate = next((place.rate for place in self.task.places if place.lane == attempt.lane), 0.0)
-        return Handle(attempt.lane, attempt.training, rate, self.task.instances)
-
     def _poll(self, attempt: Attempt) -> Outcome | None:
-        return self._platform(attempt.lane).poll(attempt.number, self._handle(attempt))
+        return self._runner(attempt.lane).poll(attempt)
 
-    def _platform(self, lane: Lane) -> Platform:
-        return self.platforms(lane.platform)
+    def _runner(self, lane: Lane) -> Runner:
+        return self.runners(lane.platform)
 
     def _cancelled(self) -> bool:
         return self.control.cancelled(self.history.submission)

@@ -13,8 +13,9 @@ from orchestrator.wire.curve import Curves
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from orchestrator.platforms.base import Handle, Platform
+    from orchestrator.platforms.base import Runner
     from orchestrator.wire.result import Attempt
+    from orchestrator.wire.template import Template
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class MetricsReader:
         """Begin with the curves that the task's result holds, encoded."""
         self._curves = Curves(known)
         self._seen: dict[str, dict[str, str]] = {}
-        """What was seen of each training's log, as `Platform.logs` remembers it."""
+        """What was seen of each training's log, as `Runner.logs` remembers it."""
 
     @property
     def curves(self) -> dict[str, str]:
@@ -55,14 +56,14 @@ class MetricsReader:
             if one.number == running.number or (one.number < running.number and one.training not in self._seen)
         ]
 
-    def read(self, platform: Platform, handle: Handle, metrics: Mapping[str, str]) -> None:
+    def read(self, runner: Runner, attempt: Attempt, template: Template) -> None:
         """Read what is new in a training's log. A log that cannot be read changes nothing: the task matters more."""
-        if handle.training not in self._seen:
+        if attempt.training not in self._seen:
             self._curves.begin_log()
-        seen = self._seen.setdefault(handle.training, {})
-        regexes = {name: re.compile(regex) for name, regex in metrics.items()}
+        seen = self._seen.setdefault(attempt.training, {})
+        regexes = {name: re.compile(regex) for name, regex in template.metrics.items()}
         try:
-            lines = islice(platform.logs(handle, seen, first_instance=True), MOST_LINES)
+            lines = islice(runner.logs(attempt, template, seen, first_instance=True), MOST_LINES)
             self._curves.read((line for _, line in lines), regexes)
         except SweepError as error:
-            log.warning("no metrics from the log of %s: %s", handle.training, error)
+            log.warning("no metrics from the log of %s: %s", attempt.training, error)

@@ -7,18 +7,20 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.errors import UsageError
+from orchestrator.errors import NewerVersion, UsageError
 from orchestrator.plan.plan import Plan
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan in this file. UsageError if it is no plan, or not the plan that was written."""
+    """Return the plan in this file. UsageError if it is no plan, not the plan that was written, or a newer sweep's."""
     try:
         body = json.loads(path.read_bytes())
         identity, folder = body.pop("id"), (path.resolve().parent / body.pop("folder")).resolve()
         plan = Plan.from_json(body, folder)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+    except NewerVersion as error:
+        raise NewerVersion(error.message, where=str(path), hint=error.hint) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
             "not a plan", where=str(path), hint="`sweep plan sweep.yaml -o plan.json` writes one"

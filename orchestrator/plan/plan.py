@@ -12,8 +12,8 @@ from typing import Any
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.names import digest
-from orchestrator.wire.stored import restore
-from orchestrator.wire.task import Lane, Limits, Place, Task
+from orchestrator.wire.stored import VERSION, check_version, restore
+from orchestrator.wire.task import Lane, Limits, Place, Quota, Task
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,11 @@ class Share:
     why: str = ""
     finish: float | None = None
     """Hours from the start until its last task ends, if nothing is refused or fails."""
+
+    @property
+    def instances(self) -> int:
+        """The instances of one task at its first place."""
+        return self.places[0].instances
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"places": [place.to_json() for place in self.places]}
@@ -80,19 +85,22 @@ def copied_uri(dataset: str) -> str:
 
 @dataclass(frozen=True)
 class Lot:
-    """A lane as it was when the plan was made: what it cost, and how much of it there was."""
+    """A lane as it was when the plan was made: what it cost, and what the plan uses of it."""
 
     lane: Lane
     usd_per_hour: float
-    slots: int | None
-    """Instances at once, the whole quota; None where no quota was known."""
-    held: int = 0
-    """Slots of these that other runs hold."""
-    arn: str | None = None
-    """The training plan that a committed lane belongs to."""
+    uses: dict[str, int]
+    """The units of each quota, by its name, that one instance holds."""
+    site: str = ""
+    """The training plan that a committed lane belongs to; empty for any other lane."""
     used: int | None = None
-    """The most instances that this plan has there at once, if all tasks run at their first choice. It is None unless a
-    total over several lanes leaves the lane fewer than its own slots."""
+    """The most instances that this plan has there at once, if all tasks run at their first choice. It is None where no
+    quota was known."""
+
+    @property
+    def quotas(self) -> dict[Quota, int]:
+        """The units of each quota that one instance holds."""
+        return {Quota(self.lane.platform, self.lane.region, name): units for name, units in self.uses.items()}
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane)}
@@ -101,6 +109,24 @@ class Lot:
     def from_json(cls, body: dict[str, Any]) -> Lot:
         """Return a stored lot. Fields that an older writer did not know keep their defaults."""
         return restore(cls, body, lane=Lane.parse)
+
+
+@dataclass(frozen=True)
+class QuotaFact:
+    """A quota as it was when the plan was made."""
+
+    quota: Quota
+    units: int
+    """The whole quota."""
+    held: int = 0
+    """Units of it that other runs held."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self.quota), "units": self.units, "held": self.held}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> QuotaFact:
+        return cls(restore(Quota, body), body["units"], body["held"])
 
 
 @dataclass(frozen=True)
@@ -117,6 +143,8 @@ class Plan:
     copies: tuple[Copy, ...] = ()
     lots: tuple[Lot, ...] = ()
     """Every lane that a task may come to run on, as its first choice or as a fallback."""
+    quotas: tuple[QuotaFact, ...] = ()
+    """Every quota that these lanes count under, as far as it was known."""
     bound: float = 0.0
     """Dollars. It is proven that no plan for this sweep and market costs less."""
 
@@ -138,7 +166,7 @@ class Plan:
     @property
     def worst_usd(self) -> float:
         """The most that the plan can cost: its envelopes, or every attempt until its timeout at its dearest place."""
-        tasks = fsum(share.count * _worst_usd(share, self.sweep.train.instances) for share in self.shares)
+        tasks = fsum(share.count * _worst_usd(share) for share in self.shares)
         return tasks + fsum(copy.usd for copy in self.copies)
 
     @property
@@ -149,7 +177,7 @@ class Plan:
     @property
     def hours(self) -> float:
         """Machine hours: a training of four instances counts four times."""
-        return fsum(share.hours * share.count for share in self.shares) * self.sweep.train.instances
+        return fsum(share.hours * share.count * share.instances for share in self.shares)
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -178,8 +206,8 @@ class Plan:
 
     @cached_property
     def id(self) -> str:
-        """The hash of the plan's content, which is also its name."""
-        return digest(self._body)
+        """The hash of the plan's content, which is also its name. How the content is written down is no part of it."""
+        return digest({name: value for name, value in self._body.items() if name != "version"})
 
     def task(self, number: int, *, code: str, after: int = 0) -> Task:
         """Return task `number`. `code` is the digest of the packed sources, `after` the task's attempts so far."""
@@ -192,7 +220,6 @@ class Plan:
             point=point,
             places=share.places,
             limits=share.limits,
-            instances=self.sweep.train.instances,
             after=after,
         )
 
@@ -226,6 +253,7 @@ class Plan:
     @cached_property
     def _body(self) -> dict[str, Any]:
         return {
+            "version": VERSION,
             "sweep": self.sweep.model_dump(mode="json"),
             "market": self.market,
             "datasets": [asdict(dataset) for dataset in self.datasets],
@@ -233,12 +261,17 @@ class Plan:
             "notes": list(self.notes),
             "copies": [asdict(copy) for copy in self.copies],
             "lots": [lot.to_json() for lot in self.lots],
+            "quotas": [fact.to_json() for fact in self.quotas],
             "bound": self.bound,
         }
 
     @classmethod
     def from_json(cls, body: dict[str, Any], folder: Path = Path()) -> Plan:
-        """Return a stored plan. What a newer writer added is ignored, but stays in the plan's content and id."""
+        """Return a stored plan. NewerVersion if a newer `sweep` has written it.
+
+        Keys that are not known here are ignored, but stay in the plan's content and id.
+        """
+        check_version(body, "plan")
         sweep = Sweep.model_validate(body["sweep"], extra="ignore")
         plan = cls(
             sweep=sweep.model_copy(update={"folder": folder}),
@@ -248,16 +281,17 @@ class Plan:
             notes=tuple(body.get("notes", ())),
             copies=tuple(restore(Copy, copy) for copy in body.get("copies", ())),
             lots=tuple(Lot.from_json(lot) for lot in body.get("lots", ())),
+            quotas=tuple(QuotaFact.from_json(fact) for fact in body.get("quotas", ())),
             bound=body.get("bound", 0.0),
         )
         plan.__dict__["_body"] = body
         return plan
 
 
-def _worst_usd(share: Share, instances: int) -> float:
+def _worst_usd(share: Share) -> float:
     """Return the most that one task of the share can cost."""
     limits = share.limits
     if limits.envelope is not None:
         return limits.envelope
-    rate = max(place.rate for place in share.places) * instances
+    rate = max(place.rate * place.instances for place in share.places)
     return rate * limits.max_runtime_s / 3600 * (1 + limits.retries)

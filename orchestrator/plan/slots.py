@@ -1,68 +1,81 @@
-"""The slots that a plan takes of each lane. Pure."""
+"""What a plan takes at once: instances of each lane, and units of each quota. Pure."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from math import gcd
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.plan.plan import Lot, Plan
-    from orchestrator.wire.task import Lane, Place
+    from orchestrator.wire.task import Lane, Place, Quota
 
 
 @dataclass(frozen=True, order=True)
-class Quota:
-    """Whose slots are taken: a lane's or, of a committed lane, those of one training plan."""
+class LotKey:
+    """What a lot is known by: a lane and, of a committed lane, one training plan."""
 
     lane: Lane
-    arn: str = ""
+    site: str = ""
 
     @classmethod
-    def of(cls, place: Place) -> Quota:
-        """Return whose slots a task at this place takes."""
-        return cls(place.lane, place.plan_arn)
+    def of(cls, place: Place) -> LotKey:
+        """Return what the lot is known by whose instances a task at this place takes."""
+        return cls(place.lane, place.site)
 
     def __str__(self) -> str:
-        """Return the quota's name, as it stands within a sentence."""
+        """Return the lane's name, as it stands within a sentence."""
         return f"{self.lane.instance_type} {self.lane.purchase.value} in {self.lane.region}"
 
 
-def lots_by_quota(plan: Plan) -> dict[Quota, Lot]:
-    """Return the plan's lots, each by the quota that its slots belong to."""
-    return {Quota(lot.lane, lot.arn or ""): lot for lot in plan.lots}
+def lots_by_key(plan: Plan) -> dict[LotKey, Lot]:
+    """Return the plan's lots."""
+    return {LotKey(lot.lane, lot.site): lot for lot in plan.lots}
 
 
-def tasks_by_quota(plan: Plan) -> Counter[Quota]:
-    """Return how many tasks take slots of each quota, if every task runs at its first choice."""
-    tasks: Counter[Quota] = Counter()
+def tasks_by_lot(plan: Plan) -> dict[LotKey, Counter[int]]:
+    """Return how many tasks take instances of each lot, by how many each takes, if all run at their first choice."""
+    tasks: defaultdict[LotKey, Counter[int]] = defaultdict(Counter)
     for share in plan.shares:
-        tasks[Quota.of(share.places[0])] += share.count
-    return tasks
+        tasks[LotKey.of(share.places[0])][share.instances] += share.count
+    return dict(tasks)
 
 
-def slots_taken(plan: Plan, tasks: Mapping[Quota, int]) -> dict[Quota, int]:
-    """Return how many slots so many of its tasks hold at once: as many as they need, or as there were for the plan."""
-    lots, each = lots_by_quota(plan), plan.sweep.train.instances
+def instances_taken(plan: Plan, tasks: Mapping[LotKey, Mapping[int, int]]) -> dict[LotKey, int]:
+    """Return how many instances so many of its tasks hold at once: those that they need, or those that the plan has.
+
+    Tasks of each lot are counted by their instances. Instances that no task can use, such as one of five where all
+    tasks have two, are not taken.
+    """
+    lots = lots_by_key(plan)
     taken = {}
-    for quota, count in tasks.items():
-        most = _slots_for_plan(lots[quota]) if quota in lots else None
-        at_once = count if most is None else min(count, most // each)
-        taken[quota] = at_once * each
+    for key, counts in tasks.items():
+        needed, step = _instances_needed(counts), gcd(*counts)
+        most = lots[key].used if key in lots else None
+        taken[key] = needed if most is None else min(needed, most // step * step)
     return taken
+
+
+def units_taken(plan: Plan, tasks: Mapping[LotKey, Mapping[int, int]]) -> dict[Quota, int]:
+    """Return how many units of each quota so many of its tasks hold at once. Tasks are counted as in `tasks_by_lot`."""
+    lots = lots_by_key(plan)
+    units: Counter[Quota] = Counter()
+    for key, instances in instances_taken(plan, tasks).items():
+        if key in lots:
+            units.update({quota: each * instances for quota, each in lots[key].quotas.items()})
+    return dict(units)
 
 
 def crowded(plan: Plan) -> bool:
     """Return whether some of its tasks have to wait until others have ended."""
-    tasks = tasks_by_quota(plan)
-    taken = slots_taken(plan, tasks)
-    return any(taken[quota] < count * plan.sweep.train.instances for quota, count in tasks.items())
+    tasks = tasks_by_lot(plan)
+    taken = instances_taken(plan, tasks)
+    return any(taken[key] < _instances_needed(counts) for key, counts in tasks.items())
 
 
-def _slots_for_plan(lot: Lot) -> int | None:
-    """Return how many slots the plan could count on; None where no quota was known."""
-    if lot.used is not None:
-        return lot.used
-    return None if lot.slots is None else lot.slots - lot.held
+def _instances_needed(counts: Mapping[int, int]) -> int:
+    """Return the instances of so many tasks, counted by their instances, if all run at once."""
+    return sum(instances * count for instances, count in counts.items())

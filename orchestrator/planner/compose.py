@@ -1,4 +1,4 @@
-"""Composes the plan of a solution: its shares with their places, limits and reasons, its copies and its lots."""
+"""Composes the plan of a solution: its shares with places, limits and reasons, its copies, lots and quotas."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.plan.plan import Copy, Lot, Share, copied_uri
+from orchestrator.plan.plan import Copy, Lot, QuotaFact, Share, copied_uri
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.offer.offer import LOT
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.spec.duration import seconds
-from orchestrator.wire.task import Lane, Limits, Place, Purchase
+from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Plan:
     """Return the plan with all that was decided. Before, `plan` knows only its sweep, market, datasets and notes."""
     shares = tuple(_shares(plan, cohorts, offer, solution))
+    lots = tuple(_lots(plan, offer, solution, shares))
     return replace(
         plan,
         shares=shares,
         copies=tuple(_copies(plan, offer, solution)),
-        lots=tuple(_lots(plan, offer, solution, shares)),
+        lots=lots,
+        quotas=tuple(_quotas(offer, lots)),
         bound=solution.bound,
     )
 
@@ -87,7 +89,8 @@ def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
             column[candidate] for column in columns
         )
         lane = Lane(platform, region, instance_type, Purchase(purchase))
-        return Place(lane, uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name), float(rate), arn)
+        uri = uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name)
+        return Place(lane, uri, float(rate), arn, plan.sweep.train.fixed_instances)
 
     return place
 
@@ -108,20 +111,23 @@ def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
 
 def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator[Lot]:
     """Yield the lanes that tasks may come to run on, with the facts that they were chosen by."""
-    used = {(place.lane, place.plan_arn) for share in shares for place in share.places}
-    for row, trainings in zip(offer.lanes.to_dict("records"), _trainings_planned(solution), strict=True):
+    used = {(place.lane, place.site) for share in shares for place in share.places}
+    for number, row in enumerate(offer.lanes.to_dict("records")):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
-        if (lane, row["arn"]) in used:
-            slots = None if np.isnan(row["slots"]) else int(row["slots"])
-            planned = None if trainings is None else trainings * plan.sweep.train.instances
-            yield Lot(lane, row["usd_per_hour"], slots, held=int(row["held"]), arn=row["arn"] or None, used=planned)
+        if (lane, row["site"]) in used:
+            trainings = solution.slots[number]
+            planned = int(trainings) * plan.sweep.train.fixed_instances if np.isfinite(trainings) else None
+            yield Lot(lane, row["usd_per_hour"], offer.uses[number], row["site"], planned)
 
 
-def _trainings_planned(solution: Solution) -> Iterator[int | None]:
-    """Yield for each lane its trainings at once, if a total leaves it fewer than its own slots would; else None."""
-    problem = solution.problem
-    for slots, own in zip(solution.slots.tolist(), problem.slots.tolist(), strict=True):
-        yield int(slots) if slots < own else None
+def _quotas(offer: Offer, lots: Sequence[Lot]) -> Iterator[QuotaFact]:
+    """Yield the known quotas that these lots count under."""
+    used = {quota for lot in lots for quota in lot.quotas}
+    columns = offer.quotas[["platform", "region", "quota", "units", "held"]]
+    for platform, region, name, units, held in columns.itertuples(index=False, name=None):
+        quota = Quota(platform, region, name)
+        if quota in used:
+            yield QuotaFact(quota, int(units), int(held))
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:

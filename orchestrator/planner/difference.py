@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.plan.plan import Lot
-from orchestrator.plan.slots import Quota, lots_by_quota, tasks_by_quota
+from orchestrator.plan.plan import QuotaFact
+from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot
 from orchestrator.planner.offer.spot_prices import price_spot
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +28,7 @@ def difference(old: Plan, new: Plan, market: Market) -> list[str]:
         *_copy_changes(old, new),
         *_runtime_changes(old, new),
         *_lane_changes(old, new, market),
+        *_quota_changes(old, market),
     ]
 
 
@@ -69,50 +69,63 @@ def _runtime_changes(old: Plan, new: Plan) -> Iterator[str]:
 
 
 def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
-    """Yield each lane whose facts or tasks changed, with what changed."""
-    before, after, today = lots_by_quota(old), lots_by_quota(new), _lots_today(market)
-    tasks_before, tasks_after = tasks_by_quota(old), tasks_by_quota(new)
-    for quota in sorted(before.keys() | after.keys()):
-        moved = tasks_before[quota] != tasks_after[quota]
+    """Yield each lane whose price or tasks changed, with what changed."""
+    before, after, today = lots_by_key(old), lots_by_key(new), _prices_today(market)
+    tasks_before, tasks_after = tasks_by_lot(old), tasks_by_lot(new)
+    for key in sorted(before.keys() | after.keys()):
+        count_before, count_after = (sum(tasks.get(key, {}).values()) for tasks in (tasks_before, tasks_after))
+        moved = count_before != count_after
         changes: list[str] = []
-        if quota in before:
-            changes += _lot_changes(before[quota], after.get(quota) or today.get(quota))
+        if key in before:
+            now = after[key].usd_per_hour if key in after else today.get(key)
+            changes += _price_changes(before[key].usd_per_hour, now)
         elif moved:
-            changes.append(f"new to the plan at {_price(after[quota])}, {_slots(after[quota])} slots")
+            changes.append(f"new to the plan at {_price(after[key].usd_per_hour)}")
         if moved:
-            changes.append(f"{tasks_before[quota]:,} tasks became {tasks_after[quota]:,}")
+            changes.append(f"{count_before:,} tasks became {count_after:,}")
         if changes:
-            name = f"{quota} of {quota.arn}" if quota.arn else str(quota)
+            name = f"{key} of {key.site}" if key.site else str(key)
             yield f"{name}: {'; '.join(changes)}"
 
 
-def _lot_changes(old: Lot, new: Lot | None) -> Iterator[str]:
-    if new is None:
+def _price_changes(before: float, now: float | None) -> Iterator[str]:
+    if now is None:
         yield "not to be had any more"
-        return
-    if old.usd_per_hour != new.usd_per_hour:
-        yield f"price {_price(old)} became {_price(new)}"
-    if old.slots != new.slots:
-        yield f"quota {_slots(old)} became {_slots(new)}"
-    if old.held != new.held:
-        yield f"held by other runs {old.held} became {new.held}"
+    elif now != before:
+        yield f"price {_price(before)} became {_price(now)}"
 
 
-def _price(lot: Lot) -> str:
-    return f"${lot.usd_per_hour:.4g}/h"
+def _price(usd_per_hour: float) -> str:
+    return f"${usd_per_hour:.4g}/h"
 
 
-def _slots(lot: Lot) -> str:
-    return "unknown" if lot.slots is None else f"{lot.slots:,}"
+def _prices_today(market: Market) -> dict[LotKey, float]:
+    """Return the price of every lane that is for sale today."""
+    columns = ["platform", "region", "instance_type", "purchase", "site", "usd_per_hour"]
+    candidates = price_spot(market.candidates, market.discounts).dropna(subset="usd_per_hour").fillna({"site": ""})
+    return {
+        LotKey(Lane(platform, region, instance_type, Purchase(purchase)), site): float(usd)
+        for platform, region, instance_type, purchase, site, usd in candidates[columns].itertuples(index=False)
+    }
 
 
-def _lots_today(market: Market) -> dict[Quota, Lot]:
-    """Return the lot of every lane that is for sale today."""
-    columns = ["platform", "region", "instance_type", "purchase", "arn", "usd_per_hour", "slots", "held"]
-    candidates = price_spot(market.candidates, market.discounts).dropna(subset="usd_per_hour")
-    found = {}
-    for platform, region, kind, purchase, arn, usd, slots, held in candidates[columns].itertuples(index=False):
-        lane = Lane(platform, region, kind, Purchase(purchase))
-        arn = arn if isinstance(arn, str) else ""
-        found[Quota(lane, arn)] = Lot(lane, float(usd), None if isnan(slots) else int(slots), int(held), arn or None)
-    return found
+def _quota_changes(old: Plan, market: Market) -> Iterator[str]:
+    """Yield each quota of the old plan's lanes that changed since, with what changed."""
+    before = {fact.quota: fact for fact in old.quotas}
+    today = {
+        Quota(platform, region, name): QuotaFact(Quota(platform, region, name), units, held)
+        for platform, region, name, units, held in market.quotas.itertuples(index=False, name=None)
+    }
+    for quota in sorted({quota for lot in old.lots for quota in lot.quotas}):
+        then, now = before.get(quota), today.get(quota)
+        changes = []
+        if _units(then) != _units(now):
+            changes.append(f"{_units(then)} became {_units(now)}")
+        if then is not None and now is not None and then.held != now.held:
+            changes.append(f"held by other runs {then.held:,} became {now.held:,}")
+        if changes:
+            yield f"quota {quota}: {'; '.join(changes)}"
+
+
+def _units(fact: QuotaFact | None) -> str:
+    return "unknown" if fact is None else f"{fact.units:,}"

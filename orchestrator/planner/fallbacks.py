@@ -42,7 +42,7 @@ class Fallbacks:
     def __init__(self, solution: Solution, offer: Offer) -> None:
         problem = solution.problem
         choices = problem.choices
-        load = np.bincount(choices.lane, weights=solution.tasks * choices.hours, minlength=len(problem.slots))
+        load = np.bincount(choices.lane, weights=solution.tasks * choices.hours, minlength=problem.lanes)
         self._solution = solution
         regions, _ = offer.lanes["region"].factorize()
         self._region: Integers = regions[choices.lane]

@@ -1,4 +1,4 @@
-"""Tells why a plan no longer holds: a place is gone, slots are taken, prices are up. Pure."""
+"""Tells why a plan no longer holds: a place is gone, a quota is taken, prices are up. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from orchestrator.catalog.market import ANY
-from orchestrator.plan.slots import Quota, lots_by_quota, slots_taken, tasks_by_quota
+from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot, units_taken
 from orchestrator.planner.offer.copy_prices import price_copies
 from orchestrator.planner.offer.spot_prices import price_spot
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +30,7 @@ NAMED = 3
 def why_stale(plan: Plan, market: Market) -> str:
     """Return in one line why the plan does not hold in today's market; an empty string while it does."""
     today = _Today(market)
-    checks = (_missing_places, _taken_slots, _taken_totals, _closed_training_plans, _higher_cost)
+    checks = (_missing_places, _taken_units, _closed_training_plans, _higher_cost)
     reasons = list(dict.fromkeys(reason for check in checks for reason in check(plan, today)))
     named = reasons[:NAMED]
     if len(reasons) > NAMED:
@@ -44,90 +43,68 @@ class _Today:
 
     def __init__(self, market: Market) -> None:
         self.market = market
-        self.lots: dict[Quota, dict[Any, Any]] = {}
+        self.lots: dict[LotKey, dict[Any, Any]] = {}
         """A row of the market's candidates for each lane."""
-        self.replicas: dict[tuple[str, Quota], str | None] = {}
+        self.replicas: dict[tuple[str, LotKey], str | None] = {}
         """The URI of each dataset in the Region of each lane; None where the dataset has to be copied there."""
         for row in price_spot(market.candidates, market.discounts).to_dict("records"):
             lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
-            quota = Quota(lane, row["arn"] if pd.notna(row["arn"]) else "")
-            self.lots[quota] = row
-            self.replicas[row["dataset"], quota] = None if pd.notna(row["from_region"]) else row["s3_uri"]
+            key = LotKey(lane, row["site"] if pd.notna(row["site"]) else "")
+            self.lots[key] = row
+            self.replicas[row["dataset"], key] = None if pd.notna(row["from_region"]) else row["s3_uri"]
 
 
 def _missing_places(plan: Plan, today: _Today) -> Iterator[str]:
     """Yield places that are there no more: the lane is not for sale, or the data has moved."""
     wanted = {(plan.datasets[share.dataset].name, place): None for share in plan.shares for place in share.places}
     for dataset, place in wanted:
-        quota = Quota.of(place)
-        if quota not in today.lots:
-            yield f"{quota} is not for sale any more"
+        key = LotKey.of(place)
+        if key not in today.lots:
+            yield f"{key} is not for sale any more"
         elif not _data_is_there(dataset, place, today):
             yield f"{dataset} no longer lies at {place.s3_uri}"
 
 
 def _data_is_there(dataset: str, place: Place, today: _Today) -> bool:
     """Return whether the dataset still lies where the plan found it, or can still be copied there."""
-    replica = (dataset, Quota.of(place))
+    replica = (dataset, LotKey.of(place))
     is_copy = "{bucket}" in place.s3_uri
     return replica in today.replicas and (is_copy or today.replicas[replica] == place.s3_uri)
 
 
-def _taken_slots(plan: Plan, today: _Today) -> Iterator[str]:
-    """Yield lanes with fewer free slots than the plan takes."""
-    for quota, wanted in slots_taken(plan, tasks_by_quota(plan)).items():
-        lot = today.lots.get(quota)
-        if lot is not None and pd.notna(lot["slots"]):
-            yield from _short(str(quota), wanted, lot)
-
-
-def _taken_totals(plan: Plan, today: _Today) -> Iterator[str]:
-    """Yield Regions whose lanes all together have fewer free slots than the plan takes."""
-    slots = slots_taken(plan, tasks_by_quota(plan))
-    for total in today.market.totals.to_dict("records"):
-        purchase = total["purchase"]
-        wanted = sum(
-            count
-            for quota, count in slots.items()
-            if (quota.lane.platform, quota.lane.region) == (total["platform"], total["region"])
-            and purchase in (ANY, quota.lane.purchase.value)
-        )
-        bought = "" if purchase == ANY else f" {purchase}"
-        yield from _short(f"{total['region']}{bought}, all instance types together,", wanted, total)
-
-
-def _short(what: str, wanted: int, limit: dict[Any, Any]) -> Iterator[str]:
-    """Yield the reason, if this limit has fewer free slots than wanted."""
-    slots = int(limit["slots"])
-    free = max(slots - int(limit["held"]), 0)
-    if free < wanted:
-        yield f"{what} has {free} of {slots} slots free, and the plan takes {wanted}"
+def _taken_units(plan: Plan, today: _Today) -> Iterator[str]:
+    """Yield quotas with fewer free units than the plan takes."""
+    wanted = units_taken(plan, tasks_by_lot(plan))
+    for platform, region, name, units, held in today.market.quotas.itertuples(index=False, name=None):
+        quota, free = Quota(platform, region, name), max(units - held, 0)
+        if free < wanted.get(quota, 0):
+            yield f"{quota} has {free} of {units} units free, and the plan takes {wanted[quota]}"
 
 
 def _closed_training_plans(plan: Plan, today: _Today) -> Iterator[str]:
     """Yield training plans that end before the tasks that go there do."""
-    ends: dict[Quota, float] = {}
+    ends: dict[LotKey, float] = {}
     for share in plan.shares:
-        quota = Quota.of(share.places[0])
-        ends[quota] = max(ends.get(quota, 0.0), share.finish or share.hours)
-    for quota, finish in ends.items():
-        lot = today.lots.get(quota)
+        key = LotKey.of(share.places[0])
+        ends[key] = max(ends.get(key, 0.0), share.finish or share.hours)
+    for key, finish in ends.items():
+        lot = today.lots.get(key)
         if lot is not None and lot["closes_h"] < finish:
-            yield f"{quota} is ours for {lot['closes_h']:.3g} h more, and the plan takes {finish:.3g} h"
+            yield f"{key} is ours for {lot['closes_h']:.3g} h more, and the plan takes {finish:.3g} h"
 
 
 def _higher_cost(plan: Plan, today: _Today) -> Iterator[str]:
     """Yield the reason, if the plan has become dearer than it may."""
-    then = lots_by_quota(plan)
+    then = lots_by_key(plan)
     usd = fsum([*(_share_usd(share, then, today) for share in plan.shares), *_copies_usd(plan, today)])
     if usd > plan.usd * (1 + DEARER) and usd - plan.usd >= CENT:
         yield f"at today's prices it costs ${usd:,.2f}, not ${plan.usd:,.2f}"
 
 
-def _share_usd(share: Share, then: dict[Quota, Lot], today: _Today) -> float:
+def _share_usd(share: Share, then: dict[LotKey, Lot], today: _Today) -> float:
     """Return what the share's tasks cost today: as much more as their lane's price has gone up."""
-    quota = Quota.of(share.places[0])
-    before, now = then.get(quota), today.lots.get(quota)
+    key = LotKey.of(share.places[0])
+    before, now = then.get(key), today.lots.get(key)
     usd = share.usd * share.count
     if now is None or before is None or not before.usd_per_hour:
         return usd

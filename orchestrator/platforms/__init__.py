@@ -1,10 +1,12 @@
-"""Platforms: the ways of running one training somewhere. One protocol, and a package for each platform.
+"""Platforms: the ways of running one training somewhere. One contract, and a package for each platform.
 
-    base.py         what must a platform be able to do?
-    registry.py     which platform does a lane's name mean?
-    conformance.py  does a platform keep the promises of base.py?
-    source.py       how does a training's code become one archive?
-    sagemaker/      Amazon SageMaker training jobs
+    base.py                 what must a platform be able to do?
+    registry.py             which class is it that a platform's name stands for?
+    conformance.py          does a platform keep the promises of base.py?
+    conformance_subject.py  what does that suite start its trainings with?
+    source.py               how does a training's code become one archive?
+    sagemaker/              Amazon SageMaker training jobs
 
-A new platform is a package beside `sagemaker`, a line in `registry.py`, and a test class of `conformance.Conformance`.
+A new platform is a package of its own with three entry points, and a test class of `conformance.Conformance`. It need
+not be part of this one.
 """

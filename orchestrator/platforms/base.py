@@ -1,4 +1,4 @@
-"""What a platform is: three parts, and the values that travel through them. `conformance.py` holds every platform to it.
+"""What a platform is: three parts, and the values that travel through them. `conformance.py` holds all to it.
 
     Runner      runs trainings: all that a launcher needs
     Planning    what the platform refuses, counts and prepares: needed to plan and to submit
@@ -39,6 +39,8 @@ class Request:
     hash: str
     """A digest of the body without itself. The body carries it as a tag: whoever finds the name in use adopts the
     training only if its tag is the same."""
+    operation: str = "Request"
+    """AWS's name for what the body asks for, such as `CreateTrainingJob`: the dry run shows the body under it."""
 
 
 class Runner(Protocol):
@@ -94,7 +96,8 @@ class Runner(Protocol):
           failed, STOPPED when somebody stopped it;
         - `reason` is one line for people, and is not empty where there is a cause;
         - `started_at` and `ended_at` are seconds since the epoch, and an ended training that ran has both;
-        - `usd` is what was really paid so far, for all instances, never more than the attempt's `rate` allows for its time;
+        - `usd` is what was really paid so far for all instances: never more than the attempt's `rate` times `instances`
+          times `billable_s`, the seconds that each instance is billed for;
         - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty.
         """
         ...
@@ -176,6 +179,10 @@ class Planning(Protocol):
         """Yield what this platform cannot do of a sweep. Called when a sweep file is read, and before submit."""
         ...
 
+    def cautions(self, sweep: Sweep) -> tuple[str, ...]:
+        """Return what a plan should warn of, a line each: what starts, but perhaps not as it was meant to."""
+        ...
+
     def refuses(self, lane: Lane) -> str:
         """Return in words why there is no such lane, such as a type that the platform does not have; else nothing."""
         ...
@@ -208,5 +215,8 @@ class Operating(Protocol):
     """Knows what the platform needs in an account."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
-        """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform."""
+        """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform.
+
+        `{account}` stands in them for the account's number. Any other role needs nothing.
+        """
         ...

@@ -55,10 +55,16 @@ def _load(group: str, name: str) -> Any:
             f"no platform {name!r} is installed",
             hint=did_you_mean(name, list(installed)) or f"there are: {', '.join(sorted(installed)) or 'none'}",
         )
-    return installed[name].load()
+    try:
+        return installed[name].load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"the platform {name!r} is installed, but {installed[name].value} cannot be loaded: {error}",
+            hint="install its package again, with what it needs",
+        ) from error
 
 
 @cache
 def _installed(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name: looking through all packages takes milliseconds, so it is done once."""
+    """Return the entry points of a group by name. Looking through all packages takes time, so it is done once."""
     return {found.name: found for found in entry_points(group=group)}

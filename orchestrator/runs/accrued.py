@@ -27,7 +27,7 @@ class Meter:
 
     def __init__(self, plan: Plan, now: float) -> None:
         self.now = now
-        self._usd_per_hour = {lot.lane: lot.usd_per_hour * plan.sweep.train.instances for lot in plan.lots}
+        self._usd_per_hour = {lot.lane: lot.usd_per_hour for lot in plan.lots}
 
     def accrued(self, known: Known) -> Accrued | None:
         """Return what a task has taken; None if it does not run, or if nobody knows since when."""
@@ -35,7 +35,7 @@ class Meter:
         if known.state is not TaskState.RUNNING or outcome is None or outcome.started_at is None:
             return None
         seconds = max(self.now - outcome.started_at, outcome.seconds)
-        usd = seconds / 3600 * self._usd_per_hour.get(outcome.lane, 0.0)
+        usd = seconds / 3600 * self._usd_per_hour.get(outcome.lane, 0.0) * outcome.instances
         return Accrued(seconds - outcome.seconds, max(usd - outcome.usd, 0.0))
 
     def usd(self, running: Iterable[Known]) -> float:

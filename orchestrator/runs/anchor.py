@@ -14,9 +14,10 @@ from orchestrator.plan.plan import Plan
 from orchestrator.runs.submission import Submission
 from orchestrator.wire.names import RunKeys, canonical, valid_run_name
 from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.stored import VERSION, check_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from orchestrator.aws.s3 import S3
 
@@ -55,6 +56,7 @@ class Anchor:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "version": VERSION,
             "name": self.name,
             "plan": self.plan.to_json(),
             "code": self.code,
@@ -64,6 +66,8 @@ class Anchor:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Anchor:
+        """Return a stored run. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, f"run {body.get('name')!r}")
         return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"])
 
 
@@ -96,6 +100,24 @@ def same(there: Anchor, wanted: Anchor) -> Anchor:
             hint="--again makes a new run with the sources as they are now",
         )
     return there
+
+
+def claim(wanted: Anchor, control: S3, reserve: Callable[[Anchor], Anchor], *, again: bool) -> Anchor:
+    """Make this run, or return the one that is there; with `again`, make it under the first name that is free.
+
+    `reserve` notes a run before it is made, and returns it as it is noted: as it was noted first, if it was before.
+    """
+    names = candidates(wanted)
+    while True:
+        candidate = next(names)
+        there = find(control, candidate.name)
+        if there is None:
+            noted = reserve(candidate)
+            if noted.is_same(candidate) and create(control, noted):
+                return noted
+            there = find(control, candidate.name) or noted
+        if not again:
+            return same(there, wanted)
 
 
 def find(control: S3, name: str) -> Anchor | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.runs.anchor import add_submission, submissions
 from orchestrator.runs.lease import renew
-from orchestrator.runs.settle import handle, poll
+from orchestrator.runs.settle import poll
 from orchestrator.runs.submission import everything
 from orchestrator.runs.sync import READERS, read_results, settle_all, sync
 
@@ -56,10 +56,10 @@ def _stop(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> bool:
     ended = {one.result.task: one.result.attempt for one in ledger.known(anchor.name) if one.state.terminal}
 
     def stop(attempt: Attempt) -> bool:
-        outcome = poll(anchor, attempt, cloud)
+        outcome = poll(attempt, cloud)
         if outcome is None or outcome.state.terminal:
             return False
-        cloud.platform(attempt.lane.platform).stop(handle(anchor, attempt))
+        cloud.runner(attempt.lane.platform).stop(attempt)
         return True
 
     newest = [one for one in cloud.control(anchor.name).newest_attempts() if ended.get(one.task, 0) < one.number]

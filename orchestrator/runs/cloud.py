@@ -1,4 +1,4 @@
-"""The AWS that a run uses: the control Region's bucket and queue, and a platform in every Region."""
+"""The AWS that a run uses: the control Region's bucket and queue, and the platforms in every Region."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from orchestrator.aws import ecr
 from orchestrator.aws.batch import Batch, register_definition_request
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
-from orchestrator.platforms.registry import make_platform
-from orchestrator.platforms.sagemaker.images import account_of
-from orchestrator.platforms.sagemaker.stage import Site
+from orchestrator.platforms.registry import make_runner
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.aws.session import Clients
-    from orchestrator.plan.slots import Quota
-    from orchestrator.platforms.base import Platform
+    from orchestrator.plan.slots import LotKey
+    from orchestrator.platforms.base import Planning, Runner
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,11 @@ class Account:
     lane_queue: str
     """The queue of tasks that wait for a lane's slots; its name may hold the lane's facts, as `sweep-{region}` does."""
     role: str
+    """The ARN of the role that trainings run with; empty if the settings give none."""
     owner: str
     poll_s: float
+    id: str = ""
+    """The account's number; empty if no role in the settings says it."""
     definition: dict[str, Any] = field(default_factory=dict)
     """The launcher's job definition, rendered."""
 
@@ -41,9 +44,11 @@ class Account:
 class Cloud:
     """The clients of everything that a team's runs use, each made on first use."""
 
-    def __init__(self, clients: Clients, account: Account) -> None:
+    def __init__(self, clients: Clients, account: Account, planning: Callable[[str], Planning]) -> None:
         self.clients = clients
         self.account = account
+        self.planning = planning
+        """Returns the planning part of a platform. Raises UsageError when the platform is not installed here."""
 
     @cached_property
     def s3(self) -> S3:
@@ -64,14 +69,14 @@ class Cloud:
     def rendered(self) -> dict[str, Any]:
         """The launcher's job definition with its image by digest. NotFound if there is no such image."""
         container = self.account.definition["containerProperties"]
-        image = ecr.pin_image(container["image"], account_of(self.account.role), self.clients)
+        image = ecr.pin_image(container["image"], self.account.id, self.clients)
         return {**self.account.definition, "containerProperties": {**container, "image": image}}
 
-    def queue(self, quota: Quota | None) -> str:
-        """Return the queue of an array: that of the lane whose slots its children wait for, or everybody's."""
-        if quota is None:
+    def queue(self, lot: LotKey | None) -> str:
+        """Return the queue of an array: that of the lane whose instances its children wait for, or everybody's."""
+        if lot is None:
             return self.account.queue
-        lane = quota.lane
+        lane = lot.lane
         return self.account.lane_queue.format(
             region=lane.region, instance_type=lane.instance_type.replace(".", "-"), purchase=lane.purchase.value
         )
@@ -79,18 +84,18 @@ class Cloud:
     def control(self, run: str) -> Control:
         return Control(self.s3, run)
 
-    @cached_property
-    def site(self) -> Site:
-        account = self.account
-        return Site(bucket=account.region_bucket, role=account.role, owner=account.owner, poll_s=account.poll_s)
+    def bucket_name(self, region: str) -> str:
+        """Return the name of the bucket in which a Region's sources and outputs lie."""
+        return self.account.region_bucket.replace("{region}", region)
 
     def bucket(self, region: str) -> S3:
         """Return the bucket in which a Region's sources and outputs lie."""
-        return S3(self.clients, region, self.site.bucket_in(region))
+        return S3(self.clients, region, self.bucket_name(region))
 
     def located(self, uri: str, region: str) -> str:
         """Return a URI of a plan with the Region's bucket filled in: plans name no bucket for their copies."""
-        return uri.replace("{bucket}", self.site.bucket_in(region))
+        return uri.replace("{bucket}", self.bucket_name(region))
 
-    def platform(self, name: str) -> Platform:
-        return make_platform(name, self.clients)
+    def runner(self, platform: str) -> Runner:
+        """Return what runs trainings on this platform. UsageError if the platform is not installed here."""
+        return make_runner(platform, self.clients)

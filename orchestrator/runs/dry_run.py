@@ -5,23 +5,24 @@ A million requests are read by nobody: of a large sweep the first few of each ki
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.batch import create_resource_request, register_definition_request, submit_job_request
-from orchestrator.platforms.sagemaker.images import pin_images
-from orchestrator.platforms.sagemaker.stage import make_template, source_key
 from orchestrator.runs.copy import located
 from orchestrator.runs.submission import everything
-from orchestrator.runs.submit import array_job, objects, resource
+from orchestrator.runs.submit import array_job, objects, resources
+from orchestrator.runs.templates import make_template, source_key
 from orchestrator.wire.names import canonical
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.aws.batch import Resource
+    from orchestrator.platforms.base import Request
     from orchestrator.platforms.source import Package
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
@@ -37,12 +38,7 @@ FEW = 10
 def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
     """Return all requests in the order in which they are sent, and the first training that each launcher will start."""
     plan = anchor.plan
-    templates = {
-        (platform, region): pin_images(
-            make_template(plan.sweep, package.digest, region, anchor.name, cloud.site), cloud.clients
-        )
-        for platform, region in plan.sites
-    }
+    templates = {site: make_template(anchor, *site, cloud) for site in plan.sites}
     arrays = everything(plan).arrays(anchor.name)
     name = str(register_definition_request(cloud.rendered)["jobDefinitionName"])
     few = FEW if plan.tasks > LARGE else plan.tasks
@@ -58,11 +54,11 @@ def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
         },
         "batch": {
             "RegisterJobDefinition": register_definition_request(cloud.rendered),
-            "CreateConsumableResource": [create_resource_request(slots) for slots in _slots(anchor, arrays)],
+            "CreateConsumableResource": [create_resource_request(one) for one in _resources(anchor, arrays)],
             "SubmitJob": [submit_job_request(array_job(anchor, array, name, cloud)) for array in arrays],
         },
-        "sagemaker": trainings,
-        "left_out": list(_left_out(plan.tasks, few, len(trainings))),
+        **_by_platform(trainings),
+        "left_out": list(_left_out(plan.tasks, few, trainings)),
     }
 
 
@@ -71,8 +67,11 @@ def _puts(
 ) -> Iterator[dict[str, Any]]:
     """Yield every object that is created. For the sources, the archive's size stands for its bytes."""
     yield _put(cloud.account.bucket, anchor.keys.anchor, canonical(anchor.to_json()))
+    regions = set()
     for (platform, region), shared in templates.items():
-        yield _put(cloud.site.bucket_in(region), source_key(package.digest), f"{len(package.body)} bytes")
+        if region not in regions:
+            yield _put(cloud.bucket_name(region), source_key(package.digest), f"{len(package.body)} bytes")
+            regions.add(region)
         yield _put(cloud.account.bucket, anchor.keys.template(platform, region), canonical(shared.to_json()))
     first = everything(anchor.plan)
     yield _put(cloud.account.bucket, anchor.keys.submission(first.number), canonical(first.to_json()))
@@ -88,14 +87,12 @@ def _put(bucket: str, key: str, body: str) -> dict[str, Any]:
     return {"Bucket": bucket, "Key": key, "IfNoneMatch": "*", "Body": body}
 
 
-def _slots(anchor: Anchor, arrays: list[Array]) -> list[Any]:
-    """Yield the consumable resources that arrays need. Each is made if it is not there yet."""
-    return list(dict.fromkeys(slots for array in arrays if (slots := resource(anchor, array))))
+def _resources(anchor: Anchor, arrays: list[Array]) -> list[Resource]:
+    """Return the consumable resources that arrays need. Each is made if it is not there yet."""
+    return list(dict.fromkeys(one for array in arrays for one in resources(anchor, array)))
 
 
-def _trainings(
-    anchor: Anchor, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
-) -> Iterator[dict[str, Any]]:
+def _trainings(anchor: Anchor, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud) -> Iterator[Request]:
     """Yield the first attempt at the first place, for so many tasks of each template."""
     told: Counter[tuple[str, str]] = Counter()
     for share in anchor.plan.shares:
@@ -104,12 +101,20 @@ def _trainings(
         for number in range(share.first, share.first + min(share.count, few - told[site])):
             task = located(anchor.plan.task(number, code=anchor.code), cloud)
             place, runtime = task.places[0], task.limits.max_runtime_s
-            request = cloud.platform(lane.platform).request(templates[site], task, place, 1, runtime)
+            yield cloud.runner(lane.platform).request(templates[site], task, place, 1, runtime)
             told[site] += 1
-            yield {"region": lane.region, "CreateTrainingJob": request.body}
 
 
-def _left_out(tasks: int, few: int, told: int) -> Iterator[str]:
-    if told < tasks:
-        yield f"CreateTrainingJob: the first {few} of each Region are here, {told:,} of {tasks:,}"
+def _by_platform(trainings: list[Request]) -> dict[str, list[dict[str, Any]]]:
+    """Return the requests as they are shown, under the name of their platform."""
+    shown: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for request in trainings:
+        shown[request.lane.platform].append({"region": request.lane.region, request.operation: request.body})
+    return dict(shown)
+
+
+def _left_out(tasks: int, few: int, trainings: list[Request]) -> Iterator[str]:
+    if len(trainings) < tasks:
+        operations = " and ".join(sorted({request.operation for request in trainings}))
+        yield f"{operations}: the first {few} of each Region are here, {len(trainings):,} of {tasks:,}"
         yield f"PutObject: of each manifest and its index the first {few} lines are here"

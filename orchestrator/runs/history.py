@@ -11,6 +11,7 @@ from sqlalchemy import and_, case, func, or_, select
 from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import results, runs
+from orchestrator.errors import NewerVersion
 from orchestrator.runs.anchor import Anchor
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
@@ -49,6 +50,7 @@ def discounts(engine: Engine) -> pd.DataFrame:
 
 
 class _Row(NamedTuple):
+    platform: str
     region: str
     instance_type: str
     purchase: str
@@ -62,7 +64,7 @@ def _history(connection: Connection, workload: str) -> Iterator[_Row]:
     """Return finished tasks, newest run first, then by task."""
     mine = runs.c.workload == workload
     retried = case((results.c.attempt > 1, results.c.document)).label("document")
-    names = ("run", "task", "region", "instance_type", "purchase", "seconds")
+    names = ("run", "task", "platform", "region", "instance_type", "purchase", "instances", "seconds")
     query = select(*(results.c[name] for name in names), retried).join(runs)
     query = query.where(_sample(connection, mine)).order_by(*_NEWEST_FIRST)
     plans: dict[str, Plan | None] = {}
@@ -75,10 +77,11 @@ def _history(connection: Connection, workload: str) -> Iterator[_Row]:
         if plan is None:
             continue
         yield _Row(
+            platform=row.platform,
             region=row.region,
             instance_type=row.instance_type,
             purchase=row.purchase,
-            instances=plan.sweep.train.instances,
+            instances=row.instances,
             bytes=plan.datasets[plan.share(row.task).dataset].bytes,
             sizes=_sizes(plan, row.task),
             hours=row.seconds / 3600,
@@ -103,21 +106,22 @@ def _plan(connection: Connection, run: str) -> Plan | None:
     document = connection.execute(select(runs.c.document).where(runs.c.name == run)).scalar_one()
     try:
         return Anchor.from_json(json.loads(document)).plan
-    except ValueError as error:
+    except (ValueError, NewerVersion) as error:
         logger.warning("nothing is learned from run %s, which cannot be read: %s", run, str(error).splitlines()[0])
         return None
 
 
-def _discounts(connection: Connection) -> list[tuple[str, str, int, float]]:
-    """Return what managed spot was billed, by Region and instance type, in their order."""
+def _discounts(connection: Connection) -> list[tuple[str, str, str, int, float]]:
+    """Return what managed spot was billed, by platform, Region and instance type, in their order."""
     import pandas as pd
 
     clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
     ratio = results.c.billable_s / results.c.seconds
-    query = select(results.c.region, results.c.instance_type, ratio).join(runs)
+    key = ["platform", "region", "instance_type"]
+    query = select(*(results.c[name] for name in key), ratio).join(runs)
     found = connection.execute(query.where(_sample(connection, _DONE) & clean)).all()
-    frame = pd.DataFrame([tuple(row) for row in found], columns=["region", "instance_type", "ratio"])
-    lanes = frame.groupby(["region", "instance_type"])["ratio"].agg(["size", "median"])
+    frame = pd.DataFrame([tuple(row) for row in found], columns=[*key, "ratio"])
+    lanes = frame.groupby(key)["ratio"].agg(["size", "median"])
     return [(*lane, int(tasks), float(median)) for lane, tasks, median in lanes.itertuples(name=None)]
 
 

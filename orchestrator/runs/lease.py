@@ -1,4 +1,4 @@
-"""Slots that live runs hold, so that no two plans count on the same ones.
+"""The units of quotas that live runs hold, so that no two plans count on the same ones.
 
 A lease is taken before a run is made, in one transaction with the look at what is free; it shrinks as the run's tasks
 end, and is gone when they have. Should nobody sync the run any more, it expires: when the last of its tasks must have
@@ -12,14 +12,15 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import delete, select, text
 
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.db.upsert import insert_missing
-from orchestrator.plan.slots import Quota, slots_taken, tasks_by_quota
+from orchestrator.plan.slots import LotKey, instances_taken, lots_by_key, tasks_by_lot, units_taken
 from orchestrator.runs.ledger import row
 from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.task import Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,20 +34,20 @@ if TYPE_CHECKING:
 
 
 class Booking:
-    """The right to take slots: while one is open, nobody else may, so what is free stays free until it is taken."""
+    """The right to take leases: while one is open, nobody else may, so what is free stays free until it is taken."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def take(self, anchor: Anchor, account: Account) -> None:
-        """Note the run in the database, with all slots that its plan takes."""
+        """Note the run in the database, with all that its plan takes."""
         insert_missing(self._connection, runs, [row(anchor, account)])
-        _take(self._connection, anchor, tasks_by_quota(anchor.plan))
+        _take(self._connection, anchor, tasks_by_lot(anchor.plan))
 
 
 @contextmanager
 def booking(ledger: Ledger) -> Iterator[Booking]:
-    """Open a booking. Whoever else wants to take slots waits until it is closed; an error undoes what it took."""
+    """Open a booking. Whoever else wants to take leases waits until it is closed; an error undoes what it took."""
     with writing(ledger.engine) as connection:
         if ledger.engine.dialect.name != "sqlite":  # SQLite lets nobody else write anyway
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sweep leases'))"))
@@ -54,7 +55,7 @@ def booking(ledger: Ledger) -> Iterator[Booking]:
 
 
 def renew(anchor: Anchor, ledger: Ledger) -> None:
-    """Hold the slots of those tasks that have not ended, and no more."""
+    """Hold what those tasks use that have not ended, and no more."""
     left = _left(anchor, ledger)
     if left or held(anchor.name, ledger):
         with writing(ledger.engine) as connection:
@@ -62,47 +63,63 @@ def renew(anchor: Anchor, ledger: Ledger) -> None:
             _take(connection, anchor, left)
 
 
-def held(run: str, ledger: Ledger) -> int:
-    """Return how many slots the run holds, in all lanes."""
+def held(run: str, ledger: Ledger) -> dict[Quota, int]:
+    """Return the units of each quota that the run holds."""
+    query = select(leases.c.platform, leases.c.region, leases.c.quota, leases.c.units).where(leases.c.run == run)
     with reading(ledger.engine) as connection:
-        return connection.scalar(select(func.sum(leases.c.slots)).where(leases.c.run == run)) or 0
+        return {Quota(*key): units for *key, units in connection.execute(query)}
 
 
-def _left(anchor: Anchor, ledger: Ledger) -> dict[Quota, int]:
-    """Return how many tasks have not ended, by the slots of their first choice; only where there are some."""
-    spans: dict[Quota, list[tuple[int, int]]] = defaultdict(list)
+def _left(anchor: Anchor, ledger: Ledger) -> dict[LotKey, dict[int, int]]:
+    """Return how many tasks have not ended, by the lot of their first choice and by their instances."""
+    spans: dict[tuple[LotKey, int], list[tuple[int, int]]] = defaultdict(list)
     for share in anchor.plan.shares:
-        spans[Quota.of(share.places[0])].append((share.first, share.first + share.count))
-    tasks = {quota: Ranges.in_order(its) for quota, its in spans.items()}
-    left = {quota: len(its) - ledger.ended(anchor.name, its) for quota, its in tasks.items()}
-    return {quota: count for quota, count in left.items() if count > 0}
+        key = (LotKey.of(share.places[0]), share.instances)
+        spans[key].append((share.first, share.first + share.count))
+    left: defaultdict[LotKey, dict[int, int]] = defaultdict(dict)
+    for (lot, instances), its in spans.items():
+        tasks = Ranges.in_order(its)
+        count = len(tasks) - ledger.ended(anchor.name, tasks)
+        if count > 0:
+            left[lot][instances] = count
+    return dict(left)
 
 
-def _take(connection: Connection, anchor: Anchor, tasks: Mapping[Quota, int]) -> None:
-    plan, now = anchor.plan, time.time()
-    lives = _lives(plan)
+def _take(connection: Connection, anchor: Anchor, tasks: Mapping[LotKey, Mapping[int, int]]) -> None:
+    """Write what so many tasks hold of each quota at once. They are counted as in `tasks_by_lot`."""
+    until = _expiry(anchor.plan, tasks)
     rows: list[dict[str, Any]] = [
         {
             "run": anchor.name,
-            "platform": quota.lane.platform,
-            "region": quota.lane.region,
-            "instance_type": quota.lane.instance_type,
-            "purchase": quota.lane.purchase.value,
-            "arn": quota.arn,
-            "slots": slots,
-            # As many rounds as it takes, each of them as long as it may be.
-            "expires_at": now + -(-tasks[quota] * plan.sweep.train.instances // slots) * lives[quota],
+            "platform": quota.platform,
+            "region": quota.region,
+            "quota": quota.name,
+            "units": units,
+            "expires_at": until[quota],
         }
-        for quota, slots in slots_taken(plan, tasks).items()
-        if slots
+        for quota, units in units_taken(anchor.plan, tasks).items()
+        if units
     ]
     insert_missing(connection, leases, rows)
 
 
-def _lives(plan: Plan) -> dict[Quota, int]:
-    """Return the most seconds that one task may wait and run at its first choice, by whose slots it takes."""
-    lives: dict[Quota, int] = defaultdict(int)
+def _expiry(plan: Plan, tasks: Mapping[LotKey, Mapping[int, int]]) -> dict[Quota, float]:
+    """Return for each quota the moment at which the last of these tasks must have run out of time."""
+    now, lives, lots = time.time(), _lives(plan), lots_by_key(plan)
+    until: defaultdict[Quota, float] = defaultdict(float)
+    for key, instances in instances_taken(plan, tasks).items():
+        # As many rounds as it takes, each of them as long as it may be.
+        at_once = max(instances // max(tasks[key]), 1)
+        rounds = -(-sum(tasks[key].values()) // at_once)
+        for quota in lots[key].quotas if key in lots else ():
+            until[quota] = max(until[quota], now + rounds * lives[key])
+    return until
+
+
+def _lives(plan: Plan) -> dict[LotKey, int]:
+    """Return the most seconds that one task may wait and run at its first choice, by whose instances it takes."""
+    lives: dict[LotKey, int] = defaultdict(int)
     for share in plan.shares:
-        quota, limits = Quota.of(share.places[0]), share.limits
-        lives[quota] = max(lives[quota], limits.max_runtime_s + limits.patience_s, limits.max_wait_s)
+        key, limits = LotKey.of(share.places[0]), share.limits
+        lives[key] = max(lives[key], limits.max_runtime_s + limits.patience_s, limits.max_wait_s)
     return lives

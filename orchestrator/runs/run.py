@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
-from orchestrator.platforms.base import Handle
 from orchestrator.runs import views
 from orchestrator.runs.anchor import submissions
 from orchestrator.runs.cancel import cancel
 from orchestrator.runs.curve_chart import draw_curves
+from orchestrator.runs.logs import Logs
 from orchestrator.runs.retry import retry
 from orchestrator.runs.sync import sync
 
@@ -78,20 +78,18 @@ class Run:
         return encode(draw_curves(rows, self.plan.sweep.objective), form)
 
     def cost(self) -> list[CostRow]:
-        return views.cost(self.plan, self.ledger.known(self.name))
+        return views.cost(self.ledger.known(self.name))
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
-        """Yield what the trainings have written; with `follow`, as they write it, until the run has finished."""
+        """Yield what the trainings have written; with `follow`, as they write it, until the run has finished.
+
+        Attempts and templates are read from the control bucket: the database need not know of them.
+        """
         tasks = None if tasks is None else self.anchor.checked(tasks)
-        seen: dict[str, dict[str, str]] = {}
+        logs = Logs(self.cloud, self.name)
         while True:
             finished = self.status().finished
-            for one in self.ledger.known(self.name, tasks):
-                for outcome in one.result.outcomes:
-                    platform = self.cloud.platform(outcome.lane.platform)
-                    handle = Handle(outcome.lane, outcome.training, 0.0, self.plan.sweep.train.instances)
-                    for stream, text in platform.logs(handle, seen.setdefault(outcome.training, {})):
-                        yield views.LogLine(one.result.task, stream, text)
+            yield from logs.new_lines(tasks)
             if finished or not follow:
                 return
             time.sleep(every_s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.base import Handle
 from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     """
     control = cloud.control(anchor.name)
     attempt = _current(control, task, submission)
-    outcome = poll(anchor, attempt, cloud) if attempt else None
+    outcome = poll(attempt, cloud) if attempt else None
     if outcome and not outcome.state.terminal:
         return False
     found = control.result(task)
@@ -41,14 +40,9 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     return True
 
 
-def poll(anchor: Anchor, attempt: Attempt, cloud: Cloud) -> Outcome | None:
+def poll(attempt: Attempt, cloud: Cloud) -> Outcome | None:
     """Return how a recorded training stands, or None when its Region has never heard of it."""
-    return cloud.platform(attempt.lane.platform).poll(attempt.number, handle(anchor, attempt))
-
-
-def handle(anchor: Anchor, attempt: Attempt) -> Handle:
-    task = anchor.plan.task(attempt.task, code=anchor.code)
-    return Handle(attempt.lane, attempt.training, task.places[attempt.place].rate, task.instances)
+    return cloud.runner(attempt.lane.platform).poll(attempt)
 
 
 def _current(control: Control, task: int, submission: Submission) -> Attempt | None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.plan.slots import Quota, crowded
+from orchestrator.plan.slots import LotKey, crowded
 from orchestrator.wire.names import RunKeys, array_name
 from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.stored import VERSION, check_version
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class Array:
     submission: int
     number: int
     tasks: Ranges
-    quota: Quota | None = None
-    """The quota that its children wait for; None if they need not wait."""
+    lot: LotKey | None = None
+    """The lot whose instances its children wait for; None if they need not wait."""
+    instances: int = 1
+    """The instances that each child waits for."""
 
     @property
     def name(self) -> str:
@@ -46,16 +49,21 @@ class Part:
     """Tasks that share arrays, in the order that they should start in."""
 
     tasks: Ranges
-    quota: Quota | None = None
+    lot: LotKey | None = None
+    instances: int = 1
 
     def to_json(self) -> dict[str, Any]:
-        tasks = {"tasks": str(self.tasks)}
-        return tasks | {"lane": str(self.quota.lane), "arn": self.quota.arn} if self.quota else tasks
+        body: dict[str, Any] = {"tasks": str(self.tasks)}
+        if self.lot:
+            body |= {"lane": str(self.lot.lane), "site": self.lot.site, "instances": self.instances}
+        return body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Part:
-        quota = Quota(Lane.parse(body["lane"]), body["arn"]) if "lane" in body else None
-        return cls(Ranges.parse_in_order(body["tasks"]), quota)
+        tasks = Ranges.parse_in_order(body["tasks"])
+        if "lane" not in body:
+            return cls(tasks)
+        return cls(tasks, LotKey(Lane.parse(body["lane"]), body["site"]), body["instances"])
 
 
 @dataclass(frozen=True)
@@ -78,15 +86,21 @@ class Submission:
         return next((attempts for attempts, tasks in self.after if task in tasks), 0)
 
     def arrays(self, run: str) -> list[Array]:
-        chunks = [(tasks, part.quota) for part in self.parts for tasks in part.tasks.chunks(ARRAY_LIMIT)]
-        return [Array(run, self.number, number, *chunk) for number, chunk in enumerate(chunks, start=1)]
+        chunks = [(tasks, part) for part in self.parts for tasks in part.tasks.chunks(ARRAY_LIMIT)]
+        return [
+            Array(run, self.number, number, tasks, part.lot, part.instances)
+            for number, (tasks, part) in enumerate(chunks, start=1)
+        ]
 
     def to_json(self) -> dict[str, Any]:
         after = {str(attempts): str(tasks) for attempts, tasks in self.after}
-        return {"number": self.number, "parts": [part.to_json() for part in self.parts], "after": after}
+        parts = [part.to_json() for part in self.parts]
+        return {"version": VERSION, "number": self.number, "parts": parts, "after": after}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Submission:
+        """Return a stored submission. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, "submission")
         after = tuple((int(attempts), Ranges.parse(tasks)) for attempts, tasks in body["after"].items())
         return cls(body["number"], tuple(Part.from_json(part) for part in body["parts"]), after)
 
@@ -97,14 +111,18 @@ def everything(plan: Plan) -> Submission:
 
 
 def parts(plan: Plan, tasks: Ranges) -> tuple[Part, ...]:
-    """Return these tasks, longest first: together if there are slots for all tasks at once, else lane by lane."""
+    """Return these tasks, longest first: together if there are slots for all tasks at once, else lane by lane.
+
+    Tasks of one lane that differ in their instances are apart as well: all children of an array wait for equally many.
+    """
     apart = crowded(plan)
-    spans: dict[Quota | None, list[tuple[float, int, int]]] = defaultdict(list)
+    spans: dict[tuple[LotKey | None, int], list[tuple[float, int, int]]] = defaultdict(list)
     for share, first, stop in _pieces(plan, tasks):
-        spans[Quota.of(share.places[0]) if apart else None].append((-share.hours, first, stop))
+        key = (LotKey.of(share.places[0]), share.instances) if apart else (None, 1)
+        spans[key].append((-share.hours, first, stop))
     return tuple(
-        Part(Ranges.in_order((first, stop) for _, first, stop in sorted(spans[quota])), quota)
-        for quota in sorted(spans, key=repr)
+        Part(Ranges.in_order((first, stop) for _, first, stop in sorted(spans[lot, instances])), lot, instances)
+        for lot, instances in sorted(spans, key=repr)
     )
 
 

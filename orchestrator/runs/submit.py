@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.batch import ArrayJob, Resource
 from orchestrator.errors import UsageError
-from orchestrator.plan.slots import lots_by_quota
-from orchestrator.platforms.sagemaker.images import pin_images
-from orchestrator.platforms.sagemaker.stage import make_template, stage
+from orchestrator.plan.slots import lots_by_key
 from orchestrator.runs.anchor import add_submission, submissions
 from orchestrator.runs.copy import copy, located
 from orchestrator.runs.lease import renew
 from orchestrator.runs.submission import everything
+from orchestrator.runs.templates import make_template, source_key
 from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key, resource_name
 
 if TYPE_CHECKING:
+    from orchestrator.plan.plan import Plan
     from orchestrator.platforms.source import Package
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
     from orchestrator.runs.submission import Array, Submission
+    from orchestrator.wire.task import Quota
 
 log = logging.getLogger(__name__)
 
@@ -44,34 +45,22 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
 
 
 def _warn_of_shared_queues(first: Submission, anchor: Anchor, cloud: Cloud) -> None:
-    quotas = {array.quota for array in first.arrays(anchor.name) if array.quota}
-    queues = sorted({cloud.queue(quota) for quota in quotas})
-    if len(queues) < len(quotas):
+    lots = {array.lot for array in first.arrays(anchor.name) if array.lot}
+    queues = sorted({cloud.queue(lot) for lot in lots})
+    if len(queues) < len(lots):
         log.warning(
             "tasks of %d lanes wait for slots in %s, where one lane holds up the others: set `lane_queue`",
-            len(quotas),
+            len(lots),
             "the queue " + queues[0] if len(queues) == 1 else f"{len(queues)} queues",
         )
-
-
-def check(wanted: Anchor, package: Package, cloud: Cloud) -> None:
-    """Refuse now, before anything is written, what AWS or the sweep itself would refuse later."""
-    for _, region in wanted.plan.sites:
-        shared = make_template(wanted.plan.sweep, package.digest, region, wanted.name, cloud.site)
-        pin_images(shared, cloud.clients)
-        cloud.bucket(region).check()
-    cloud.rendered  # noqa: B018 (is there such an image of the launcher?)
-    arrays = everything(wanted.plan).arrays(wanted.name)
-    for queue in sorted({cloud.queue(array.quota) for array in arrays}):
-        cloud.batch.find(arrays[0].name, queue)  # is there such a queue?
 
 
 def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
     """Make the data copies; then put sources and a template into each Region a task may come to, each once."""
     copy(anchor.plan, cloud)
     control = cloud.control(anchor.name)
-    for lane_platform, region in anchor.plan.sites:
-        key = anchor.keys.template(lane_platform, region)
+    for platform, region in anchor.plan.sites:
+        key = anchor.keys.template(platform, region)
         if cloud.s3.exists(key):
             continue
         if package is None:
@@ -79,8 +68,9 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
                 f"run {anchor.name!r} is not yet staged in {region}, and its source folder is not here",
                 hint="submit it once more from the folder that it was planned in",
             )
-        staged = stage(anchor.plan.sweep, package, region, anchor.name, cloud.site, cloud.bucket(region))
-        control.s3.put_once(key, canonical(pin_images(staged, cloud.clients).to_json()).encode())
+        template = make_template(anchor, platform, region, cloud)
+        cloud.bucket(region).put_once(source_key(package.digest), package.body)
+        control.s3.put_once(key, canonical(template.to_json()).encode())
 
 
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
@@ -91,16 +81,15 @@ def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -
     ledger.expect(anchor.name, submission)
     sent = False
     for array in ledger.unsent(anchor.name, submission):
-        job = cloud.batch.find(array.name, cloud.queue(array.quota))
+        job = cloud.batch.find(array.name, cloud.queue(array.lot))
         if job is None:
             if cloud.control(anchor.name).cancelled(submission.number):
                 break
             for key, body in objects(anchor, submission, array, cloud).items():
                 cloud.s3.put_once(key, body)
-            slots = resource(anchor, array)
-            if slots:
+            for resource in resources(anchor, array):
                 # A retry's plan may be old: what it says of a quota is news only the first time.
-                cloud.batch.ensure_resource(slots, change=submission.number == 1)
+                cloud.batch.ensure_resource(resource, change=submission.number == 1)
             job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
             sent = True
         ledger.record(array, job)
@@ -122,24 +111,31 @@ def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) 
     return {array.manifest: bytes(lines), index_key(array.manifest): bytes(index)}
 
 
-def resource(anchor: Anchor, array: Array) -> Resource | None:
-    """Return the slots that the array's children wait for, all that there are, as Batch counts them; None if none."""
-    quota = array.quota
-    lot = lots_by_quota(anchor.plan).get(quota) if quota else None
-    if quota is None or lot is None or lot.slots is None:
-        return None
-    return Resource(resource_name(quota.lane, quota.arn), lot.slots)
+def resources(anchor: Anchor, array: Array) -> list[Resource]:
+    """Return the quotas that the array's children wait for, as Batch counts them: each with all its units.
+
+    A quota whose units nobody knows is none of them: nobody can wait for it.
+    """
+    used = _units_of_child(anchor.plan, array)
+    return [Resource(resource_name(fact.quota), fact.units) for fact in anchor.plan.quotas if fact.quota in used]
+
+
+def _units_of_child(plan: Plan, array: Array) -> dict[Quota, int]:
+    """Return the units of each quota that a child of the array holds while it runs: those of its task's first place."""
+    lot = lots_by_key(plan).get(array.lot) if array.lot else None
+    return {} if lot is None else {quota: units * array.instances for quota, units in lot.quotas.items()}
 
 
 def array_job(anchor: Anchor, array: Array, definition: str, cloud: Cloud) -> ArrayJob:
     """Return the job of an array. A child is given where its manifest lies and nothing else: overrides stay short."""
-    slots = resource(anchor, array)
+    used = _units_of_child(anchor.plan, array)
+    known = [fact.quota for fact in anchor.plan.quotas if fact.quota in used]
     return ArrayJob(
         name=array.name,
-        queue=cloud.queue(array.quota),
+        queue=cloud.queue(array.lot),
         definition=definition,
         size=len(array.tasks),
         environment={"SWEEP_MANIFEST": str(S3Uri(cloud.account.bucket, array.manifest))},
         tags={"sweep:run": anchor.name, "sweep:owner": anchor.owner},
-        needs={slots.name: anchor.plan.sweep.train.instances} if slots else {},
+        needs={resource_name(quota): used[quota] for quota in known},
     )

@@ -30,7 +30,7 @@ def sync(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -
     for submission in made:
         ledger.expect(anchor.name, submission)
         for array in ledger.unsent(anchor.name, submission):
-            job = cloud.batch.find(array.name, cloud.queue(array.quota))
+            job = cloud.batch.find(array.name, cloud.queue(array.lot))
             if job is not None:
                 ledger.record(array, job)
     moved = read_results(anchor, made, ledger, cloud)

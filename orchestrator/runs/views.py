@@ -13,13 +13,12 @@ from orchestrator.wire.result import TaskState
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.plan.plan import Plan
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.ledger import Known, Ledger
     from orchestrator.spec.sweep import Objective
     from orchestrator.wire.curve import Curve
     from orchestrator.wire.ranges import Ranges
-    from orchestrator.wire.task import Scalar
+    from orchestrator.wire.task import Lane, Scalar
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,7 @@ class TaskRow:
     point: dict[str, Scalar]
     state: TaskState
     attempt: int
+    platform: str
     region: str
     instance_type: str
     purchase: str
@@ -85,6 +85,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class CostRow:
+    platform: str
     region: str
     instance_type: str
     purchase: str
@@ -154,18 +155,28 @@ def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
     return sorted(rows, key=key)
 
 
-def cost(plan: Plan, known: Iterable[Known]) -> list[CostRow]:
+def cost(known: Iterable[Known]) -> list[CostRow]:
     """Return what every attempt was billed, by lane."""
-    hours: defaultdict[tuple[str, str, str], float] = defaultdict(float)
-    usd: defaultdict[tuple[str, str, str], float] = defaultdict(float)
-    tasks: dict[tuple[str, str, str], set[int]] = {}
+    hours: defaultdict[Lane, float] = defaultdict(float)
+    usd: defaultdict[Lane, float] = defaultdict(float)
+    tasks: defaultdict[Lane, set[int]] = defaultdict(set)
     for one in known:
         for outcome in one.result.outcomes:
-            lane = (outcome.lane.region, outcome.lane.instance_type, outcome.lane.purchase.value)
-            hours[lane] += outcome.billable_s * plan.sweep.train.instances / 3600
-            usd[lane] += outcome.usd
-            tasks.setdefault(lane, set()).add(one.result.task)
-    return [CostRow(*lane, len(tasks[lane]), hours[lane], usd[lane]) for lane in sorted(tasks)]
+            hours[outcome.lane] += outcome.billable_s * outcome.instances / 3600
+            usd[outcome.lane] += outcome.usd
+            tasks[outcome.lane].add(one.result.task)
+    return [
+        CostRow(
+            platform=lane.platform,
+            region=lane.region,
+            instance_type=lane.instance_type,
+            purchase=lane.purchase.value,
+            tasks=len(tasks[lane]),
+            hours=hours[lane],
+            usd=usd[lane],
+        )
+        for lane in sorted(tasks)
+    ]
 
 
 def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> TaskRow:
@@ -180,6 +191,7 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         point=task.point,
         state=known.state if known else TaskState.PENDING,
         attempt=outcome.number if outcome else 0,
+        platform=lane.platform,
         region=lane.region,
         instance_type=lane.instance_type,
         purchase=lane.purchase.value,

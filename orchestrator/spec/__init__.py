@@ -7,6 +7,8 @@ classic.py              how is a classic JOBARRAY read?
 
 sweep.py                what may a sweep.yaml hold? what must its parts agree on?
 train.py                what may stand under `train`? (code, image, how processes start)
+where.py                what may stand under `where`? (platforms, Regions, instance types, ways of buying)
+resources.py            what may stand under `where.resources`, and which instance types have it?
 metrics.py              what may stand under `train.metrics`?
 axes.py                 what may stand under `space`? (the forms of an axis)
 goal.py                 what may stand under `plan`?
@@ -14,7 +16,6 @@ model.py                what is a value, and how does a part of the file say tha
 duration.py             how are durations written?
 
 space.py                which point has which number?
+parameters.py           which parameters does a task get, and where do they stand in the file?
 runtime_expression.py   how do hours follow from parameters?
-parallel_support.py     which images and instance types can start processes as `train.parallel` says?
-aws_images.py           which versions of AWS's own images carry what?
 """

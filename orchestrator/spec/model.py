@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Annotated, Any
 
@@ -11,8 +10,6 @@ from pydantic_core import PydanticCustomError
 
 from orchestrator.wire.task import Scalar
 
-MAX_VALUE = 2_500
-"""The most characters of a hyperparameter's value that SageMaker takes."""
 MAX_WHOLE = 2**63
 
 
@@ -53,9 +50,15 @@ def _text(value: str) -> str:
         raise wrong("a NUL character cannot be passed to a process")
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise wrong("half a surrogate pair is not text")
-    if len(json.dumps(value)) > MAX_VALUE:
-        raise wrong(f"{len(value)} characters are too many", hint=f"SageMaker takes {MAX_VALUE} as JSON")
     return value
+
+
+def listed_once(values: list[Any]) -> list[Any]:
+    """Return the values if no two of them are equal. An Enum's value is what the file says."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise wrong(f"{getattr(value, 'value', value)!r} is listed twice", at=(index,))
+    return values
 
 
 def shown(value: Any) -> str:

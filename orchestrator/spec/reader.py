@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,6 +16,8 @@ from orchestrator.spec.model import shown
 from orchestrator.spec.sweep import Sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from pydantic_core import ErrorDetails
 
     from orchestrator.spec.yaml import Document
@@ -26,10 +28,29 @@ log = logging.getLogger(__name__)
 
 AXIS_FORMS = "a list, bool, {range: [1, 9], step: 2}, {linear: [0, 1], num: 5}, {log: [1e-4, 1], num: 5} or {zip: …}"
 
+_UNKNOWN_KEY = "unknown key"
+_NO_KEYS = (("folder",), ("where", "named_types"))
+"""Fields of the model that are no keys of the file."""
 
-def read(path: str | Path) -> Sweep:
+
+class Complaint(Protocol):
+    """Something in a sweep that somebody else cannot honour: in words, and with the path to it in the file."""
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def hint(self) -> str: ...
+
+    @property
+    def at(self) -> tuple[str | int, ...]: ...
+
+
+def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None = None) -> Sweep:
     """Return the sweep that a file describes.
 
+    `check` says what else is wrong with it, such as what a platform cannot do. It is asked about a sweep that is right
+    otherwise, and what it complains of is told like any other mistake.
     Raise SpecError at file:line:column for whatever is wrong, also if the code is not where the file says.
     """
     path = Path(path)
@@ -39,12 +60,17 @@ def read(path: str | Path) -> Sweep:
     if not isinstance(document.value, dict):
         problem = f"expected keys such as `name:`, got {shown(document.value)}"
         raise SpecError(problem, where=str(path), hint="`sweep init` writes an example")
-    if "folder" in document.value:
-        raise SpecError("unknown key 'folder'", where=f"{path}:{document.position(('folder',), of_key=True)}")
+    for no_key in _NO_KEYS:
+        if document.has(no_key):
+            raise SpecError(f"{_UNKNOWN_KEY} {no_key[-1]!r}", where=f"{path}:{document.position(no_key, of_key=True)}")
     try:
         sweep = Sweep.model_validate(document.value | {"folder": path.resolve().parent})
     except ValidationError as error:
-        raise _first_error(error, document, path) from error
+        found = [_explain(one, document) for one in error.errors(include_url=False, include_input=True)]
+        raise _first_error(found, path) from error
+    complaints = list(check(sweep)) if check else []
+    if complaints:
+        raise _first_error([_place(complaint, document) for complaint in complaints], path)
     _find_code(sweep, document, path)
     if document.value["train"].get("parallel") == "pytorchddp":
         log.warning(
@@ -90,10 +116,15 @@ class _Explained(NamedTuple):
     hint: str = ""
 
 
-def _first_error(errors: ValidationError, document: Document, path: Path) -> SpecError:
+def _place(complaint: Complaint, document: Document) -> _Explained:
+    """Return a complaint with its position; that of an unknown key is where the key stands."""
+    of_key = complaint.message.startswith(_UNKNOWN_KEY)
+    return _Explained(document.position(complaint.at, of_key=of_key), complaint.message, complaint.hint)
+
+
+def _first_error(found: list[_Explained], path: Path) -> SpecError:
     """Return the error that stands first in the file; but a misspelt key comes before what it makes missing."""
-    found = [_explain(error, document) for error in errors.errors(include_url=False, include_input=True)]
-    misspelt = [error for error in found if error.message.startswith("unknown key")]
+    misspelt = [error for error in found if error.message.startswith(_UNKNOWN_KEY)]
     chosen = min(misspelt or found, key=lambda error: error.position)
     return SpecError(chosen.message, where=f"{path}:{chosen.position}", hint=chosen.hint)
 
@@ -114,7 +145,7 @@ def _explain(error: ErrorDetails, document: Document) -> _Explained:
             return _Explained(yaml.Position(here.line, here.column + offset), context["message"], context["hint"])
         case "extra_forbidden":
             hint = did_you_mean(str(path[-1]), _keys(error["loc"][:-1]))
-            return _Explained(document.position(path, of_key=True), f"unknown key {path[-1]!r}", hint)
+            return _Explained(document.position(path, of_key=True), f"{_UNKNOWN_KEY} {path[-1]!r}", hint)
         case "missing":
             return _Explained(document.position(path[:-1], of_key=True), f"{name} is missing")
         case "axis":
@@ -140,7 +171,7 @@ def _explain(error: ErrorDetails, document: Document) -> _Explained:
 
 def _keys(loc: ErrorPath) -> list[str]:
     """Return the keys that the model at this place knows."""
-    return [name for name in _model_at(loc).model_fields if name != "folder"]
+    return [name for name in _model_at(loc).model_fields if (*loc, name) not in _NO_KEYS]
 
 
 def _model_at(loc: ErrorPath) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -15,13 +14,18 @@ from orchestrator.errors import did_you_mean
 from orchestrator.spec.axes import Axis, Choice, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
-from orchestrator.spec.model import Model, shown, wrong
-from orchestrator.spec.parallel_support import check_parallel
+from orchestrator.spec.model import Model, listed_once, shown, wrong
+from orchestrator.spec.parameters import Parameter, parameters
 from orchestrator.spec.runtime_expression import Expression, ExpressionError, parse
 from orchestrator.spec.space import Space
-from orchestrator.spec.train import MAX_HYPERPARAMETERS, Checkpoints, Framework, Train, parameter_name
+from orchestrator.spec.train import Checkpoints, Framework, Train, parameter_name
+from orchestrator.spec.where import Where
 from orchestrator.wire.names import valid_run_name
-from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pydantic_core import PydanticCustomError
 
 __all__ = ["Checkpoints", "Data", "Framework", "Goal", "Objective", "Sweep", "Train", "Where"]
 
@@ -47,27 +51,6 @@ class Data(Model):
         if self.recorded_from and self.recorded_to and self.recorded_from > self.recorded_to:
             raise wrong("recorded_to is before recorded_from", at=("recorded_to",))
         return self
-
-
-def _listed_once(values: list[Any]) -> list[Any]:
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            raise wrong(f"{getattr(value, 'value', value)!r} is listed twice", at=(index,))
-    return values
-
-
-class Where(Model):
-    """What may be bought, and where data may be trained on."""
-
-    regions: Annotated[list[str], AfterValidator(_listed_once)] = Field(
-        default=[], description="allowed Regions (residency); empty is wherever a replica is"
-    )
-    instance_types: Annotated[list[str], AfterValidator(_listed_once)] = Field(
-        min_length=1, description="every one of them is considered, such as ml.g5.xlarge"
-    )
-    purchases: Annotated[
-        list[Annotated[Purchase, Field(strict=False)]], AfterValidator(_listed_once), Field(min_length=1)
-    ] = Field(default=[Purchase.SPOT, Purchase.ON_DEMAND], description="how instances may be bought")
 
 
 class Objective(Model):
@@ -142,7 +125,7 @@ class Sweep(Model):
         description="hours on one instance: a number, an expression of parameters such as 0.4 * epochs, or one of "
         "these for some instance types; learned from earlier runs of the same name unless said",
     )
-    sizes: Annotated[list[str], AfterValidator(_listed_once)] = Field(
+    sizes: Annotated[list[str], AfterValidator(listed_once)] = Field(
         default=[], description="without a runtime: the parameters that it depends on"
     )
     timeout: Annotated[str, between(MINUTE, 28 * DAY)] = Field(
@@ -151,6 +134,9 @@ class Sweep(Model):
     retries: int = Field(default=0, ge=0, le=10, description="how often a task that failed by itself is tried again")
     patience: Annotated[str, between(0, DAY)] = Field(
         default="30m", description="how long a place may refuse capacity before the next is tried"
+    )
+    platforms: dict[str, dict[str, Any]] = Field(
+        default={}, description="platform → what only this one can honour; it says itself what may stand here"
     )
     folder: SkipJsonSchema[Path] = Field(default=Path(), exclude=True)
     """The folder that `source` is relative to. It is not part of what the user asks."""
@@ -172,34 +158,34 @@ class Sweep(Model):
         given = self.runtime if isinstance(self.runtime, dict) else {ANY_TYPE: self.runtime}
         return {name: parse(str(hours)) for name, hours in given.items()}
 
-    @model_validator(mode="after")
-    def _processes_can_start(self) -> Sweep:
-        check_parallel(self.train, self.where.instance_types)
-        return self
+    def with_types(self, names: Iterable[str]) -> Sweep:
+        """Return a copy with these instance types in `where`: those that were found for `where.resources`."""
+        return self.model_copy(update={"where": self.where.with_types(names)})
+
+    def as_written(self) -> Sweep:
+        """Return the sweep as its file has it, before `with_types`."""
+        return self.model_copy(update={"where": self.where.as_written()})
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What every task gets as options: the parameters of the space, and then the hyperparameters."""
+        return tuple(parameters(self.space, self.train.hyperparameters))
 
     @model_validator(mode="after")
     def _parameters_are_distinct(self) -> Sweep:
-        names: Counter[str] = Counter()
-        for axis_name, axis in self.space.items():
-            for name in columns(axis_name, axis):
-                at = ("space", axis_name) if name == axis_name else ("space", axis_name, "zip", name)
-                try:
-                    parameter_name(name)
-                except type(wrong("")) as error:
-                    context = error.context or {}
-                    raise wrong(context["message"], hint=context["hint"], at=at) from error
-                if names[name]:
-                    raise wrong(f"parameter {name!r} is in two axes", at=at)
-                if name in self.train.hyperparameters:
-                    raise wrong(f"parameter {name!r} is also in train.hyperparameters", hint="keep one", at=at)
-                names[name] += 1
-        total = len(names) + len(self.train.hyperparameters)
-        if total > MAX_HYPERPARAMETERS:
-            raise wrong(
-                f"{total} parameters and hyperparameters",
-                hint=f"SageMaker takes 100, and sweep needs 10 of them: at most {MAX_HYPERPARAMETERS}",
-                at=("space",),
-            )
+        names: set[str] = set()
+        for parameter in parameters(self.space, {}):
+            name, at = parameter.name, parameter.at
+            try:
+                parameter_name(name)
+            except type(wrong("")) as error:
+                context = error.context or {}
+                raise wrong(context["message"], hint=context["hint"], at=at) from error
+            if name in names:
+                raise wrong(f"parameter {name!r} is in two axes", at=at)
+            if name in self.train.hyperparameters:
+                raise wrong(f"parameter {name!r} is also in train.hyperparameters", hint="keep one", at=at)
+            names.add(name)
         return self
 
     @model_validator(mode="after")
@@ -214,9 +200,8 @@ class Sweep(Model):
         known = self._in_space | self.train.hyperparameters
         for instance_type, expression in self.runtimes.items():
             at = ("runtime", instance_type) if instance_type else ("runtime",)
-            if instance_type and instance_type not in self.where.instance_types:
-                hint = did_you_mean(instance_type, self.where.instance_types)
-                raise wrong(f"{instance_type} is not in where.instance_types", hint=hint, at=at)
+            if instance_type and not self.where.allows_type(instance_type):
+                raise self._no_such_type(instance_type, at)
             for name, offset in expression.names.items():
                 if name not in known:
                     hint = did_you_mean(name, list(known)) or "there are no parameters"
@@ -224,6 +209,13 @@ class Sweep(Model):
                 if _is_text(known[name]):
                     raise wrong(f"{name} is text, not a number", at=at, offset=offset)
         return self
+
+    def _no_such_type(self, instance_type: str, at: tuple[str, ...]) -> PydanticCustomError:
+        """Return the error that a runtime is given for a type that `where` does not ask for."""
+        if self.where.resources is not None and not self.where.instance_types:
+            return wrong(f"{instance_type} has not what where.resources asks for", hint="leave the line out", at=at)
+        hint = did_you_mean(instance_type, self.where.instance_types)
+        return wrong(f"{instance_type} is not in where.instance_types", hint=hint, at=at)
 
     @model_validator(mode="after")
     def _sizes_are_parameters(self) -> Sweep:

@@ -1,25 +1,23 @@
-"""`train`: how one training runs. Code, image, processes, environment."""
+"""`train`: how one training runs. Code, image, processes, environment, instances."""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.aws_images import lacks_horovod
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.metrics import Metrics
 from orchestrator.spec.model import Model, Value, shown, wrong
 
+if TYPE_CHECKING:
+    from pydantic import ModelWrapValidatorHandler
+
 AUTO = "auto"
 """The value of `processes_per_instance` that stands for the GPUs of each instance type."""
-MAX_HYPERPARAMETERS = 90
-"""SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
-MAX_ENVIRONMENT = 95
-"""SageMaker takes 100 a training; up to 4 of them set up the network between instances, one says when to save."""
 
 _SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
 IMAGE_NAMES = ("{account}", "{region}")
@@ -43,6 +41,9 @@ class Checkpoints(Model):
     """Trainings save to /opt/ml/checkpoints, and go on from there when started again."""
 
     every: Annotated[str, between(1, DAY)] = Field(default="15m", description="how often the training saves")
+    any_instances: bool = Field(
+        default=False, description="true: a checkpoint fits a training on another number of instances"
+    )
 
 
 def _image(value: str) -> str:
@@ -73,6 +74,27 @@ def _processes(value: Any) -> Any:
     raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint="leave it out for one a GPU")
 
 
+def _instances(value: Any) -> Any:
+    """Check a number of instances, or a list of numbers to choose from."""
+    if not isinstance(value, list):
+        _check_count(value, "a number of instances, or a list of them")
+        return value
+    if not value:
+        raise wrong("train.instances: there is nothing in it", hint="name at least one number")
+    for index, count in enumerate(value):
+        _check_count(count, "a number of instances", (index,))
+        if index and count <= value[index - 1]:
+            problem = "is listed twice" if count in value[:index] else f"stands after {value[index - 1]}"
+            raise wrong(f"train.instances: {count} {problem}", hint="each once, the smallest first", at=(index,))
+    return value
+
+
+def _check_count(value: Any, expected: str, at: tuple[int, ...] = ()) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        hint = "write `instances: 2`, or `instances: [1, 2, 4]`"
+        raise wrong(f"train.instances: expected {expected} from 1 on, got {shown(value)}", hint=hint, at=at)
+
+
 def _folder(value: str) -> str:
     if not value or value.startswith(("/", "~")) or "\\" in value:
         raise wrong(f"not a folder relative to the sweep file: {shown(value)}")
@@ -94,8 +116,8 @@ def parameter_name(name: str) -> str:
         raise wrong(
             f"{shown(name)} cannot name a parameter", hint="letters, digits, _ - and . after a letter or _; at most 256"
         )
-    if name.startswith(("sagemaker_", "sweep_")):
-        raise wrong(f"{name!r} is taken: names that begin with sagemaker_ or sweep_ are not passed to your code")
+    if name.startswith("sweep_"):
+        raise wrong(f"{name!r} is taken: names that begin with sweep_ are not passed to your code")
     return name
 
 
@@ -106,16 +128,9 @@ def _hyperparameters(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _environment(variables: dict[str, str]) -> dict[str, str]:
-    if len(variables) > MAX_ENVIRONMENT:
-        raise wrong(
-            f"{len(variables)} environment variables",
-            hint=f"SageMaker takes 100, and sweep needs 5 of them: at most {MAX_ENVIRONMENT}",
-        )
     for name, value in variables.items():
         if not _VARIABLE.fullmatch(name):
             raise wrong(f"{shown(name)} cannot name an environment variable")
-        if len(value) > 512:
-            raise wrong(f"{len(value)} characters are too many", hint="SageMaker takes 512", at=(name,))
         if "\0" in value:
             raise wrong("a NUL character cannot be in the environment", at=(name,))
     return variables
@@ -142,7 +157,16 @@ class Train(Model):
     )
     framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
     parallel: Parallel = Field(default="single", description="how processes start")
-    instances: int = Field(default=1, ge=1, description="machines of one training")
+    instances: Annotated[int | list[int], BeforeValidator(_instances)] = Field(
+        default=1,
+        json_schema_extra={
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": True},
+            ]
+        },
+        description="machines of one training; a list such as [1, 2, 4] leaves the choice among them to the plan",
+    )
     efficiency: float | None = Field(
         default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
     )
@@ -163,6 +187,25 @@ class Train(Model):
     )
     checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
     volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
+    _wants_horovod: bool = PrivateAttr(default=False)
+
+    @property
+    def instance_counts(self) -> tuple[int, ...]:
+        """The numbers of instances that one training may have, the smallest first."""
+        return tuple(self.instances) if isinstance(self.instances, list) else (self.instances,)
+
+    @property
+    def fixed_instances(self) -> int:
+        """The number of instances where the file leaves no choice; the smallest where it does."""
+        return self.instance_counts[0]
+
+    @property
+    def wants_horovod(self) -> bool:
+        """True if the file says `parallel: horovod`. It is read as mpi, but the image must have Horovod.
+
+        It is known of a sweep that was read from its file, not of one that a plan has kept.
+        """
+        return self._wants_horovod
 
     @model_validator(mode="after")
     def _one_image(self) -> Train:
@@ -194,16 +237,11 @@ class Train(Model):
             )
         return self
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _horovod_is_in_the_image(cls, body: Any) -> Any:
-        """Check the spelling `horovod` before it becomes `mpi`, which says nothing of Horovod."""
-        if isinstance(body, dict) and body.get("parallel") == "horovod":
-            framework = body.get("framework")
-            if isinstance(framework, dict) and lacks_horovod(framework.get("name"), framework.get("version")):
-                raise wrong(
-                    f"AWS's {framework['name']} {framework['version']} images have no Horovod",
-                    hint="set train.image to an image of your own: containers/horovod builds one",
-                    at=("framework", "version"),
-                )
-        return body
+    def _remember_horovod(cls, body: Any, validate: ModelWrapValidatorHandler[Train]) -> Train:
+        """Note the spelling `horovod` before it becomes `mpi`, which says nothing of Horovod."""
+        train = validate(body)
+        if isinstance(body, dict):
+            train._wants_horovod = body.get("parallel") == "horovod"
+        return train

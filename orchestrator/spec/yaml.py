@@ -53,6 +53,13 @@ class Document:
         target = key if of_key and key is not None else node
         return _at(target.start_mark) if target is not None else Position(1, 1)
 
+    def has(self, path: tuple[str | int, ...]) -> bool:
+        """Return True if there is a value that `path` leads to."""
+        node = self.root
+        for step in path:
+            node = _child(node, step)[1]
+        return node is not None
+
     def quoted(self, path: tuple[str | int, ...]) -> bool:
         """Return True if the text that `path` leads to is written in quotes."""
         node = self.root

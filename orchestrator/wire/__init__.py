@@ -11,5 +11,5 @@ A launcher pays for every import, so this room needs the standard library only.
     curve.py      which metrics does a log report, and how do they become a short curve?
     exits.py      what does a launcher's exit code mean?
     shapes.py     what is an instance type made of?
-    stored.py     how is a stored object read that an older or a newer version wrote?
+    stored.py     which version has a stored object, and how is it read that another version wrote?
 """

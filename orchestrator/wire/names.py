@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orchestrator.wire.task import Lane
+    from orchestrator.wire.task import Quota
 
 RUN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_PLAIN = re.compile(r"[\w.*/-]+", re.ASCII)
 _MANIFEST = re.compile(r"runs/(?P<run>[^/]+)/submissions/(?P<submission>\d+)/(?P<array>\d+)\.manifest")
 
 
@@ -42,15 +43,15 @@ def array_name(run: str, submission: int, array: int) -> str:
     return f"{run}-s{submission}-a{array}"
 
 
-def resource_name(lane: Lane, plan_arn: str = "") -> str:
-    """Return the name of the Batch consumable resource that counts a lane's slots.
+def resource_name(quota: Quota) -> str:
+    """Return the name of the Batch consumable resource that counts a quota.
 
-    A committed lane's slots belong to its training plan, so each training plan has a resource of its own.
+    Batch takes letters, digits, hyphens and underscores. A quota with other characters in its name, such as those of a
+    training plan's ARN, is named by their digest.
     """
-    words = ["sweep", *str(lane).replace(".", "-").split("/")]
-    if plan_arn:
-        words.append(digest(plan_arn))
-    return "-".join(words)
+    name = quota.name if _PLAIN.fullmatch(quota.name) else digest(quota.name)
+    words = ["sweep", quota.platform, quota.region, *name.replace("*", "all").split("/")]
+    return "-".join(words).replace(".", "-")
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,15 @@ class Attempt:
     site: str = ""
     """Its place's site."""
     instances: int = 1
+    output: str = ""
+    """The S3 prefix of its template: where a platform that forgets its trainings has written how this one ended."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane), "version": VERSION}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Attempt:
-        """Return a stored attempt. UsageError if a newer `sweep` has written it."""
+        """Return a stored attempt. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "attempt")
         return restore(cls, body, lane=Lane.parse)
 
@@ -175,7 +177,7 @@ class Result:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Result:
-        """Return a stored result. UsageError if a newer `sweep` has written it."""
+        """Return a stored result. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "result")
         return cls(
             task=body["task"],

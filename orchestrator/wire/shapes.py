@@ -63,6 +63,13 @@ def shape(instance_type: str) -> Shape | None:
 
 
 @cache
+def gpu_names() -> tuple[str, ...]:
+    """Return the names of all GPUs that are known here, in order."""
+    chips = [listed.chip for listed in _listed().values() if listed.chip is not None and listed.gpus]
+    return tuple(sorted({chip.name for chip in chips}))
+
+
+@cache
 def _listed() -> dict[str, Shape]:
     return {line.split()[0]: _row(line) for line in _TABLE.strip().splitlines()[1:]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from orchestrator.errors import UsageError
+from orchestrator.errors import NewerVersion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +22,10 @@ It grows when older programs would misunderstand an object. A key that they may 
 
 
 def check_version(body: dict[str, Any], what: str) -> None:
-    """Raise UsageError if a newer `sweep` has written this object. `what` names it in the error's words."""
+    """Raise NewerVersion if a newer `sweep` has written this object. `what` names it in the error's words."""
     version = body.get("version", VERSION)
     if not isinstance(version, int) or version > VERSION:
-        raise UsageError(
+        raise NewerVersion(
             f"this {what} has version {version}, and this sweep reads versions up to {VERSION}",
             hint="use the sweep that wrote it, or a newer one",
         )

@@ -65,7 +65,7 @@ class Place:
     rate: float
     """The most dollars that one instance costs in an hour. It is 0 where the hours are paid already."""
     site: str = ""
-    """Where inside the lane: a zone, a cluster, a reservation, a training plan's ARN. Only the platform reads it."""
+    """The part of the lane: a zone, a cluster, a reservation, a training plan's ARN. Only the platform reads it."""
     instances: int = 1
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class Task:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Task:
-        """Return the task that a manifest's JSON describes. UsageError if a newer `sweep` has written it."""
+        """Return the task that a manifest's JSON describes. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "manifest line")
         return cls(
             number=body["number"],

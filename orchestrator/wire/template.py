@@ -32,5 +32,6 @@ class Template:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Template:
+        """Return a stored template. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "template")
         return restore(cls, body)

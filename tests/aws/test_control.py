@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.aws.control import Control, replaces
-from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound
+from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound
 from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
 from orchestrator.wire.template import Template
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.s3 import S3
 
 LANE = Lane("sagemaker", "us-west-2", "ml.g5.xlarge", Purchase.SPOT)
-ATTEMPT = Attempt(7, 1, 0, LANE, "nightly-7-1", "hash", 3600, 1000.0)
+ATTEMPT = Attempt(7, 1, 0, LANE, "nightly-7-1", "hash", 3600, 1000.0, rate=1.5)
 
 
 def result(attempt: int, state: TaskState, submission: int = 1) -> Result:
@@ -43,6 +44,16 @@ def test_attempts_come_in_order_and_only_those_of_the_task(control: Control) -> 
         control.record(replace(ATTEMPT, number=number))
     control.record(replace(ATTEMPT, task=71))
     assert [attempt.number for attempt in control.attempts(7)] == [1, 2, 12]
+
+
+def test_attempts_are_listed_without_being_read(control: Control) -> None:
+    for task, number in ((12, 1), (7, 2), (7, 1)):
+        control.record(replace(ATTEMPT, task=task, number=number))
+    assert control.recorded() == [(7, 1), (7, 2), (12, 1)]
+    assert control.recorded(7) == [(7, 1), (7, 2)]
+    assert control.attempt(7, 2) == replace(ATTEMPT, number=2)
+    with pytest.raises(NotFound):
+        control.attempt(7, 3)
 
 
 def test_a_task_that_left_nothing_has_no_result(control: Control) -> None:
@@ -118,7 +129,7 @@ def test_the_newest_attempt_of_every_task_is_found(control: Control) -> None:
 
 
 def test_a_template_comes_back_and_a_missing_or_broken_one_is_named(control: Control) -> None:
-    template = Template("sagemaker", "us-west-2", "nightly", "me", {"RoleArn": "r"}, {}, "s3://b/out")
+    template = Template("sagemaker", "us-west-2", "nightly", "me", {"RoleArn": "r"}, "s3://b/out")
     key = control.keys.template("sagemaker", "us-west-2")
     with pytest.raises(NotFound, match=key):
         control.template("sagemaker", "us-west-2")
@@ -127,3 +138,19 @@ def test_a_template_comes_back_and_a_missing_or_broken_one_is_named(control: Con
         control.template("sagemaker", "us-west-2")
     control.s3.put_if(key, json.dumps(template.to_json()).encode(), control.s3.get(key).etag)
     assert control.template("sagemaker", "us-west-2") == template
+
+
+def test_what_a_newer_sweep_has_written_is_refused_by_name(control: Control) -> None:
+    key = control.keys.attempt(7, 1)
+    control.s3.put_once(key, json.dumps(ATTEMPT.to_json() | {"version": 2}).encode())
+    with pytest.raises(NewerVersion, match=f"s3://control/{key}: this attempt has version 2"):
+        control.attempts(7)
+
+
+def test_a_stored_marker_is_read_for_ever_and_a_newer_one_refused(control: Control) -> None:
+    golden = Path(__file__).parents[1] / "golden" / "v1" / "cancel"
+    control.s3.put_once(control.keys.cancel, golden.read_bytes())
+    assert [control.cancelled(submission) for submission in (1, 2, 3)] == [True, True, False]
+    control.s3.put_if(control.keys.cancel, b'{"version": 2}', control.s3.get(control.keys.cancel).etag)
+    with pytest.raises(NewerVersion, match="runs/nightly/cancel: this cancel marker has version 2"):
+        control.cancelled(1)

@@ -38,7 +38,7 @@ OPERATIONS = {
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
     "s3": ["GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],
-    "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "StopTrainingJob"],
+    "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "StopTrainingJob"],
 }  # fmt: skip
 """Every operation the code calls."""
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.catalog.catalog import Catalog
+from tests.catalog.platforms import make_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from orchestrator.catalog.catalog import Catalog
 
 FILES = {
     "campaigns": """
@@ -87,7 +89,7 @@ def small(folder: Path) -> Path:
 
 @pytest.fixture
 def empty(database_url: str) -> Catalog:
-    return Catalog(database_url)
+    return make_catalog(database_url)
 
 
 @pytest.fixture
@@ -116,17 +118,17 @@ def shared(request: pytest.FixtureRequest) -> Any:
 
 
 def _loaded(url: str, folder: Path) -> Catalog:
-    catalog = Catalog(url)
+    catalog = make_catalog(url)
     catalog.load([small(folder)])
     return catalog
 
 
 @pytest.fixture(scope="session")
 def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    return Catalog(f"sqlite:///{tmp_path_factory.mktemp('empty') / 'catalog.db'}")
+    return make_catalog(f"sqlite:///{tmp_path_factory.mktemp('empty') / 'catalog.db'}")
 
 
 @pytest.fixture(scope="session")
 def empty_postgresql(postgresql: Any) -> Iterator[Catalog]:
     with postgresql.database(template="migrated") as url:
-        yield Catalog(url)
+        yield make_catalog(url)

@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from orchestrator.catalog.commitments import COMMITTED
+from orchestrator.catalog.commitments import TrainingPlan
+from orchestrator.catalog.for_sale import gather_lanes
+from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.survey import WANTED, candidates, in_order
-from orchestrator.db import tables
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import interruptions, prices, quotas, runs, transfer_prices
+from orchestrator.db.tables import interruptions, prices, transfer_prices
 from orchestrator.wire.task import Purchase
+from tests.catalog.platforms import Managed
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ TYPES = ("ml.a.large", "ml.b.large")
 PURCHASES = ("spot", "on_demand")
 DATASETS = ("x@1", "y@1")
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
-NOW = datetime(2026, 2, 1, tzinfo=timezone.utc)
 LANES = [
     {"platform": platform, "region": region, "instance_type": prefix + kind, "purchase": purchase}
     for region, kind, purchase in product((*REGIONS, LOCAL_ZONE), ("a.large", "b.large"), PURCHASES)
@@ -59,7 +60,7 @@ plans = st.lists(
     st.builds(
         lambda lane, slots, opens, closes, arn: (
             {name: lane[name] for name in ("platform", "region", "instance_type")}
-            | {"slots": slots, "opens_h": opens, "closes_h": closes, "arn": arn}
+            | {"slots": slots, "opens_h": opens, "closes_h": closes, "site": arn}
         ),
         st.sampled_from([lane for lane in LANES if lane["region"] != LOCAL_ZONE and lane["platform"] == "sagemaker"]),
         st.integers(0, 9),
@@ -68,21 +69,7 @@ plans = st.lists(
         st.sampled_from(("arn:1", "arn:2", "arn:3")),
     ),
     max_size=4,
-    unique_by=lambda row: row["arn"],
-)
-leases = st.lists(
-    st.builds(
-        lambda lane, arn, slots, left: (
-            {**lane, "run": "live", "slots": slots, "expires_at": NOW.timestamp() + left}
-            | ({"purchase": "committed", "arn": arn} if arn else {"arn": ""})
-        ),
-        st.sampled_from(LANES),
-        st.sampled_from(("", "", "arn:1", "arn:2")),
-        st.integers(0, 9),
-        st.sampled_from((-1.0, 0.0, 1.0)),
-    ),
-    max_size=12,
-    unique_by=lambda row: (*_lane(row), row["arn"]),
+    unique_by=lambda row: row["site"],
 )
 replicas = st.lists(
     st.builds(
@@ -123,23 +110,18 @@ worlds = st.fixed_dictionaries(
     {
         "wanted": replicas,
         "rates": observed("usd_per_hour", st.sampled_from((0.0, 0.5, 1.0, 2.0))),
-        "slots": observed("slots", st.integers(0, 9)),
         "reclaimed": observed(
             "per_hour", st.sampled_from((0.0, 0.1)), [row for row in LANES if row["purchase"] == "spot"]
         ),
         "tiers": tiers,
         "plans": plans,
-        "leased": leases,
     }
 )
 TABLES = {
     "wanted": WANTED,
     "rates": prices,
-    "slots": quotas,
     "reclaimed": interruptions,
     "tiers": transfer_prices,
-    "plans": COMMITTED,
-    "leased": tables.leases,
 }
 
 
@@ -150,11 +132,12 @@ def test_the_join_finds_what_a_loop_would_find(
 ) -> None:
     with reading(schema.engine) as connection:
         WANTED.create(connection)
-        COMMITTED.create(connection)
-        connection.execute(insert(runs), LIVE)
-        for name, rows in world.items():
-            _insert(connection, TABLES[name], rows)
-        found = in_order(candidates(connection, where, NOW, may_move=may_move), list(DATASETS)).astype(object)
+        for name, filled in TABLES.items():
+            _insert(connection, filled, world[name])
+        gather_lanes(
+            connection, where, Platforms({"sagemaker": Managed()}), [TrainingPlan(**row) for row in world["plans"]]
+        )
+        found = in_order(candidates(connection, may_move=may_move), list(DATASETS)).astype(object)
     if not may_move:
         world = world | {"tiers": []}
     assert found.where(found.notna(), None).to_dict("records") == _loop(where, _World(**world))
@@ -163,9 +146,6 @@ def test_the_join_finds_what_a_loop_would_find(
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def schema(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(f"empty_{request.param}")
-
-
-LIVE = {"name": "live", "plan_id": "p", "bucket": "b", "region": "r", "created_at": 0, "tasks": 1, "document": "{}"}
 
 
 def _insert(connection: Connection, table: Table, rows: list[Row]) -> None:
@@ -178,11 +158,10 @@ class _World:
     """Holds the facts of one example, to be looked up one by one."""
 
     def __init__(
-        self, wanted: list[Row], rates: list[Row], slots: list[Row], reclaimed: list[Row], tiers: list[Row],
-        plans: list[Row], leased: list[Row],
-    ) -> None:  # fmt: skip
-        self.wanted, self.tiers, self.plans, self.leased = wanted, tiers, plans, leased
-        self.rates, self.slots, self.reclaimed = _newest(rates), _newest(slots), _newest(reclaimed)
+        self, wanted: list[Row], rates: list[Row], reclaimed: list[Row], tiers: list[Row], plans: list[Row]
+    ) -> None:
+        self.wanted, self.tiers, self.plans = wanted, tiers, plans
+        self.rates, self.reclaimed = _newest(rates), _newest(reclaimed)
 
     def usd(self, lane: Row) -> float | None:
         row = self.rates.get(_lane(lane))
@@ -202,27 +181,20 @@ class _World:
         """Yield every lane that is for sale, with all that is known of it."""
         for lane in LANES:
             twin = _on_ec2(lane)
-            quota = self.slots.get(_lane(lane))
             rate = self.reclaimed.get(_lane(lane)) or (self.reclaimed.get(_lane(twin)) if twin else None)
             usd = self.price(lane)
             if usd and lane["region"] != LOCAL_ZONE and lane["platform"] != "ec2":
                 yield lane | {
                     "usd_per_hour": usd,
-                    "slots": quota and quota["slots"],
                     "interruptions_per_hour": rate and rate["per_hour"],
                     "opens_h": 0,
                     "closes_h": inf,
-                    "arn": None,
+                    "site": None,
                 }
         for plan in self.plans:
             closes = inf if plan["closes_h"] is None else plan["closes_h"]
             fixed = {"purchase": "committed", "usd_per_hour": 0, "interruptions_per_hour": None}
-            yield plan | fixed | {"closes_h": closes}
-
-    def held(self, offer: Row) -> int:
-        key = (*_lane(offer), offer["arn"] or "")
-        live = [row for row in self.leased if row["expires_at"] > NOW.timestamp()]
-        return sum(row["slots"] for row in live if (*_lane(row), row["arn"]) == key)
+            yield {name: value for name, value in plan.items() if name != "slots"} | fixed | {"closes_h": closes}
 
 
 def _loop(where: Where, world: _World) -> list[Row]:
@@ -239,10 +211,10 @@ def _loop(where: Where, world: _World) -> list[Row]:
             replica, usd = source
             found.append(
                 {"dataset": dataset, **offer, "s3_uri": replica["s3_uri"], "bytes": replica["bytes"]}
-                | {"on_demand_usd_per_hour": world.usd(_on_demand(offer)), "held": world.held(offer)}
+                | {"on_demand_usd_per_hour": world.usd(_on_demand(offer))}
                 | {"transfer_usd_per_gb": usd, "from_region": None if usd is None else replica["region"]}
             )
-    return sorted(found, key=lambda row: (row["dataset"], *_lane(row), row["arn"] or ""))
+    return sorted(found, key=lambda row: (row["dataset"], *_lane(row), row["site"] or ""))
 
 
 def _on_demand(lane: Row) -> Row:

@@ -81,7 +81,7 @@ def test_prices_that_nothing_is_trained_at_and_a_region_s_total_are_nothing_to_c
     before = catalog.check(NOW)
     zone = "sagemaker,us-west-2-lax-1,ml.g5.xlarge,on_demand,9,2026-11-20"
     machine = "ec2,ap-south-1,g5.xlarge,on_demand,9,2026-11-20\nec2,ap-south-1,g5.xlarge,spot,9,2026-11-20"
-    total = "us-east-1,*,*,20,2026-11-20"
+    total = "ap-south-1,*,*,20,2026-11-20"
     catalog.load(
         [
             write(

@@ -18,8 +18,9 @@ from orchestrator.catalog.commitments import FAR_H, HOUR, window
 from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
 from orchestrator.db.engine import writing
 from orchestrator.db.tables import leases, runs
-from orchestrator.errors import CatalogError, InfeasibleError
-from tests.catalog.conftest import write
+from orchestrator.errors import CatalogError, InfeasibleError, UsageError
+from tests.catalog.conftest import small, write
+from tests.catalog.platforms import Machines, make_catalog
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -76,9 +77,9 @@ def test_a_training_plan_is_a_lane_that_costs_nothing_while_it_is_ours(committed
     market = committed.survey(sweep("committed", "on_demand", campaigns=["tokyo"]), now=NOW)
     plan, on_demand = market.candidates.to_dict("records")
     assert (plan["purchase"], plan["usd_per_hour"], plan["on_demand_usd_per_hour"]) == ("committed", 0.0, 1.408)
-    assert (plan["slots"], plan["opens_h"], plan["closes_h"], plan["arn"]) == (4.0, 2.0, 25.0, f"{ARN}autumn")
+    assert (plan["opens_h"], plan["closes_h"], plan["site"]) == (2.0, 25.0, f"{ARN}autumn")
     assert (on_demand["opens_h"], on_demand["closes_h"]) == (0.0, inf)
-    assert pd.isna(on_demand["arn"])
+    assert pd.isna(on_demand["site"])
 
 
 def test_a_training_plan_is_used_only_where_the_sweep_allows_it(committed: Catalog) -> None:
@@ -90,7 +91,7 @@ def test_a_training_plan_is_used_only_where_the_sweep_allows_it(committed: Catal
 
 def test_what_only_a_training_plan_has_needs_no_price(committed: Catalog) -> None:
     market = committed.survey(sweep("committed", types=("ml.p5.48xlarge",), campaigns=["tokyo"]), now=NOW)
-    assert list(market.candidates["arn"]) == [f"{ARN}large"]
+    assert list(market.candidates["site"]) == [f"{ARN}large"]
     assert market.candidates["on_demand_usd_per_hour"].isna().all()
 
 
@@ -146,31 +147,34 @@ def test_a_window_never_promises_an_hour_that_is_not_there(now: datetime, starts
     assert window(starts, ends, begun + timedelta(minutes=1)) == window(starts, ends, begun + timedelta(minutes=59))
 
 
-def hold(catalog: Catalog, *rows: tuple[str, str, str, int, float]) -> None:
-    """Leases of live runs: run, instance type, purchase, slots, and for how many seconds more."""
+def hold(catalog: Catalog, *rows: tuple[str, str, int, float]) -> None:
+    """Leases of live runs: run, quota, units, and for how many seconds more."""
     run = {"plan_id": "p", "bucket": "b", "region": "us-east-1", "created_at": 0, "tasks": 1, "document": "{}"}
     with writing(catalog.engine) as connection:
         connection.execute(insert(runs), [run | {"name": name} for name in {row[0] for row in rows}])
-        for name, instance_type, purchase, slots, left in rows:
-            lane = {"platform": "sagemaker", "region": "us-east-1", "instance_type": instance_type}
-            expires = {"expires_at": NOW.timestamp() + left}
-            connection.execute(insert(leases), lane | expires | {"run": name, "purchase": purchase, "slots": slots})
+        for name, quota, units, left in rows:
+            key = {"platform": "sagemaker", "region": "us-east-1", "quota": quota}
+            connection.execute(
+                insert(leases), key | {"run": name, "units": units, "expires_at": NOW.timestamp() + left}
+            )
 
 
 def test_what_live_runs_hold_is_told_beside_the_quota(catalog: Catalog) -> None:
     hold(
         catalog,
-        ("one", "ml.g5.xlarge", "spot", 3, 60),
-        ("two", "ml.g5.xlarge", "spot", 4, 60),
-        ("old", "ml.g5.xlarge", "spot", 5, -1),
-        ("two", "ml.g5.xlarge", "on_demand", 2, 60),
+        ("one", "ml.g5.xlarge/spot", 3, 60),
+        ("two", "ml.g5.xlarge/spot", 4, 60),
+        ("old", "ml.g5.xlarge/spot", 5, -1),
+        ("two", "ml.g5.xlarge/on_demand", 2, 60),
     )
-    rows = catalog.survey(sweep(campaigns=["tokyo"]), now=NOW).candidates
-    assert rows[["purchase", "held"]].values.tolist() == [["on_demand", 2], ["spot", 7]]
-    assert list(rows["slots"].dropna()) == [12.0]
+    market = catalog.survey(sweep(campaigns=["tokyo"]), now=NOW)
+    assert market.quotas.values.tolist() == [["sagemaker", "us-east-1", "ml.g5.xlarge/spot", 12, 7]]
+    assert market.leases["run"].tolist() == ["one", "two", "two"]
 
 
-def test_a_region_s_totals_bind_all_its_instance_types(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_quota_over_all_instance_types_of_a_region_is_one_of_those_that_a_lane_counts_under(
+    catalog: Catalog, tmp_path: Path
+) -> None:
     quotas = """
         region,instance_type,purchase,slots,observed_at
         us-east-1,*,*,30,2026-10-01
@@ -180,15 +184,43 @@ def test_a_region_s_totals_bind_all_its_instance_types(catalog: Catalog, tmp_pat
         us-east-1,*,on_demand,6,2026-11-01
         """
     catalog.load([write(tmp_path, "quotas", quotas)])
-    hold(catalog, ("one", "ml.g5.xlarge", "spot", 3, 60), ("one", "ml.p5.48xlarge", "on_demand", 2, 60))
-    totals = catalog.survey(sweep("spot", campaigns=["tokyo"]), now=NOW).totals
-    assert totals.values.tolist() == [
-        ["sagemaker", "us-east-1", "*", 20.0, 5],
-        ["sagemaker", "us-east-1", "spot", 8.0, 3],
+    hold(catalog, ("one", "*/spot", 3, 60), ("one", "*/*", 5, 60))
+    market = catalog.survey(sweep("spot", campaigns=["tokyo"]), now=NOW)
+    assert market.quotas.values.tolist() == [
+        ["sagemaker", "us-east-1", "*/*", 20, 5],
+        ["sagemaker", "us-east-1", "*/spot", 8, 3],
+        ["sagemaker", "us-east-1", "ml.g5.xlarge/spot", 12, 0],
     ]
     market = catalog.survey(sweep(campaigns=["tokyo"]), now=NOW)
-    assert list(market.totals["purchase"]) == ["*", "on_demand", "spot"]
-    assert set(market.candidates["instance_type"]) == {"ml.g5.xlarge"}
+    assert list(market.quotas["quota"]) == ["*/*", "*/on_demand", "*/spot", "ml.g5.xlarge/spot"]
+
+
+def test_a_training_plan_is_a_quota_of_its_own(committed: Catalog) -> None:
+    market = committed.survey(sweep("committed", campaigns=["tokyo"]), now=NOW)
+    assert market.quotas.values.tolist() == [["sagemaker", "us-east-1", f"{ARN}autumn", 4, 0]]
+
+
+def test_a_quota_with_a_name_of_its_own_is_counted_in_its_units(database_url: str, tmp_path: Path) -> None:
+    catalog = make_catalog(database_url, ec2=Machines())
+    catalog.load([small(tmp_path / "small")])
+    prices = """
+        platform,region,instance_type,purchase,usd_per_hour,observed_at
+        ec2,us-east-1,g5.xlarge,on_demand,1,2026-11-01
+        ec2,us-east-1,g5.4xlarge,on_demand,3,2026-11-01
+        """
+    quotas = """
+        platform,region,quota,units,observed_at
+        ec2,us-east-1,vcpus,64,2026-11-01
+        """
+    catalog.load([write(tmp_path, "prices", prices), write(tmp_path, "quotas", quotas)])
+    wanted = {"platforms": ["ec2"], "instance_types": ["g5.xlarge", "g5.4xlarge"], "purchases": ["on_demand"]}
+    market = catalog.survey(make_sweep(data={"campaigns": ["tokyo"]}, where=wanted))
+    assert market.quotas.values.tolist() == [["ec2", "us-east-1", "vcpus", 64, 0]]
+    assert market.uses[["instance_type", "units"]].values.tolist() == [["g5.4xlarge", 16], ["g5.xlarge", 4]]
+    with pytest.raises(InfeasibleError, match=r"no price of instance type 'g5\.xlarge' is known"):
+        catalog.survey(make_sweep(data={"campaigns": ["tokyo"]}, where=wanted | {"platforms": ["sagemaker"]}))
+    with pytest.raises(UsageError, match=r"no platform 'ec3' is installed \(did you mean 'ec2'\?\)"):
+        catalog.survey(make_sweep(data={"campaigns": ["tokyo"]}, where=wanted | {"platforms": ["ec3"]}))
 
 
 def test_spot_lanes_know_how_often_they_are_interrupted(catalog: Catalog, tmp_path: Path) -> None:
@@ -249,8 +281,8 @@ def test_local_zones_and_missing_prices_are_no_place_to_train(catalog: Catalog, 
 
 
 def test_the_past_is_part_of_a_market_and_of_its_hash(shared: Catalog) -> None:
-    row = ("us-east-1", "ml.g5.xlarge", "spot", 1, 10**9, '{"epochs":10}', 2.5)
-    past = Past(table([row], HISTORY), table([("us-east-1", "ml.g5.xlarge", 1, 0.4)], DISCOUNTS))
+    row = ("sagemaker", "us-east-1", "ml.g5.xlarge", "spot", 1, 10**9, '{"epochs":10}', 2.5)
+    past = Past(table([row], HISTORY), table([("sagemaker", "us-east-1", "ml.g5.xlarge", 1, 0.4)], DISCOUNTS))
     with_past, without = shared.survey(sweep(), past=past), shared.survey(sweep())
     assert with_past.history.values.tolist() == [list(row)]
     assert with_past.discounts["ratio"].tolist() == [0.4]

@@ -3,18 +3,34 @@ from __future__ import annotations
 import sys
 from datetime import date, datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.file_kinds import KINDS
 from orchestrator.catalog.incoming_rows import Counts
 from orchestrator.errors import CatalogError
 from tests.catalog.conftest import FILES, small, write
+from tests.catalog.platforms import make_catalog
+
+if TYPE_CHECKING:
+    from orchestrator.catalog.catalog import Catalog
+
+
+HEADS = {
+    "campaigns": "campaign,recorded_to,description",
+    "datasets": "campaign,version,bytes,created_at",
+    "replicas": "dataset,region,s3_uri",
+    "prices": "region,instance_type,purchase,usd_per_hour,observed_at",
+    "quotas": "region,instance_type,purchase,slots,observed_at",
+    "interruptions": "region,instance_type,per_hour,observed_at",
+    "commitments": "commitment,kind,region,instance_type,slots,usd_per_hour,discount,starts_at,ends_at,arn",
+}
+TIMES = "2026-11-01,2026-12-01"
+ARN = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/november"
 
 
 def refused(catalog: Catalog, kind: str, text: str, folder: Path) -> str:
@@ -70,12 +86,60 @@ def test_values_come_out_as_they_went_in(catalog: Catalog) -> None:
     assert catalog.show("quotas")[0] | {"observed_at": None} == {
         "platform": "sagemaker",
         "region": "us-east-1",
-        "instance_type": "ml.g5.xlarge",
-        "purchase": "spot",
-        "slots": 4,
+        "quota": "ml.g5.xlarge/spot",
+        "units": 4,
         "source": "quotas.csv",
         "observed_at": None,
     }
+
+
+def test_a_quota_is_known_by_its_name_whichever_way_it_was_written(empty: Catalog, tmp_path: Path) -> None:
+    by_name = """
+        region,quota,units,observed_at
+        us-east-1,ml.g5.xlarge/spot,7,2026-10-01
+        us-east-1,L-3819A6DF,64,2026-10-01
+        """
+    by_type = f"{HEADS['quotas']}\nus-east-1,ml.g5.xlarge,spot,8,2026-10-01"
+    assert empty.load([write(tmp_path, "quotas", by_name)]).counts == {"quotas": Counts(inserted=2)}
+    assert empty.load([write(tmp_path, "quotas", by_type)]).counts == {"quotas": Counts(updated=1)}
+    assert [(row["quota"], row["units"]) for row in empty.show("quotas")] == [
+        ("L-3819A6DF", 64),
+        ("ml.g5.xlarge/spot", 8),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "message"),
+    [
+        ("quota,units,slots", "L-1,4,4", "slots: is not what a quota by name has: quota, units"),
+        ("instance_type,purchase,units", "ml.x,spot,4", "units: is not what a quota by instance type has"),
+        ("quota,slots", "L-1,4", "slots: is not what a quota by name has: quota, units"),
+        ("quota,units", "L-1,", "units: is empty"),
+        ("instance_type,purchase,slots", "ml.x,,4", "purchase: is empty"),
+    ],
+)
+def test_a_quota_is_written_in_one_of_two_ways(
+    small_sqlite: Catalog, tmp_path: Path, head: str, row: str, message: str
+) -> None:
+    text = f"region,observed_at,{head}\nus-east-1,2026-01-01,{row}"
+    assert refused(small_sqlite, "quotas", text, tmp_path).startswith(f"quotas.csv:2:{message}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "message"),
+    [
+        ("prices", "sagmaker,us-east-1,ml.x,on_demand,1,2026-01-01", "platform: no platform 'sagmaker' is installed"),
+        ("prices", "sagemaker,us-east-1,c5.xlarge,on_demand,1,2026-01-01", "instance_type: there is no c5.xlarge"),
+        ("quotas", "sagemaker,us-east-1,c5.xlarge,spot,1,2026-01-01", "instance_type: there is no c5.xlarge"),
+        ("interruptions", "sagemaker,us-east-1,c5.xlarge,0.1,2026-01-01", "instance_type: there is no c5.xlarge"),
+        ("commitments", f"n,savings_plan,us-east-1,c5.xlarge,,10,0.3,{TIMES},", "instance_type: there is no c5.xlarge"),
+    ],
+)
+def test_a_lane_that_its_platform_has_not_is_refused_where_it_is_written(
+    small_sqlite: Catalog, tmp_path: Path, kind: str, row: str, message: str
+) -> None:
+    head = HEADS[kind] if kind == "commitments" else f"platform,{HEADS[kind]}"
+    assert refused(small_sqlite, kind, f"{head}\n{row}", tmp_path).startswith(f"{kind}.csv:2:{message}")
 
 
 def test_columns_that_a_file_lacks_keep_what_the_catalog_knows(catalog: Catalog, tmp_path: Path) -> None:
@@ -119,19 +183,6 @@ def test_a_later_file_of_a_call_has_the_last_word(empty: Catalog, tmp_path: Path
 def test_a_file_by_another_name_is_loaded_as_the_kind_that_is_given(catalog: Catalog, tmp_path: Path) -> None:
     file = write(tmp_path, "export-2026-11-20", "campaign\narctic")
     assert catalog.load([file], kind="campaigns").counts == {"campaigns": Counts(inserted=1)}
-
-
-HEADS = {
-    "campaigns": "campaign,recorded_to,description",
-    "datasets": "campaign,version,bytes,created_at",
-    "replicas": "dataset,region,s3_uri",
-    "prices": "region,instance_type,purchase,usd_per_hour,observed_at",
-    "quotas": "region,instance_type,purchase,slots,observed_at",
-    "interruptions": "region,instance_type,per_hour,observed_at",
-    "commitments": "commitment,kind,region,instance_type,slots,usd_per_hour,discount,starts_at,ends_at,arn",
-}
-TIMES = "2026-11-01,2026-12-01"
-ARN = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/november"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +240,7 @@ ARN = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/november"
         (
             "commitments",
             f"n,training_plan,us-east-1,ml.x,4,,,{TIMES},november",
-            "arn: 'november' is not a training plan's ARN; write arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME",
+            "arn: 'november' is not an ARN; write arn:aws:SERVICE:REGION:ACCOUNT:NAME, as AWS tells it",
         ),
         (
             "commitments",
@@ -378,7 +429,7 @@ campaigns = st.lists(
 @given(rows=campaigns)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_rows_say_loading_them_twice_changes_nothing(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
-    catalog = Catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
+    catalog = make_catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
     file = tmp_path / "campaigns.csv"
     pd.DataFrame(rows, columns=["campaign", "recorded_from", "tags", "description"]).to_csv(file, index=False)
     catalog.load([file])

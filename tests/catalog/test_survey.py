@@ -12,8 +12,9 @@ from orchestrator.catalog.market import (
     HISTORY,
     LEASES,
     POOLS,
-    TOTALS,
+    QUOTAS,
     TRANSFERS,
+    USES,
     Market,
 )
 from orchestrator.errors import CatalogError, InfeasibleError
@@ -67,16 +68,21 @@ def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_regio
             "bytes": 119_000_000_000,
             "usd_per_hour": usd,
             "on_demand_usd_per_hour": 1.408,
-            "slots": slots,
-            "held": 0,
             "interruptions_per_hour": None,
             "opens_h": 0.0,
             "closes_h": inf,
-            "arn": None,
+            "site": None,
         }
         | nothing
-        for purchase, usd, slots in (("on_demand", 1.408, None), ("spot", 0.5, 12.0))
+        for purchase, usd in (("on_demand", 1.408), ("spot", 0.5))
     ]
+
+
+def test_a_market_says_what_its_lanes_count_under_and_how_much_there_is_of_what_is_known(shared: Catalog) -> None:
+    market = shared.survey(sweep({"purchases": ["spot"]}, campaigns=["alps"]))
+    assert market.quotas.values.tolist() == [["sagemaker", "us-east-1", "ml.g5.xlarge/spot", 12, 0]]
+    lane = ["sagemaker", "us-east-1", "ml.g5.xlarge", "spot", ""]
+    assert market.uses.values.tolist() == [[*lane, name, 1] for name in ("*/*", "*/spot", "ml.g5.xlarge/spot")]
 
 
 def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(shared: Catalog) -> None:
@@ -85,13 +91,14 @@ def test_a_market_has_its_columns_and_types_also_where_it_has_no_rows(shared: Ca
         DATASETS,
         CANDIDATES,
         TRANSFERS,
-        TOTALS,
+        QUOTAS,
+        USES,
         POOLS,
         LEASES,
         HISTORY,
         DISCOUNTS,
     ]
-    numbers = ("bytes", "usd_per_hour", "on_demand_usd_per_hour", "slots", "transfer_usd_per_gb")
+    numbers = ("bytes", "usd_per_hour", "on_demand_usd_per_hour", "opens_h", "transfer_usd_per_gb")
     assert [str(market.candidates[name].dtype) for name in numbers] == ["int64"] + 4 * ["float64"]
     assert [str(market.transfers[name].dtype) for name in ("from_gb", "usd_per_gb")] == 2 * ["float64"]
     assert market.transfers.empty

@@ -37,6 +37,7 @@ def row(task: int, loss: float | None = None, **changes: Any) -> TaskRow:
         point={"lr": 0.1, "batch": 32},
         state=DONE if loss is not None else PENDING,
         attempt=1,
+        platform="sagemaker",
         region="eu-west-1",
         instance_type="ml.m5.xlarge",
         purchase="spot",
@@ -80,7 +81,7 @@ class FakeRun:
         return rows
 
     def cost(self) -> list[CostRow]:
-        return [CostRow("eu-west-1", "ml.m5.xlarge", "spot", 2, 1.5, 0.25)]
+        return [CostRow("sagemaker", "eu-west-1", "ml.m5.xlarge", "spot", 2, 1.5, 0.25)]
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False) -> Iterator[LogLine]:
         self.calls.append(("logs", str(tasks), follow))

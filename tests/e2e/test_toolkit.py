@@ -10,14 +10,12 @@ import pytest
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.platforms.base import Handle
-from orchestrator.platforms.sagemaker.job import SageMaker
-from orchestrator.platforms.sagemaker.stage import Site, stage
+from orchestrator.platforms.sagemaker.runner import SageMakerRunner
 from orchestrator.platforms.source import pack
 from orchestrator.wire.curve import Curves, decode
-from orchestrator.wire.result import TaskState
+from orchestrator.wire.result import Attempt, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
-from tests.platforms.sweeps import sweep
+from tests.platforms.sweeps import sweep, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,24 +51,30 @@ def test_a_training_under_aws_s_toolkit_reports_whole_lines_and_goes_on(
     (tmp_path / "train.py").write_text(SCRIPT)
     clients = Clients()
     bucket = S3(clients, REGION, f"sweep-local-{REGION}")
-    bucket.put_once(f"{name}/data", b"1")
-    site = Site(toolkit_cloud.environment["SWEEP_REGION_BUCKET"], toolkit_cloud.environment["SWEEP_ROLE"], "ada")
-    asked = {"metrics": ["total"], "checkpoints": {"every": "1s"}}
-    template = stage(sweep(asked), pack(tmp_path), REGION, name, site, bucket)
-    place = Place(Lane("sagemaker", REGION, "ml.c5.xlarge", Purchase.SPOT), bucket.uri(f"{name}/"), 1.0)
-    platform = SageMaker(clients)
-    request = platform.request(template, Task(0, "k", "d@1", {}, (place,), Limits(600)), place, 1, 600)
-    handle = Handle(place.lane, request.training, 1.0, 1)
+    bucket.put_once(f"{name}/data/rows", b"1")
+    bucket.put_once(f"{name}/sourcedir.tar.gz", pack(tmp_path).body)
+    shared = template(
+        sweep({"metrics": ["total"], "checkpoints": {"every": "1s"}}),
+        role=toolkit_cloud.environment["SWEEP_ROLE"],
+        region=REGION,
+        run=name,
+        source=bucket.uri(f"{name}/sourcedir.tar.gz"),
+        output=bucket.uri(f"runs/{name}"),
+    )
+    place = Place(Lane("sagemaker", REGION, "ml.c5.xlarge", Purchase.SPOT), bucket.uri(f"{name}/data/"), 1.0)
+    platform = SageMakerRunner(clients)
+    request = platform.request(shared, Task(0, "k", "d@1", {}, (place,), Limits(600)), place, 1, 600)
+    attempt = Attempt(0, 1, 0, place.lane, request.training, request.hash, 600, 0.0, rate=1.0)
 
     def log() -> list[str]:
-        return [line for _, line in platform.logs(handle, {}, first_instance=True)]
+        return [line for _, line in platform.logs(attempt, shared, {}, first_instance=True)]
 
     platform.start(request)
     wait(lambda: f"[sweep] step={STEPS // 2} " in "\n".join(log()))
     toolkit_cloud.steering.add("reclaim", request.training)
-    wait(lambda: (outcome := platform.poll(1, handle)) is not None and outcome.state.terminal)
+    wait(lambda: (outcome := platform.poll(attempt)) is not None and outcome.state.terminal)
 
-    outcome, lines = platform.poll(1, handle), log()
+    outcome, lines = platform.poll(attempt), log()
     assert outcome
     assert (outcome.state, outcome.metrics) == (TaskState.DONE, {"total": sum(range(STEPS))}), "\n".join(lines[-30:])
     assert any("helpers from /opt/ml/code/orchestrator/" in line for line in lines)

@@ -12,9 +12,9 @@ from orchestrator.errors import AlreadyExists, NotFound, SweepError
 from orchestrator.launcher.drive import Driver
 from orchestrator.launcher.task_history import TaskHistory
 from orchestrator.launcher.world import World
-from orchestrator.platforms.base import Handle, Request
+from orchestrator.platforms.base import Request
 from orchestrator.wire.names import digest, training_name
-from orchestrator.wire.result import Cause, Outcome, Result, TaskState
+from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 from orchestrator.wire.template import Template
 
@@ -85,7 +85,7 @@ class Bucket:
 def control(metrics: dict[str, str]) -> Control:
     made = Control(Bucket(), RUN)  # type: ignore[arg-type]
     for place in PLACES:
-        template = Template("fake", place.lane.region, RUN, "ada", {}, {}, "s3://out", poll_s=30, metrics=metrics)
+        template = Template("fake", place.lane.region, RUN, "ada", {}, "s3://out", poll_s=30, metrics=metrics)
         made.s3.put_once(made.keys.template("fake", place.lane.region), _json(template))
     return made
 
@@ -122,10 +122,8 @@ class Training:
         return not self.looks[0][0].terminal
 
 
-class FakePlatform:
-    """A platform on which attempt n lives `lives[n-1]`; an attempt beyond them is done at the first look."""
-
-    name = "fake"
+class FakeRunner:
+    """A runner under which attempt n lives `lives[n-1]`; an attempt beyond them is done at the first look."""
 
     def __init__(self, *lives: Life, hours: float = 0.5) -> None:
         self.lives = list(lives)
@@ -155,34 +153,52 @@ class FakePlatform:
         self.trainings[request.lane.region, request.training] = Training(request, list(life.looks))
         self.created.append(f"{request.training} in {request.lane.region}")
 
-    def poll(self, attempt: int, handle: Handle) -> Outcome | None:
+    def poll(self, attempt: Attempt) -> Outcome | None:
         self.before("poll")
-        training = self.trainings.get((handle.lane.region, handle.training))
+        training = self.trainings.get((attempt.lane.region, attempt.training))
         if training is None:
             return None
         if len(training.looks) > 1:
             training.looks.pop(0)
         state, cause = training.looks[0]
         hours = self.hours if state.terminal else 0
-        usd = hours * handle.rate * handle.instances
         return Outcome(
-            attempt, handle.lane, handle.training, state, cause, cause.value, hours * 3600, hours * 3600, usd
+            number=attempt.number,
+            lane=attempt.lane,
+            training=attempt.training,
+            state=state,
+            cause=cause,
+            reason=cause.value,
+            seconds=hours * 3600,
+            billable_s=hours * 3600,
+            usd=hours * attempt.rate * attempt.instances,
+            instances=attempt.instances,
         )
 
-    def stop(self, handle: Handle) -> None:
+    def stop(self, attempt: Attempt) -> None:
         self.before("stop")
-        training = self.trainings.get((handle.lane.region, handle.training))
+        training = self.trainings.get((attempt.lane.region, attempt.training))
         if training and training.alive:
             training.stopped = True
             training.looks = [RUNNING, STOPPED]
 
-    def logs(self, handle: Handle, after: dict[str, str], *, first_instance: bool = False) -> Iterator[tuple[str, str]]:
+    def logs(
+        self,
+        attempt: Attempt,
+        template: Template,  # noqa: ARG002
+        after: dict[str, str],
+        *,
+        first_instance: bool = False,
+    ) -> Iterator[tuple[str, str]]:
         self.before("logs")
-        stream = f"{handle.training}/algo-{1 if first_instance else 2}-1"
-        lines = self.written.get(handle.training, [])
+        stream = f"{attempt.training}/algo-{1 if first_instance else 2}-1"
+        lines = self.written.get(attempt.training, [])
         for number in range(int(after.get(stream, 0)), len(lines)):
             after[stream] = str(number + 1)
             yield stream, lines[number]
+
+    def ended(self, region: str, run: str, since: float) -> frozenset[str]:  # noqa: ARG002
+        return frozenset()
 
     @property
     def alive(self) -> list[str]:
@@ -218,7 +234,7 @@ class Bench:
     ) -> None:
         self.task = task(**changes)
         self.control = control(metrics or {})
-        self.platform = FakePlatform(*lives)
+        self.platform = FakeRunner(*lives)
         self.time = Time()
         self.submission = submission
 

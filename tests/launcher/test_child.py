@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.errors import UsageError
+from orchestrator.errors import NewerVersion, UsageError
 from orchestrator.launcher.child import read_task, this_child
 from orchestrator.wire import manifest
 from orchestrator.wire.names import index_key
@@ -114,6 +114,14 @@ def test_an_environment_that_does_not_say_is_one_clear_line(changes: dict[str, s
 def test_a_line_that_is_no_task_is_one_clear_line(lines: bytes, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_task(this_child(ENVIRONMENT), bucket_of(lines))
+
+
+def test_a_task_of_a_newer_sweep_is_one_clear_line() -> None:
+    line = written(1)[0].replace(b'"version":1', b'"version":2')
+    with pytest.raises(
+        NewerVersion, match=r"1\.manifest line 1: this manifest line has version 2, and this sweep reads"
+    ):
+        read_task(this_child(ENVIRONMENT), bucket_of(line))
 
 
 def test_an_index_beyond_the_manifest_is_one_clear_line() -> None:

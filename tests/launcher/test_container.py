@@ -54,3 +54,9 @@ def test_a_wheel_built_from_what_the_image_copies_runs_with_boto3_alone(tmp_path
     run = subprocess.run([python, "-m", "orchestrator.launcher"], env={}, capture_output=True, text=True, check=False)
     assert run.returncode == Exit.TASK_WRONG, run.stderr
     assert "SWEEP_MANIFEST: not an S3 URI" in run.stderr
+    runner = (
+        "from orchestrator.aws.session import Clients; from orchestrator.platforms.registry import make_runner; "
+        "print(type(make_runner('sagemaker', Clients())).__name__)"
+    )
+    found = subprocess.run([python, "-c", runner], env={}, capture_output=True, text=True, check=False)
+    assert found.stdout.strip() == "SageMakerRunner", found.stderr

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.launcher.fakes import PLACES, task
 def tried(number: int, cause: Cause, place: int = 0, at: float = 0.0) -> Tried:
     lane = PLACES[place].lane
     state = {Cause.NONE: TaskState.DONE, Cause.STOPPED: TaskState.CANCELLED}.get(cause, TaskState.FAILED)
-    attempt = Attempt(7, number, place, lane, f"t-{number}", "hash", 3600, at)
+    attempt = Attempt(7, number, place, lane, f"t-{number}", "hash", 3600, at, PLACES[place].rate)
     return Tried(attempt, Outcome(number, lane, f"t-{number}", state, cause, "so it was", ended_at=at))
 
 
@@ -88,7 +89,8 @@ def test_no_place_left_ends_the_task_as_unavailable() -> None:
 def test_no_attempt_may_run_for_longer_than_the_dollars_left(
     envelope: float, spent: float, longest: int, instances: int
 ) -> None:
-    step = after(spent=spent, instances=instances, limits=Limits(longest, envelope=envelope))
+    places = tuple(replace(place, instances=instances) for place in PLACES)
+    step = after(spent=spent, places=places, limits=Limits(longest, envelope=envelope))
     if isinstance(step, Start):
         rate = PLACES[step.place].rate * instances
         assert SHORTEST_S <= step.max_runtime_s <= longest

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -16,6 +18,7 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher import drive
+from orchestrator.platforms.registry import make_runner
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Limits
@@ -267,7 +270,7 @@ def test_sigterm_while_aws_cannot_be_reached_makes_way_for_the_next_launcher() -
 
 def test_a_training_stopped_by_hand_is_not_started_again() -> None:
     bench = Bench(ENDLESS)
-    bench.time.on_sleep = lambda: [bench.platform.stop(bench.driver()._handle(a)) for a in bench.control.attempts(7)]  # type: ignore[assignment,return-value]
+    bench.time.on_sleep = lambda: [bench.platform.stop(a) for a in bench.control.attempts(7)]  # type: ignore[assignment,return-value]
     assert bench.launch() is Exit.CANCELLED
     assert bench.attempts == ["1 in us-west-2"]
 
@@ -295,7 +298,7 @@ def test_a_spent_envelope_ends_the_task() -> None:
 def _earlier(bench: Bench, state: TaskState, usd: float = 1.8) -> None:
     """Record an attempt 1 of submission 1 that ended so."""
     lane = PLACES[0].lane
-    bench.control.record(Attempt(7, 1, 0, lane, "nightly-7-1", "h", 3600, 1.0))
+    bench.control.record(Attempt(7, 1, 0, lane, "nightly-7-1", "h", 3600, 1.0, PLACES[0].rate))
     outcome = Outcome(1, lane, "nightly-7-1", state, Cause.TASK if state is TaskState.FAILED else Cause.NONE, usd=usd)
     bench.control.write_result(Result(7, "key", state, "", (outcome,)))
 
@@ -331,7 +334,7 @@ def test_a_launcher_of_an_earlier_submission_makes_way() -> None:
 
 def test_another_request_under_a_recorded_attempt_is_refused() -> None:
     bench = Bench()
-    bench.control.record(Attempt(7, 1, 0, PLACES[0].lane, "nightly-7-1", "other", 3600, 1.0))
+    bench.control.record(Attempt(7, 1, 0, PLACES[0].lane, "nightly-7-1", "other", 3600, 1.0, PLACES[0].rate))
     assert bench.launch() is Exit.UNAVAILABLE
     assert "another request than this launcher would send" in bench.result.reason
     assert bench.platform.start_calls == []
@@ -342,6 +345,67 @@ def test_a_missing_template_is_said_in_the_result() -> None:
     bench.control.s3.objects.clear()  # type: ignore[attr-defined]
     assert bench.launch() is Exit.UNAVAILABLE
     assert "templates/fake-us-west-2.json" in bench.result.reason
+
+
+def test_an_attempt_carries_all_that_a_bill_needs_though_its_place_is_gone_from_the_plan() -> None:
+    place = replace(PLACES[0], site="us-west-2a", instances=2)
+    bench = Bench(Life(looks=[RUNNING, failed(Cause.TASK)]), places=(place,))
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", True)
+    bench.launch()
+    [attempt] = bench.control.attempts(7)
+    assert (attempt.rate, attempt.site, attempt.instances) == (3.6, "us-west-2a", 2)
+    bench.time.on_sleep, bench.time.term = lambda: None, False
+    bench.submission, bench.task = 2, replace(bench.task, places=(PLACES[1],), after=1)
+    assert bench.launch() is Exit.DONE
+    first = bench.result.outcomes[0]
+    assert (first.usd, first.instances) == (0.5 * 3.6 * 2, 2)
+
+
+def test_the_recorded_request_is_made_of_the_place_with_the_same_site_and_instances() -> None:
+    one, two = PLACES[0], replace(PLACES[0], site="us-west-2b", s3_uri="s3://other/")
+    bench = Bench(places=(one, two), limits=Limits(3600, patience_s=0))
+    bench.platform.lives = [CAPACITY, Life(refusals=[Throttled("slow down")])]
+    assert bench.launch() is Exit.DONE
+    assert [attempt.site for attempt in bench.control.attempts(7)] == ["", "us-west-2b"]
+    assert bench.platform.trainings["us-west-2", "nightly-7-2"].request.body["data"] == "s3://other/"
+
+
+def _make_newer(bench: Bench, key: str) -> None:
+    """Rewrite an object of the bucket as a newer sweep would have."""
+    objects = bench.control.s3.objects  # type: ignore[attr-defined]
+    body = json.loads(objects[key].body) | {"version": 2}
+    objects[key] = replace(objects[key], body=json.dumps(body).encode())
+
+
+def test_a_template_of_a_newer_sweep_is_left_to_a_newer_launcher() -> None:
+    bench = Bench()
+    _make_newer(bench, bench.control.keys.template("fake", "us-west-2"))
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert bench.result.reason == (
+        "s3://control/runs/nightly/templates/fake-us-west-2.json: this template has version 2, and this sweep reads "
+        "versions up to 1 (use the sweep that wrote it, or a newer one)"
+    )
+    assert not bench.result.state.terminal
+    assert bench.platform.start_calls == []
+
+
+def test_an_attempt_of_a_newer_launcher_is_left_to_it() -> None:
+    bench = Bench(Life(looks=[RUNNING] * 3 + [DONE]))
+    bench.time.on_sleep = lambda: setattr(bench.time, "term", True)
+    bench.launch()
+    bench.time.on_sleep, bench.time.term = lambda: None, False
+    _make_newer(bench, bench.control.keys.attempt(7, 1))
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert not bench.result.state.terminal
+    assert bench.platform.alive == ["nightly-7-1"]
+
+
+def test_a_platform_that_the_launchers_image_lacks_is_said_in_the_result() -> None:
+    bench = Bench()
+    driver = bench.driver()
+    driver.runners = partial(make_runner, clients=None)  # type: ignore[arg-type]
+    assert driver.drive() is Exit.UNAVAILABLE
+    assert bench.result.reason.startswith("no platform 'fake' is installed (")
 
 
 def test_many_siblings_look_less_often() -> None:

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from orchestrator.errors import AccessDenied, NotFound, SweepError, Throttled, Unreachable, UsageError
+from orchestrator.errors import AccessDenied, NewerVersion, NotFound, SweepError, Throttled, Unreachable, UsageError
 from orchestrator.launcher import __main__ as launcher
 from orchestrator.wire.exits import Exit
 
@@ -20,6 +20,7 @@ ALLOWED = {
     ("error", "code"),
     [
         (UsageError("no such line"), Exit.TASK_WRONG),
+        (NewerVersion("a newer sweep has written it"), Exit.UNAVAILABLE),
         (AccessDenied("no s3:GetObject"), Exit.UNAVAILABLE),
         (NotFound("no such bucket"), Exit.UNAVAILABLE),
         (Throttled("slow down"), Exit.RESTART),
@@ -66,7 +67,7 @@ def test_the_child_side_needs_only_boto3_and_the_standard_library() -> None:
         from importlib import import_module
         import orchestrator.launcher.__main__, orchestrator.wire, orchestrator.aws, orchestrator.platforms
 
-        submit_side = ("stage", "images")
+        submit_side = ("planning", "limits", "parallel_support", "stage", "images")
         for room in (orchestrator.wire, orchestrator.aws, orchestrator.platforms, orchestrator.launcher):
             for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."):
                 if module.name.rpartition(".")[2] not in submit_side:
@@ -78,6 +79,24 @@ def test_the_child_side_needs_only_boto3_and_the_standard_library() -> None:
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert set(json.loads(done.stdout)) <= ALLOWED
+
+
+def test_a_launcher_loads_the_runner_of_its_platform_and_no_other_part_of_it() -> None:
+    script = textwrap.dedent("""
+        import sys
+        import orchestrator.launcher.__main__
+        from orchestrator.aws.session import Clients
+        from orchestrator.platforms.registry import make_runner
+        assert "orchestrator.platforms.sagemaker" not in sys.modules
+        make_runner("sagemaker", Clients())
+        print(*(name for name in sys.modules if name.startswith("orchestrator")))
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {name.removeprefix("orchestrator.") for name in done.stdout.split()}
+    assert {name for name in loaded if name.startswith("platforms.sagemaker.")} == {
+        f"platforms.sagemaker.{name}" for name in ("runner", "request", "network", "parallel", "outcome")
+    }
+    assert not {"spec", "runs", "db", "settings"} & {name.partition(".")[0] for name in loaded}
 
 
 def test_every_error_of_ours_has_an_exit_code() -> None:

@@ -16,14 +16,13 @@ import pytest
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.platforms.sagemaker.stage import Site, stage
 from orchestrator.platforms.source import pack
 from orchestrator.wire import manifest
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.names import RunKeys, index_key
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
-from tests.platforms.sweeps import sweep
+from tests.platforms.sweeps import template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,15 +53,23 @@ class Launchers:
         clients, buckets = Clients(), environment["SWEEP_REGION_BUCKET"]
         self.control = Control(S3(clients, environment["SWEEP_REGION"], environment["SWEEP_BUCKET"]), run)
         (folder / "train.py").write_text(TRAIN)
-        site, package = Site(buckets, environment["SWEEP_ROLE"], "ada", poll_s=0.2), pack(folder)
+        package = pack(folder)
         self.places = []
         for region in REGIONS:
             bucket = S3(clients, region, buckets.format(region=region))
-            bucket.put_once(f"{run}/data", b"data")
-            template = stage(sweep(), package, region, run, site, bucket)
-            self._put(self.control.keys.template("sagemaker", region), json.dumps(template.to_json()).encode())
+            bucket.put_once(f"{run}/data/rows", b"data")
+            bucket.put_once(f"{run}/sourcedir.tar.gz", package.body)
+            shared = template(
+                role=environment["SWEEP_ROLE"],
+                region=region,
+                run=run,
+                source=bucket.uri(f"{run}/sourcedir.tar.gz"),
+                output=bucket.uri(f"runs/{run}"),
+                poll_s=0.2,
+            )
+            self._put(self.control.keys.template("sagemaker", region), json.dumps(shared.to_json()).encode())
             lane = Lane("sagemaker", region, "ml.c5.xlarge", Purchase.SPOT)
-            self.places.append(Place(lane, bucket.uri(f"{run}/"), rate=1.0))
+            self.places.append(Place(lane, bucket.uri(f"{run}/data/"), rate=1.0))
 
     def write(self, *tasks: Task) -> None:
         lines, index = zip(*manifest.write(tasks), strict=True)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from orchestrator.platforms.base import Staging
+from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.platforms.sagemaker.request import make_request
-from orchestrator.platforms.sagemaker.stage import Site, make_template
+from orchestrator.platforms.sagemaker.stage import make_template
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
-from tests.parity.cases import BUCKET, DIGEST, HERE, MAX_RUNTIME_S, MAX_WAIT_S, PLAN, POINT, REGION, ROLE, RUN
+from tests.parity.cases import DIGEST, HERE, MAX_RUNTIME_S, MAX_WAIT_S, PLAN, POINT, REGION, ROLE, RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,12 +43,16 @@ def sent(case: Case, images: dict[str, str]) -> dict[str, Any]:
         sweep = Sweep.model_validate(body)
     except ValidationError as error:
         raise Refused(error.errors()[0]["msg"]) from error
+    for complaint in SageMakerPlanning({}).check(sweep):
+        raise Refused(complaint.message)
+    source, output = f"{HERE}/sources/{DIGEST}/sourcedir.tar.gz", f"{HERE}/runs/{RUN}"
+    staging = Staging(sweep, REGION, RUN, "ada", source, output, ROLE, poll_s=30)
     with answering(images):
-        shared = make_template(sweep, DIGEST, REGION, RUN, Site(BUCKET, ROLE, "ada"))
+        shared = make_template(staging)
     lane = Lane("sagemaker", REGION, case.instance_type, case.purchase)
-    place = Place(lane, DATA, rate=1.5, plan_arn=PLAN if case.purchase is Purchase.COMMITTED else "")
-    limits = Limits(MAX_RUNTIME_S, max_wait_s=MAX_WAIT_S)
-    task = Task(0, "key", "paris@1", dict(POINT), (place,), limits, case.instances)
+    site = PLAN if case.purchase is Purchase.COMMITTED else ""
+    place = Place(lane, DATA, 1.5, site, case.instances)
+    task = Task(0, "key", "paris@1", dict(POINT), (place,), Limits(MAX_RUNTIME_S, max_wait_s=MAX_WAIT_S))
     return make_request(shared, task, place, 1, MAX_RUNTIME_S).body
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from orchestrator.errors import UsageError
+from orchestrator.errors import NewerVersion, UsageError
 from orchestrator.plan.file import read_plan, write_plan
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
+from orchestrator.wire.stored import VERSION
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ def test_machine_hours_count_every_instance() -> None:
     assert plan.usd == pytest.approx(2 / 2**0.9)
 
 
+def test_the_most_that_a_plan_can_cost_is_at_its_dearest_place_with_all_its_instances(plan: Plan) -> None:
+    (first, *_) = plan.shares
+    places = tuple(replace(first.places[0], rate=rate, instances=n) for rate, n in ((1.0, 4), (3.0, 1), (1.0, 2)))
+    made = replace(plan, shares=(replace(first, count=2, places=places),))
+    assert made.worst_usd == pytest.approx(2 * 4 * 1.0 * 24)
+    assert made.hours == pytest.approx(2 * 4 * first.hours)
+
+
 def test_a_plan_file_is_read_back_whole_with_the_sweep_s_folder(plan: Plan, tmp_path: Path) -> None:
     home = tmp_path / "project"
     (home / "plans").mkdir(parents=True)
@@ -102,6 +111,21 @@ def test_a_newer_writer_s_additions_are_ignored_but_stay_in_the_id(plan: Plan) -
     assert found.shares == plan.shares
     assert found.id != plan.id
     assert Plan.from_json(json.loads(json.dumps(found.to_json()))).id == found.id
+
+
+def test_a_plan_s_id_does_not_depend_on_how_it_is_written_down(plan: Plan) -> None:
+    assert plan.to_json()["version"] == VERSION
+    assert Plan.from_json(plan.to_json() | {"version": 0}).id == plan.id
+
+
+def test_a_plan_of_a_newer_sweep_is_refused_with_the_file_s_name(plan: Plan, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    write_plan(plan, path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": VERSION + 1}))
+    with pytest.raises(
+        NewerVersion, match=r"plan\.json: this plan has version 2, and this sweep reads versions up to 1"
+    ):
+        read_plan(path)
 
 
 def _shorten(body: dict[str, Any]) -> None:

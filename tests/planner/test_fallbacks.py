@@ -69,7 +69,7 @@ def test_a_region_that_fails_alone_leaves_slots_for_what_was_there_or_the_plan_s
         plan = solve(sweep, make_market(*candidates, datasets=["alps@1", "bay@2"]))
     except InfeasibleError:
         return
-    slots = {lot.lane: lot.slots for lot in plan.lots}
+    slots = {lot.lane: lot.used for lot in plan.lots}
     for region in REGIONS:
         for lane, hours in hours_if(plan, region).items():
             limit = slots[lane]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,7 +175,7 @@ def test_limits_come_from_the_sweep() -> None:
             {},
             r"no on-demand price for ml\.g5\.xlarge in us-east-1",
         ),
-        ([{"slots": 0.0}], {}, r"a quota of 0 for ml\.g5\.xlarge on_demand in us-east-1, where a training needs 1"),
+        ([{"slots": 0.0}], {}, r"a quota of 0 for ml\.g5\.xlarge/on_demand in us-east-1, where a training needs 1"),
         ([{"slots": 3.0}], {"train__instances": 4}, r"a quota of 3 for .*, where a training needs 4"),
         ([{"from_region": "eu-west-1", "transfer_usd_per_gb": 0.02}], {}, r"no replica in us-east-1"),
         ([{"purchase": "committed", "usd_per_hour": 0.0}], {}, r"no training plan's ARN for ml\.g5\.xlarge committed"),
@@ -200,10 +201,9 @@ def test_data_that_selects_nothing_is_refused() -> None:
         solve(make_sweep(), make_market())
 
 
-def test_what_one_should_know_of_how_trainings_start_is_noted() -> None:
-    sweep = make_sweep(train__parallel="torchrun", train__instances=2)
-    notes = solve(sweep, make_market(candidate())).notes
-    assert "2 instances of ml.g5.xlarge talk over plain TCP, at most 10 Gbps: it has no EFA" in notes
+def test_what_platforms_warn_of_is_noted() -> None:
+    market = replace(make_market(candidate()), cautions=("2 instances talk over plain TCP",))
+    assert "2 instances talk over plain TCP" in solve(make_sweep(), market).notes
 
 
 def test_what_was_left_out_is_noted() -> None:
@@ -308,10 +308,10 @@ def test_a_region_s_failure_does_not_send_everybody_to_the_same_place() -> None:
 
 def test_a_plan_of_older_make_has_no_copies_and_no_bound() -> None:
     body = dict(solve(make_sweep(), make_market(candidate())).to_json())
-    for name in ("copies", "lots", "bound"):
+    for name in ("copies", "lots", "quotas", "bound"):
         del body[name]
     plan = Plan.from_json(body)
-    assert (plan.copies, plan.lots, plan.gap) == ((), (), 0.0)
+    assert (plan.copies, plan.lots, plan.quotas, plan.gap) == ((), (), (), 0.0)
 
 
 def test_only_a_plan_that_the_time_limit_cut_short_says_so() -> None:
@@ -354,7 +354,7 @@ def test_another_process_makes_the_same_plan_whatever_its_hash_seed() -> None:
 
 
 def test_hours_that_are_paid_already_need_no_promise() -> None:
-    lane = candidate(purchase="committed", usd_per_hour=0.0, arn="arn:plan", on_demand_usd_per_hour=None)
+    lane = candidate(purchase="committed", usd_per_hour=0.0, site="arn:plan", on_demand_usd_per_hour=None)
     plan = solve(make_sweep(where__purchases=["committed"], plan={"budget": 1.0}, runtime=2.0), make_market(lane))
     assert (plan.usd, {place.rate for share in plan.shares for place in share.places}) == (0.0, {0.0})
     assert plan.worst_usd <= 1.0

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.catalog.market import TOTALS, Market, table
-from orchestrator.plan.slots import slots_taken, tasks_by_quota
+from orchestrator.plan.slots import tasks_by_lot, units_taken
 from orchestrator.planner.solve import solve
 from orchestrator.planner.stale import why_stale
-from orchestrator.wire.task import Place, Purchase
-from tests.fixtures.sweeps import candidate, make_market, make_sweep
+from orchestrator.wire.task import Place, Purchase, Quota
+from tests.fixtures.sweeps import candidate, make_market, make_sweep, with_quota
 
 if TYPE_CHECKING:
+    from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Plan
 
 SWEEP = make_sweep(space={"lr": [1, 2, 3, 4, 5, 6], "epochs": [2]})
@@ -36,15 +36,16 @@ def test_what_has_not_changed_holds() -> None:
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        ({"slots": 5.0}, "has 5 of 5 slots free, and the plan takes 6"),
-        ({"held": 3}, "has 5 of 8 slots free, and the plan takes 6"),
-        ({"slots": 2.0, "held": 3}, "has 0 of 2 slots free, and the plan takes 6"),
+        ({"slots": 5.0}, "has 5 of 5 units free, and the plan takes 6"),
+        ({"held": 3}, "has 5 of 8 units free, and the plan takes 6"),
+        ({"slots": 2.0, "held": 3}, "has 0 of 2 units free, and the plan takes 6"),
         ({"closes_h": 0.5}, "is ours for 0.5 h more, and the plan takes 1 h"),
         ({"instance_type": "ml.g5.2xlarge"}, "is not for sale any more"),
     ],
 )
 def test_what_became_of_its_lane_is_named_with_the_numbers(facts: dict[str, Any], reason: str) -> None:
-    assert why_stale(made(), today(**facts)) == f"ml.g5.xlarge on_demand in us-east-1 {reason}"
+    lane = "ml.g5.xlarge/on_demand" if "units" in reason else "ml.g5.xlarge on_demand"
+    assert why_stale(made(), today(**facts)) == f"{lane} in us-east-1 {reason}"
 
 
 @pytest.mark.parametrize("facts", [{"held": 2}, {"slots": None}, {"slots": 6.0}, {"usd_per_hour": 0.1}])
@@ -53,10 +54,9 @@ def test_slots_that_suffice_and_prices_that_fell_do_no_harm(facts: dict[str, Any
 
 
 def test_a_plan_for_fewer_slots_than_it_has_tasks_needs_those_and_no_more() -> None:
-    plan = made(slots=4.0)
-    plan = replace(plan, lots=(replace(plan.lots[0], held=2, used=2),))
+    plan = made(slots=4.0, held=2)
     assert why_stale(plan, today(slots=4.0, held=2)) == ""
-    assert "has 1 of 4 slots free, and the plan takes 2" in why_stale(plan, today(slots=4.0, held=3))
+    assert "has 1 of 4 units free, and the plan takes 2" in why_stale(plan, today(slots=4.0, held=3))
 
 
 @pytest.mark.parametrize(("usd", "holds"), [(1.02, True), (1.021, False)])
@@ -70,25 +70,23 @@ def test_data_that_moved_is_missed() -> None:
     assert reason == "alps@1 no longer lies at s3://data-us-east-1/alps@1/"
 
 
-def test_slots_of_all_types_together_are_looked_at() -> None:
+def test_a_quota_over_all_types_together_is_looked_at() -> None:
     def limited(held: int) -> Market:
-        row = ("sagemaker", "us-east-1", "*", 10, held)
-        return replace(today(), totals=table([row], TOTALS))
+        return with_quota(today(), "*/*", 10, held)
 
-    assert why_stale(made(), limited(4)) == ""
-    reason = "us-east-1, all instance types together, has 5 of 10 slots free, and the plan takes 6"
-    assert why_stale(made(), limited(5)) == reason
+    plan = solve(SWEEP, limited(0))
+    assert why_stale(plan, limited(4)) == ""
+    assert why_stale(plan, limited(5)) == "*/* in us-east-1 has 5 of 10 units free, and the plan takes 6"
 
 
 def test_a_plan_within_a_limit_over_its_lanes_holds_in_its_own_market() -> None:
     """Its lanes together have more slots than the Region: each takes what the plan gives it."""
     rows = [candidate(slots=8.0), candidate(purchase="spot", slots=8.0, usd_per_hour=0.9)]
-    limit = table([("sagemaker", "us-east-1", "*", 10, 4)], TOTALS)
-    market = replace(make_market(*rows), totals=limit)
+    market = with_quota(make_market(*rows), "*/*", 10, held=4)
     sweep = make_sweep(space={"lr": list(range(12)), "epochs": [2]}, plan={"deadline": "3h"})
     plan = solve(sweep, market)
-    taken = slots_taken(plan, tasks_by_quota(plan))
-    assert 0 < sum(taken.values()) <= 6
+    taken = units_taken(plan, tasks_by_lot(plan))
+    assert 0 < taken[Quota("sagemaker", "us-east-1", "*/*")] <= 6
     assert why_stale(plan, market) == ""
 
 

@@ -1,15 +1,19 @@
-"""A sweep, a site and a task as the tests of SageMaker use them."""
+"""A sweep, what a Region is staged with, and a task as the tests of SageMaker use them."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from orchestrator.platforms.sagemaker.stage import Site
+from orchestrator.platforms.base import Staging
+from orchestrator.platforms.sagemaker.stage import make_template
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 
+if TYPE_CHECKING:
+    from orchestrator.wire.template import Template
+
 ROLE = "arn:aws:iam::123456789012:role/training"
-SITE = Site(bucket="team-{region}", role=ROLE, owner="ada", poll_s=5)
 SPOT = Place(Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.SPOT), "s3://team-eu-west-1/paris/v1/", rate=1.5)
 ON_DEMAND = Place(
     Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.ON_DEMAND), "s3://team-eu-west-1/paris/v1/", rate=1.5
@@ -34,3 +38,23 @@ def sweep(train: dict[str, Any] | None = None, where: dict[str, Any] | None = No
             "runtime": 0.5,
         }
     )
+
+
+def staging(asked: Sweep | None = None, role: str = ROLE, digest: str = "abc", **changes: Any) -> Staging:
+    """Return what `submit` would stage a Region with."""
+    made = Staging(
+        sweep=asked or sweep(),
+        region="eu-west-1",
+        run="nightly",
+        owner="ada",
+        source=f"s3://team-eu-west-1/sources/{digest}/sourcedir.tar.gz",
+        output="s3://team-eu-west-1/runs/nightly",
+        role=role,
+        poll_s=5,
+    )
+    return replace(made, **changes)
+
+
+def template(asked: Sweep | None = None, **changes: Any) -> Template:
+    """Return the Region's template, with images as they are written."""
+    return make_template(staging(asked, **changes))

@@ -5,17 +5,16 @@ from typing import Any
 
 import pytest
 
-from orchestrator.platforms.base import Handle
 from orchestrator.platforms.sagemaker.outcome import read_outcome
-from orchestrator.wire.result import Cause, TaskState
+from orchestrator.wire.result import Attempt, Cause, TaskState
 from tests.platforms.sweeps import SPOT
 
 START = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
-HANDLE = Handle(SPOT.lane, "nightly-912-3", rate=1.5, instances=2)
+ATTEMPT = Attempt(912, 3, 0, SPOT.lane, "nightly-912-3", "hash", 3600, 0.0, rate=1.5, instances=2)
 
 
 def described(status: str, secondary: str = "", **fields: Any) -> Any:
-    return read_outcome(3, HANDLE, {"TrainingJobStatus": status, "SecondaryStatus": secondary or status, **fields})
+    return read_outcome(ATTEMPT, {"TrainingJobStatus": status, "SecondaryStatus": secondary or status, **fields})
 
 
 @pytest.mark.parametrize(
@@ -100,6 +99,7 @@ def test_the_bill_is_billable_time_by_rate_by_instances() -> None:
         FinalMetricDataList=[{"MetricName": "loss", "Value": 0.25}, {"MetricName": "bad", "Value": float("nan")}],
     )
     assert (made.state, made.seconds, made.billable_s, made.usd) == (TaskState.DONE, 3600, 1200, 1.0)
+    assert (made.number, made.training, made.instances) == (3, "nightly-912-3", 2)
     assert (made.started_at, made.ended_at) == (START.timestamp(), START.timestamp() + 3600)
     assert (made.artifact, made.metrics) == ("s3://team/model.tar.gz", {"loss": 0.25})
 

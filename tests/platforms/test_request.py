@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.sagemaker.request import HASH_TAG, make_request
-from orchestrator.platforms.sagemaker.stage import make_template
 from orchestrator.wire.names import canonical
 from orchestrator.wire.task import Limits, Place, Purchase
-from tests.platforms.sweeps import ON_DEMAND, ROLE, SITE, SPOT, TASK, sweep
+from tests.platforms.sweeps import ON_DEMAND, ROLE, SPOT, TASK, sweep, template
 
 DIGEST = "0123abcd"
 SOURCE = f'"s3://team-eu-west-1/sources/{DIGEST}/sourcedir.tar.gz"'
@@ -35,12 +34,12 @@ COMMON = {
 
 def body(train: dict[str, Any] | None = None, place: Any = SPOT, **changes: Any) -> dict[str, Any]:
     where = {"instance_types": [place.lane.instance_type]} if (train or {}).get("parallel") == "smddp" else {}
-    shared = make_template(sweep(train, where), DIGEST, "eu-west-1", "nightly", SITE)
+    shared = template(sweep(train, where), digest=DIGEST)
     return make_request(shared, replace(TASK, **changes), place, 3, 3000).body
 
 
 def test_a_spot_training_as_it_is_sent() -> None:
-    made = make_request(make_template(sweep(), DIGEST, "eu-west-1", "nightly", SITE), TASK, SPOT, 3, 3000)
+    made = make_request(template(sweep(), digest=DIGEST), TASK, SPOT, 3, 3000)
     assert (made.training, made.lane) == ("nightly-912-3", SPOT.lane)
     assert made.body == {
         "TrainingJobName": "nightly-912-3",
@@ -131,8 +130,8 @@ def test_one_process_an_instance_is_asked_for_only_when_the_sweep_says_so(parall
 PROCESSES = "sagemaker_mpi_num_of_processes_per_host"
 
 
-def at(instance_type: str) -> Place:
-    return replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, instance_type=instance_type))
+def at(instance_type: str, instances: int = 1) -> Place:
+    return replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, instance_type=instance_type), instances=instances)
 
 
 @pytest.mark.parametrize(
@@ -170,13 +169,13 @@ def test_auto_is_never_guessed(instance_type: str) -> None:
 def test_the_fast_network_is_set_up_where_there_is_one_between_instances(
     instance_type: str, adds: dict[str, str]
 ) -> None:
-    assert body(place=at(instance_type), instances=2).get("Environment", {}) == adds
-    assert "Environment" not in body(place=at(instance_type), instances=1)
+    assert body(place=at(instance_type, 2)).get("Environment", {}) == adds
+    assert "Environment" not in body(place=at(instance_type))
 
 
 def test_the_user_s_environment_goes_before_ours() -> None:
     asked = {"environment": {"FI_PROVIDER": "tcp", "MODE": "fast"}}
-    made = body(asked, at("ml.p4d.24xlarge"), instances=2)["Environment"]
+    made = body(asked, at("ml.p4d.24xlarge", 2))["Environment"]
     assert (made["FI_PROVIDER"], made["MODE"], made["FI_EFA_FORK_SAFE"]) == ("tcp", "fast", "1")
 
 
@@ -188,7 +187,7 @@ def test_everything_a_sweep_may_ask_for_has_its_field() -> None:
         "volume_gb": 100,
         "hyperparameters": {"epochs": 3},
     }
-    made = body(asked, instances=2)
+    made = body(asked, replace(SPOT, instances=2))
     assert made["Environment"] == {"SWEEP_CHECKPOINT_EVERY_S": "300", "MODE": "fast"}
     assert made["AlgorithmSpecification"]["MetricDefinitions"] == [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
     assert made["AlgorithmSpecification"]["EnableSageMakerMetricsTimeSeries"] is True
@@ -206,7 +205,7 @@ def test_on_demand_says_how_long_to_wait_for_a_machine_within_sagemakers_bounds(
 
 
 PLAN = "arn:aws:sagemaker:eu-west-1:123456789012:training-plan/nightly"
-COMMITTED = replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, purchase=Purchase.COMMITTED), plan_arn=PLAN)
+COMMITTED = replace(ON_DEMAND, lane=replace(ON_DEMAND.lane, purchase=Purchase.COMMITTED), site=PLAN)
 
 
 def test_a_training_plan_is_drawn_on_by_its_arn_and_never_as_spot() -> None:
@@ -216,7 +215,7 @@ def test_a_training_plan_is_drawn_on_by_its_arn_and_never_as_spot() -> None:
     assert "TrainingPlanArn" not in body()["ResourceConfig"]
 
 
-@pytest.mark.parametrize("place", [replace(COMMITTED, plan_arn=""), replace(ON_DEMAND, plan_arn=PLAN)])
+@pytest.mark.parametrize("place", [replace(COMMITTED, site=""), replace(ON_DEMAND, site=PLAN)])
 def test_what_is_bought_and_the_training_plan_must_agree(place: Place) -> None:
     with pytest.raises(InvalidRequest, match="training plan"):
         body(place=place)
@@ -227,7 +226,7 @@ def test_spot_waits_at_least_as_long_as_it_may_run() -> None:
 
 
 def test_checkpoints_belong_to_the_task_so_that_the_next_attempt_goes_on() -> None:
-    shared = make_template(sweep({"checkpoints": {}}), DIGEST, "eu-west-1", "nightly", SITE)
+    shared = template(sweep({"checkpoints": {}}), digest=DIGEST)
     first, second = (make_request(shared, TASK, SPOT, attempt, 3000).body for attempt in (1, 2))
     assert first["CheckpointConfig"] == second["CheckpointConfig"]
     assert first["TrainingJobName"] != second["TrainingJobName"]
@@ -244,7 +243,7 @@ points = st.dictionaries(
 def test_the_same_arguments_make_the_same_bytes_and_the_hash_covers_them(
     point: dict[str, Any], number: int, attempt: int
 ) -> None:
-    shared = make_template(sweep(), DIGEST, "eu-west-1", "nightly", SITE)
+    shared = template(sweep(), digest=DIGEST)
     task = replace(TASK, point=point, number=number)
     one, two = (make_request(shared, task, SPOT, attempt, 3000) for _ in range(2))
     assert canonical(one.body) == canonical(two.body)

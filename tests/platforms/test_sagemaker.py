@@ -4,59 +4,64 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.errors import CloudError, InvalidRequest, QuotaExceeded, Unreachable, UsageError
-from orchestrator.platforms.conformance import Conformance, Subject
-from orchestrator.platforms.registry import make_platform
-from orchestrator.platforms.sagemaker.job import SageMaker
-from orchestrator.platforms.sagemaker.stage import Site, stage
+from orchestrator.errors import CloudError, InvalidRequest, QuotaExceeded, Unreachable
+from orchestrator.platforms.conformance import TRAINING, Conformance, Subject
+from orchestrator.platforms.registry import make_planning, make_runner
+from orchestrator.platforms.sagemaker.runner import SageMakerRunner
 from orchestrator.platforms.source import pack
-from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
-from tests.platforms.sweeps import sweep
+from orchestrator.wire.task import Lane, Place, Purchase
+from tests.platforms.sweeps import staging, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.platforms.base import Staging
+
 REGION, ELSEWHERE = "eu-west-1", "us-west-2"
-TRAIN = """
-import argparse, sys, time
-options = argparse.ArgumentParser()
-options.add_argument("--then")
-options.add_argument("--another")
-then = options.parse_known_args()[0].then
-print("loss=0.25", flush=True)
-if then == "hang":
-    time.sleep(600)
-if then == "fail":
-    raise ValueError("the loss is not a number")
-"""
 
 
 @pytest.fixture
-def subject(cloud_environment: dict[str, str], tmp_path: Path, name: str) -> Subject:
-    (tmp_path / "train.py").write_text(TRAIN)
-    clients, buckets = Clients(), cloud_environment["SWEEP_REGION_BUCKET"]
-    bucket = S3(clients, REGION, buckets.format(region=REGION))
-    bucket.put_once(f"{name}/data.txt", b"1,2,3")
-    site = Site(buckets, cloud_environment["SWEEP_ROLE"], "ada")
-    metrics = {"metrics": {"loss": "loss=([0-9.]+)"}, "hyperparameters": {"known": 1}}
-    template = stage(sweep(metrics), pack(tmp_path), REGION, name, site, bucket)
-    place = Place(Lane("sagemaker", REGION, "ml.c5.xlarge", Purchase.ON_DEMAND), bucket.uri(f"{name}/"), rate=3600.0)
-    task = Task(10, "key", "paris@1", {"then": "end"}, (place,), Limits(3600))
+def bucket(cloud_environment: dict[str, str], name: str) -> S3:
+    bucket = S3(Clients(), REGION, cloud_environment["SWEEP_REGION_BUCKET"].format(region=REGION))
+    bucket.put_once(f"{name}/data/rows.txt", b"1,2,3")
+    return bucket
+
+
+def staged(code: str, train: dict[str, Any], bucket: S3, folder: Path, name: str) -> Staging:
+    """Return what `submit` would stage the Region with, once this code lies in its bucket."""
+    (folder / "train.py").write_text(code)
+    package = pack(folder)
+    bucket.put_once(f"{name}/{package.digest}.tar.gz", package.body)
+    return staging(
+        sweep(train, {"instance_types": ["ml.c5.xlarge"]}),
+        region=REGION,
+        run=name,
+        source=bucket.uri(f"{name}/{package.digest}.tar.gz"),
+        output=bucket.uri(f"runs/{name}"),
+    )
+
+
+@pytest.fixture
+def subject(bucket: S3, cloud_environment: dict[str, str], tmp_path: Path, name: str) -> Subject:
+    train = {"metrics": {"loss": "loss=([0-9.]+)"}, "hyperparameters": {"known": 1}}
+    lane = Lane("sagemaker", REGION, "ml.c5.xlarge", Purchase.ON_DEMAND)
+    place = Place(lane, bucket.uri(f"{name}/data/"), rate=3600.0)
     return Subject(
-        connect=lambda: make_platform("sagemaker", Clients()),
-        template=template,
+        planning=make_planning("sagemaker", {"role": cloud_environment["SWEEP_ROLE"]}),
+        connect=lambda: make_runner("sagemaker", Clients()),
+        staging=staged(TRAINING, train, bucket, tmp_path, name),
+        clients=Clients(),
         place=place,
-        elsewhere=replace(place, lane=replace(place.lane, region=ELSEWHERE)),
-        succeeds=task,
-        fails=replace(task, number=20, point={"then": "fail"}),
-        hangs=replace(task, number=30, point={"then": "hang"}),
+        elsewhere=replace(place, lane=replace(lane, region=ELSEWHERE)),
         wait=lambda: time.sleep(0.1),
+        spot=replace(place, lane=replace(lane, purchase=Purchase.SPOT)),
+        pair=replace(place, instances=2),
     )
 
 
@@ -65,13 +70,25 @@ class TestSageMaker(Conformance):
 
 
 def test_a_failures_reason_is_the_trainings_own_last_words(subject: Subject) -> None:
-    subject.connect().start(subject.request(subject.fails))
-    assert "the loss is not a number" in subject.outcome(subject.fails).reason
+    assert "the loss is not a number" in subject.outcome(subject.start(subject.task(1, "fail"))).reason
 
 
-def test_metrics_come_with_the_outcome(subject: Subject) -> None:
-    subject.connect().start(subject.request(subject.succeeds))
-    assert subject.outcome(subject.succeeds).metrics == {"loss": 0.25}
+def test_the_bill_is_billable_time_at_its_rate_and_metrics_come_with_it(subject: Subject) -> None:
+    outcome = subject.outcome(subject.start(subject.task(1)))
+    assert outcome.usd == pytest.approx(outcome.billable_s / 3600 * subject.place.rate)
+    assert outcome.usd > 0
+    assert outcome.metrics == {"loss": 0.25}
+
+
+def test_what_has_ended_since_a_moment_is_told_by_one_call(subject: Subject) -> None:
+    attempt = subject.start(subject.task(1))
+    ended_at = subject.outcome(attempt).ended_at
+    assert ended_at is not None
+    runner, run = subject.connect(), subject.template.run
+    assert runner.ended(REGION, run, ended_at - 60) == {attempt.training}
+    assert runner.ended(REGION, run[:-1], ended_at - 60) == frozenset()
+    assert runner.ended(REGION, run, ended_at + 3600) == frozenset()
+    assert runner.ended(ELSEWHERE, run, 0.0) == frozenset()
 
 
 RANKS = """
@@ -84,22 +101,17 @@ if modes:
 
 
 def test_auto_starts_a_rank_on_each_instance_without_gpus_and_the_environment_reaches_them_all(
-    subject: Subject, tmp_path: Path
+    subject: Subject, bucket: S3, tmp_path: Path, name: str
 ) -> None:
-    (tmp_path / "train.py").write_text(RANKS)
     train = {"parallel": "mpi", "processes_per_instance": "auto", "environment": {"MODE": "fast"}}
-    asked = sweep({**train, "instances": 2, "metrics": {"loss": "loss=([0-9.]+)"}})
-    site = Site(subject.place.s3_uri.split("/")[2], subject.template.request["RoleArn"], "ada")
-    package, bucket = pack(tmp_path), S3(Clients(), REGION, site.bucket)
-    made = replace(subject, template=stage(asked, package, REGION, subject.template.run, site, bucket))
-    task = replace(subject.succeeds, number=40, instances=2)
-    made.connect().start(made.request(task))
-    assert made.outcome(task).metrics == {"loss": 2.0}
+    asked = staged(RANKS, {**train, "metrics": {"loss": "loss=([0-9.]+)"}}, bucket, tmp_path, name)
+    made = replace(subject, staging=asked)
+    assert made.outcome(made.start(made.task(40), made.pair)).metrics == {"loss": 2.0}
 
 
 def test_missing_data_is_refused_at_once(subject: Subject) -> None:
     nowhere = replace(subject.place, s3_uri=subject.place.s3_uri.replace("s3://", "s3://no-such-bucket-"))
-    request = subject.connect().request(subject.template, subject.succeeds, nowhere, 7, 3600)
+    request = subject.request(subject.task(10), nowhere, 7)
     with pytest.raises(InvalidRequest, match=r"^eu-west-1 CreateTrainingJob: could not start the training .*-10-7: "):
         subject.connect().start(request)
 
@@ -107,15 +119,11 @@ def test_missing_data_is_refused_at_once(subject: Subject) -> None:
 def test_a_cloud_that_is_gone_is_unreachable_and_not_not_found(
     subject: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    attempt = subject.attempt(subject.task(10))
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
     with pytest.raises(Unreachable):
-        subject.connect().poll(1, subject.handle(subject.succeeds))
-
-
-def test_an_unknown_platform_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match=r"no platform 'sagemkaer' \(did you mean 'sagemaker'\?\)"):
-        make_platform("sagemkaer", Clients())
+        subject.connect().poll(attempt)
 
 
 class Refusing:
@@ -142,7 +150,7 @@ def test_a_name_in_use_that_cannot_be_found_is_tried_again(subject: Subject) -> 
             Refusing(code="ValidationException", message="Requested resource not found.").describe()  # type: ignore[operator]
 
     with pytest.raises(Unreachable, match="can be neither started nor found"):
-        SageMaker(Undecided(code="ResourceInUse")).start(subject.request(subject.succeeds))  # type: ignore[arg-type]
+        SageMakerRunner(Undecided(code="ResourceInUse")).start(subject.request(subject.task(10)))  # type: ignore[arg-type]
 
 
 def test_a_training_that_may_not_be_looked_at_is_not_taken_for_one_never_started(subject: Subject) -> None:
@@ -151,10 +159,10 @@ def test_a_training_that_may_not_be_looked_at_is_not_taken_for_one_never_started
             Refusing(code="AccessDeniedException", message="no sagemaker:DescribeTrainingJob").describe()  # type: ignore[operator]
 
     with pytest.raises(CloudError, match=r"is there, but not to be looked at: .*no sagemaker:DescribeTrainingJob"):
-        SageMaker(Hidden(code="ResourceInUse")).start(subject.request(subject.succeeds))  # type: ignore[arg-type]
+        SageMakerRunner(Hidden(code="ResourceInUse")).start(subject.request(subject.task(10)))  # type: ignore[arg-type]
 
 
 def test_a_quota_of_nothing_is_a_quota_refusal(subject: Subject) -> None:
     clients = Refusing(code="ResourceLimitExceeded", message="The account-level service limit is 0 Instances")
     with pytest.raises(QuotaExceeded, match="account-level service limit"):
-        SageMaker(clients).start(subject.request(subject.succeeds))  # type: ignore[arg-type]
+        SageMakerRunner(clients).start(subject.request(subject.task(10)))  # type: ignore[arg-type]

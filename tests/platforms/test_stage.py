@@ -7,28 +7,14 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import SettingsError, SpecError, UsageError
-from orchestrator.platforms.sagemaker.stage import Site, make_template, stage
-from orchestrator.platforms.source import Package
 from orchestrator.wire.template import Template
-from tests.platforms.sweeps import ROLE, SITE, sweep
+from tests.platforms.sweeps import ROLE, sweep, template
 
 FRAMEWORK = {"image": None, "framework": {"name": "pytorch", "version": "2.8.0", "python": "py312"}}
 
 
-def made(
-    train: dict[str, Any] | None = None, types: tuple[str, ...] = ("ml.g5.xlarge",), site: Site = SITE
-) -> Template:
-    return make_template(sweep(train, {"instance_types": list(types)}), "abc", "eu-west-1", "nightly", site)
-
-
-class Uploads:
-    region = "eu-west-1"
-
-    def __init__(self) -> None:
-        self.there: dict[str, bytes] = {}
-
-    def put_once(self, key: str, body: bytes) -> bool:
-        return self.there.setdefault(key, body) is body
+def made(train: dict[str, Any] | None = None, types: tuple[str, ...] = ("ml.g5.xlarge",), role: str = ROLE) -> Template:
+    return template(sweep(train, {"instance_types": list(types)}), role=role)
 
 
 @pytest.fixture
@@ -52,14 +38,6 @@ def sdk(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return asked
 
 
-def test_sources_are_uploaded_once_under_their_content() -> None:
-    s3, package = Uploads(), Package("abc", b"archive", ("train.py",))
-    one = stage(sweep(), package, "eu-west-1", "nightly", SITE, s3)  # type: ignore[arg-type]
-    two = stage(sweep(), package, "eu-west-1", "nightly", SITE, s3)  # type: ignore[arg-type]
-    assert s3.there == {"sources/abc/sourcedir.tar.gz": b"archive"}
-    assert one == two == made()
-
-
 def test_a_template_survives_its_way_through_s3() -> None:
     assert Template.from_json(made({"checkpoints": {}}).to_json()) == made({"checkpoints": {}})
 
@@ -67,7 +45,10 @@ def test_a_template_survives_its_way_through_s3() -> None:
 def test_everything_lies_in_the_region_that_uses_it() -> None:
     shared = made({"image": "{account}.dkr.ecr.{region}.amazonaws.com/train:1"})
     assert shared.output == "s3://team-eu-west-1/runs/nightly"
-    assert shared.request["AlgorithmSpecification"]["TrainingImage"] == (
+    assert shared.body["hyperparameters"]["sagemaker_submit_directory"] == (
+        '"s3://team-eu-west-1/sources/abc/sourcedir.tar.gz"'
+    )
+    assert shared.body["request"]["AlgorithmSpecification"]["TrainingImage"] == (
         "123456789012.dkr.ecr.eu-west-1.amazonaws.com/train:1"
     )
     assert (shared.owner, shared.poll_s, shared.checkpoints) == ("ada", 5, False)
@@ -75,15 +56,21 @@ def test_everything_lies_in_the_region_that_uses_it() -> None:
 
 def test_the_account_is_read_from_the_role() -> None:
     with pytest.raises(SettingsError, match="role: not a role's ARN: 'training'"):
-        made({"image": "{account}.dkr/x"}, site=Site("b", "training", "ada"))
-    assert made({"image": "plain"}, site=Site("b", ROLE, "ada"))
+        made({"image": "{account}.dkr/x"}, role="training")
+    assert made({"image": "plain"}, role=ROLE)
+
+
+def test_trainings_without_a_role_are_refused_with_what_to_write() -> None:
+    with pytest.raises(SettingsError, match="role is not set") as caught:
+        made(role="")
+    assert caught.value.hint == 'export SWEEP_ROLE, or write `role = "…"` in sweep.toml'
 
 
 def test_awss_own_image_is_looked_up_for_each_type_of_instance(sdk: list[dict[str, Any]]) -> None:
     shared = made(FRAMEWORK, ("ml.g5.xlarge", "ml.g5.2xlarge", "ml.c5.xlarge"))
     image = "763104351884.dkr.ecr.eu-west-1.amazonaws.com/pytorch-training:2.8.0"
-    assert shared.request["AlgorithmSpecification"]["TrainingImage"] == f"{image}-gpu"
-    assert shared.images == {"ml.c5.xlarge": f"{image}-cpu"}
+    assert shared.body["request"]["AlgorithmSpecification"]["TrainingImage"] == f"{image}-gpu"
+    assert shared.body["images"] == {"ml.c5.xlarge": f"{image}-cpu"}
     assert sdk[0] == {
         "framework": "pytorch",
         "region": "eu-west-1",
@@ -92,6 +79,13 @@ def test_awss_own_image_is_looked_up_for_each_type_of_instance(sdk: list[dict[st
         "instance_type": "ml.g5.xlarge",
         "image_scope": "training",
     }
+
+
+def test_no_image_is_looked_up_for_another_platforms_types(sdk: list[dict[str, Any]]) -> None:
+    made(FRAMEWORK, ("g5.xlarge", "ml.g5.xlarge"))
+    assert [asked["instance_type"] for asked in sdk] == ["ml.g5.xlarge"]
+    with pytest.raises(SpecError, match=r"where.instance_types: none of these is SageMaker's"):
+        made(FRAMEWORK, ("g5.xlarge",))
 
 
 def test_a_framework_version_aws_has_not_is_one_clear_line(sdk: list[dict[str, Any]]) -> None:
@@ -109,6 +103,6 @@ def test_a_missing_sdk_is_one_clear_line_that_says_what_to_install(monkeypatch: 
 
 def test_tensorflow_is_told_where_its_model_goes(sdk: list[dict[str, Any]]) -> None:
     shared = made({"image": None, "framework": {"name": "tensorflow", "version": "2.19.0"}})
-    assert shared.hyperparameters["model_dir"] == '"/opt/ml/model"'
-    assert "model_dir" not in made().hyperparameters
+    assert shared.body["hyperparameters"]["model_dir"] == '"/opt/ml/model"'
+    assert "model_dir" not in made().body["hyperparameters"]
     assert sdk[0]["framework"] == "tensorflow"

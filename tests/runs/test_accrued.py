@@ -17,9 +17,8 @@ LANE = Lane("sagemaker", "us-east-1", "ml.g5.xlarge", Purchase.SPOT)
 NOON = 1_795_000_000.0
 
 
-def meter(now: float, instances: int = 1) -> Meter:
-    sweep = make_sweep(train__instances=instances)
-    return Meter(Plan(sweep, "market", (Dataset("alps@1", 10),), (), lots=(Lot(LANE, 0.5, 4),)), now)
+def meter(now: float) -> Meter:
+    return Meter(Plan(make_sweep(), "market", (Dataset("alps@1", 10),), (), lots=(Lot(LANE, 0.5, 4),)), now)
 
 
 def known(state: TaskState = TaskState.RUNNING, **facts: Any) -> Known:
@@ -29,7 +28,7 @@ def known(state: TaskState = TaskState.RUNNING, **facts: Any) -> Known:
 
 def test_an_hour_costs_the_lanes_price_for_each_instance() -> None:
     assert meter(NOON + 3600).accrued(known()) == Accrued(3600, 0.5)
-    assert meter(NOON + 3600, instances=4).accrued(known()) == Accrued(3600, 2.0)
+    assert meter(NOON + 3600).accrued(known(instances=4)) == Accrued(3600, 2.0)
 
 
 def test_what_the_result_says_already_is_not_counted_twice() -> None:

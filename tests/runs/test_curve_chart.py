@@ -17,8 +17,8 @@ from orchestrator.wire.result import TaskState
 def row(task: int, **changes: Any) -> TaskRow:
     fields: dict[str, Any] = {
         "task": task, "dataset": "alps@1", "point": {"lr": 0.1 * (task + 1), "batch": 32}, "state": TaskState.DONE,
-        "attempt": 1, "region": "", "instance_type": "", "purchase": "", "training": "", "seconds": 1.0, "usd": 0.0,
-        "metrics": {}, "reason": "", "curves": {"loss": [(1, 3), (2, 2), (3, 1.5)]},
+        "attempt": 1, "platform": "", "region": "", "instance_type": "", "purchase": "", "training": "",
+        "seconds": 1.0, "usd": 0.0, "metrics": {}, "reason": "", "curves": {"loss": [(1, 3), (2, 2), (3, 1.5)]},
     }  # fmt: skip
     return TaskRow(**fields | changes)
 

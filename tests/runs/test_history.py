@@ -73,13 +73,23 @@ def memory(database_url: str) -> Memory:
 def test_a_finished_task_is_a_row_with_its_data_and_all_its_numbers(memory: Memory) -> None:
     memory.run(
         "one",
-        {1: [attempt(hours=2.0)], 7: [attempt(lane=ON_DEMAND, hours=0.5)]},
+        {1: [attempt(hours=2.0, instances=2)], 7: [attempt(lane=ON_DEMAND, hours=0.5)]},
         train__hyperparameters={"depth": 18, "note": "text"},
-        train__instances=2,
     )
     assert memory.learned() == [
-        ("us-east-1", "ml.g5.xlarge", "spot", 2, 100, '{"depth":18,"epochs":2,"exact":true}', 2.0),
-        ("eu-west-1", "ml.g5.xlarge", "on_demand", 2, 200, '{"depth":18,"epochs":3,"exact":true}', 0.5),
+        ("sagemaker", "us-east-1", "ml.g5.xlarge", "spot", 2, 100, '{"depth":18,"epochs":2,"exact":true}', 2.0),
+        ("sagemaker", "eu-west-1", "ml.g5.xlarge", "on_demand", 1, 200, '{"depth":18,"epochs":3,"exact":true}', 0.5),
+    ]
+
+
+def test_platforms_are_told_apart(memory: Memory) -> None:
+    elsewhere = replace(SPOT, platform="elsewhere")
+    memory.run("one", {0: [attempt()], 1: [attempt(lane=elsewhere)], 2: [replace(attempt(), billable_s=1800.0)]})
+    assert [row[0] for row in memory.learned()] == ["sagemaker", "elsewhere", "sagemaker"]
+    found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
+    assert found == [
+        ("elsewhere", "us-east-1", "ml.g5.xlarge", 1, pytest.approx(0.4)),
+        ("sagemaker", "us-east-1", "ml.g5.xlarge", 2, pytest.approx(0.45)),
     ]
 
 
@@ -114,7 +124,7 @@ def test_discounts_are_the_median_of_spot_over_all_workloads(memory: Memory) -> 
         paid = replace(attempt(), billable_s=billed * 3600)
         memory.run(run, {0: [paid], 1: [attempt(lane=ON_DEMAND)]}, name=run)
     found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
-    assert found == [("us-east-1", "ml.g5.xlarge", 3, pytest.approx(0.3))]
+    assert found == [("sagemaker", "us-east-1", "ml.g5.xlarge", 3, pytest.approx(0.3))]
     assert history(memory.ledger.engine, "nothing").discounts.equals(discounts(memory.ledger.engine))
 
 
@@ -146,9 +156,9 @@ def test_of_a_long_past_the_newest_tasks_are_looked_at_and_some_from_all_over_a_
     assert 0.95 * TASKS < len(found) <= 1.05 * TASKS
     assert [row[-1] for row in found[:100]] == [3.0] * 100
     assert {row[-1] for row in found[100:]} == {2.0}
-    spot = sum(row[2] == "spot" for row in found)
+    spot = sum(row[3] == "spot" for row in found)
     assert spot == pytest.approx(len(found) / 2, rel=0.05)
-    epochs = [json.loads(row[5])["epochs"] for row in found]
+    epochs = [json.loads(row[6])["epochs"] for row in found]
     assert all(epochs.count(n) == pytest.approx(TASKS / 10, rel=0.2) for n in range(1, 11))
     assert found == memory.learned()
 

@@ -14,6 +14,7 @@ from orchestrator.plan.file import write_plan
 from orchestrator.runs.submission import everything
 from orchestrator.wire.names import resource_name
 from orchestrator.wire.result import TaskState
+from orchestrator.wire.task import Quota
 from tests.fixtures.team import REGIONS
 from tests.runs.test_submit import Killed, arrays_of, kill_after, trainings_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator import Run
+    from orchestrator.wire.task import Lane
     from tests.fixtures.team import Team
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -39,7 +41,7 @@ def test_no_lane_is_ever_fuller_than_its_slots_and_the_longest_task_comes_first(
     *_, last = run.watch(every_s=0.3)
     assert last.counts[TaskState.DONE] == 2 * TASKS
     arrays = run.ledger.arrays(name, [everything(plan)])
-    assert [sent.array.quota and sent.array.quota.lane.region for sent in arrays] == ["eu-west-1", "us-east-1"]
+    assert [sent.array.lot and sent.array.lot.lane.region for sent in arrays] == ["eu-west-1", "us-east-1"]
     for sent, told in zip(arrays, requests["batch"]["SubmitJob"], strict=True):
         points = [plan.task(task, code="").point["x"] for task in sent.array.tasks]
         assert points == [8, 7, 6, 5, 4, 3, 2, 1]
@@ -48,17 +50,22 @@ def test_no_lane_is_ever_fuller_than_its_slots_and_the_longest_task_comes_first(
         # A child that waits for a slot starts after one of those before it has ended.
         assert all(times[n + SLOTS][0] >= times[n][0] for n in range(TASKS - SLOTS))
         (job,) = client("batch").describe_jobs(jobs=[sent.job])["jobs"]
-        assert sent.array.quota
-        assert told["jobQueue"] == f"sweep-{sent.array.quota.lane.region}" == job["jobQueue"].rpartition("/")[2]
-        need = {"consumableResource": resource_name(sent.array.quota.lane), "quantity": 1}
+        assert sent.array.lot
+        assert told["jobQueue"] == f"sweep-{sent.array.lot.lane.region}" == job["jobQueue"].rpartition("/")[2]
+        need = {"consumableResource": slots_of(sent.array.lot.lane), "quantity": 1}
         assert told["consumableResourcePropertiesOverride"] == {"consumableResourceList": [need]}
         found = client("batch").describe_consumable_resource(consumableResource=need["consumableResource"])
         assert (found["totalQuantity"], found["resourceType"]) == (SLOTS, "REPLENISHABLE")
     assert requests["batch"]["CreateConsumableResource"] == [
-        {"consumableResourceName": resource_name(quota.lane), "totalQuantity": SLOTS, "resourceType": "REPLENISHABLE"}
+        {"consumableResourceName": slots_of(lot.lane), "totalQuantity": SLOTS, "resourceType": "REPLENISHABLE"}
         for sent in arrays
-        if (quota := sent.array.quota)
+        if (lot := sent.array.lot)
     ]
+
+
+def slots_of(lane: Lane) -> str:
+    """The resource that counts this lane's instances."""
+    return resource_name(Quota(lane.platform, lane.region, f"{lane.instance_type}/{lane.purchase.value}"))
 
 
 def times_of(run: Run, tasks: list[int]) -> list[tuple[float, float]]:
@@ -126,8 +133,8 @@ def test_a_quota_that_changed_is_told_to_batch_by_the_next_submit(
         plan = team.plan("[1, 2, 3, 4]", data="{campaigns: [alps]}", hang=60)
         runs.append(team.orchestrator().submit(plan, name=f"{name}-{slots}"))
         (sent,) = runs[-1].ledger.arrays(runs[-1].name, [everything(plan)])
-        assert sent.array.quota
-        resource = resource_name(sent.array.quota.lane)
+        assert sent.array.lot
+        resource = slots_of(sent.array.lot.lane)
         assert client("batch").describe_consumable_resource(consumableResource=resource)["totalQuantity"] == slots
         runs[-1].cancel()
     assert [run.status().state for run in runs] == ["cancelled", "cancelled"]
@@ -142,7 +149,7 @@ def test_a_retry_waits_for_its_lane_too_and_leaves_the_quota_as_it_is(
     run = team.orchestrator().submit(plan, name=name)
     list(run.watch(every_s=0.3))
     team.breaks()
-    slots = {"consumableResource": resource_name(plan.shares[0].places[0].lane)}
+    slots = {"consumableResource": slots_of(plan.shares[0].places[0].lane)}
     client("batch").update_consumable_resource(**slots, operation="SET", quantity=5)
     assert str(run.retry()) == "0"
     assert client("batch").describe_consumable_resource(**slots)["totalQuantity"] == 5

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,6 +189,30 @@ class TestRefused:
             team.orchestrator().submit(plan, name=name)
         with pytest.raises(UsageError, match=f"no run '{name}'"):
             team.orchestrator("other.db").run(name)
+
+    def test_a_platform_that_is_not_installed_is_missed_before_anything_is_written(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        lane = replace(plan.shares[0].places[0].lane, platform="sagemkaer")
+        place = replace(plan.shares[0].places[0], lane=lane)
+        moved = replace(plan, shares=(replace(plan.shares[0], places=(place,)), *plan.shares[1:]))
+        with pytest.raises(UsageError, match=r"no platform 'sagemkaer' is installed \(did you mean 'sagemaker'\?\)"):
+            team.orchestrator().submit(moved, name=name)
+        with pytest.raises(UsageError, match=f"no run '{name}'"):
+            team.orchestrator("other.db").run(name)
+
+    def test_a_lane_that_its_platform_does_not_have_is_refused(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        lane = replace(plan.shares[0].places[0].lane, instance_type="c5.xlarge")
+        place = replace(plan.shares[0].places[0], lane=lane)
+        moved = replace(plan, shares=(replace(plan.shares[0], places=(place,)), *plan.shares[1:]))
+        with pytest.raises(UsageError, match=r"^sagemaker/us-east-1/c5\.xlarge/spot: SageMaker has no instance type"):
+            team.orchestrator().submit(moved, name=name)
+
+    def test_trainings_that_need_a_role_miss_it_before_anything_is_written(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        team.settings = team.settings.model_copy(update={"role": None})
+        with pytest.raises(SettingsError, match="role is not set"):
+            team.orchestrator().submit(plan, name=name)
 
     def test_settings_that_are_missing_are_named(self, team: Team) -> None:
         orchestrator = team.orchestrator()

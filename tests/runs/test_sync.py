@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -25,6 +26,16 @@ def test_an_empty_database_learns_a_run_from_the_bucket(team: Team, name: str) -
     assert elsewhere.status() == run.status()
     assert elsewhere.results() == run.results()
     assert elsewhere.sync() == 0
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_logs_need_no_database_that_knows_the_run(team: Team, name: str) -> None:
+    list(team.orchestrator().submit(team.plan("[2]"), name=name).watch(every_s=0.3))
+    elsewhere = team.orchestrator("empty.db").run(name)
+    lines = list(elsewhere.logs())
+    assert {line.task for line in lines if line.text == "read 8 bytes"} == {0, 1}
+    assert list(elsewhere.logs(Ranges.of([1]))) == [line for line in lines if line.task == 1]
+    assert lines == sorted(lines, key=lambda line: line.task)
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

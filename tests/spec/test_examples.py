@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.planner.solve import solve
-from orchestrator.spec.reader import read
+from orchestrator.rules import read_sweep as read
 from orchestrator.spec.schema import schema
 from tests.fixtures.sweeps import candidate, make_market
 

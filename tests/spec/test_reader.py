@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,8 @@ from orchestrator.spec.reader import read
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from orchestrator.spec.sweep import Sweep
 
 GOOD = """\
 name: grid
@@ -66,6 +69,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("  source: code", "  sorce: code", "sweep.yaml:4:3: unknown key 'sorce' (did you mean 'source'?)"),
         ("step: 2", "stp: 2", "sweep.yaml:9:27: unknown key 'stp' (did you mean 'step'?)"),
         ("runtime:", "folder: x\nruntime:", "sweep.yaml:13:1: unknown key 'folder'"),
+        ("where:", "where:\n  named_types: [x]", "sweep.yaml:11:3: unknown key 'named_types'"),
         ("name: grid", "name: grid\nname: other", "sweep.yaml:2:1: the key 'name' comes twice (keep one)"),
         ("name: grid", "data: {}", "sweep.yaml:1:1: name is missing"),
         ("  source: code\n", "", "sweep.yaml:2:1: train.source is missing"),
@@ -73,18 +77,53 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("image: registry/steering:1", "framework: {name: pytorch, version: 2.10}", "sweep.yaml:5:39: train.framework"),
         ("runtime:", "retries: many\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got 'many'"),
         ("runtime:", "retries: true\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got true"),
-        ("  image:", "  parallel: smddp\n  image:", "sweep.yaml:12:20: smddp does not run on ml.g5.xlarge (it runs on"),
-        (
-            "image: registry/steering:1",
-            "parallel: horovod\n  framework: {name: pytorch, version: '2.8.0'}",
-            "sweep.yaml:6:39: AWS's pytorch 2.8.0 images have no Horovod (set train.image to an image of your own",
-        ),
         (
             "  image:",
             "  processes_per_instance: two\n  image:",
             "sweep.yaml:5:27: expected a number of processes or auto",
         ),
         ("[ml.g5.xlarge]", "[]", "sweep.yaml:11:19: where.instance_types: there is nothing in it (name at least one)"),
+        (
+            "instance_types: [ml.g5.xlarge]",
+            "regions: []",
+            "sweep.yaml:11:3: where: neither instance_types nor resources",
+        ),
+        (
+            "instance_types: [ml.g5.xlarge]",
+            "resources: {gpu: [A10]}",
+            "sweep.yaml:11:21: no GPU is known as 'A10' (did you mean 'A10G'?)",
+        ),
+        (
+            "instance_types: [ml.g5.xlarge]",
+            "resources: {memory: 64gb}",
+            "sweep.yaml:11:23: not a size of memory: '64gb' (write it like 64GB or 64GiB)",
+        ),
+        (
+            "instance_types: [ml.g5.xlarge]",
+            "resources: {gpu_memory: 16}",
+            "sweep.yaml:11:27: expected a size of memory, got 16 (write it like 64GB or 64GiB)",
+        ),
+        (
+            "instance_types: [ml.g5.xlarge]",
+            "resources: {}",
+            "sweep.yaml:11:14: where.resources: there is nothing in it",
+        ),
+        (
+            "instance_types: [ml.g5.xlarge]",
+            "resources: {gpu_mem: 1GB}",
+            "sweep.yaml:11:15: unknown key 'gpu_mem' (did you mean 'gpu_memory'?)",
+        ),
+        (
+            "[ml.g5.xlarge]",
+            "[ml.g5.xlarge]\n  resources: {gpus: 1, efa: true}",
+            "sweep.yaml:12:14: none of the instance types has efa: true (ask for less",
+        ),
+        ("  image:", "  instances: [1, two]\n  image:", "sweep.yaml:5:18: train.instances: expected a number of"),
+        (
+            "runtime:",
+            "platforms: {sagemaker: 3}\nruntime:",
+            "sweep.yaml:13:24: platforms.sagemaker: expected a mapping",
+        ),
         ("runtime:", "retries: 11\nruntime:", "sweep.yaml:13:10: retries: should be less than or equal to 10, got 11"),
         ("runtime:", "data:\nruntime:", "sweep.yaml:13:6: data: expected a mapping, got nothing"),
         ("[1e-4, 1e-3]", "[]", "sweep.yaml:8:7: the list is empty (an axis needs at least one value)"),
@@ -148,6 +187,60 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
 def test_what_is_wrong_is_told_with_its_place(folder: Path, before: str, after: str, said: str) -> None:
     assert before in GOOD
     assert complaint(folder, GOOD.replace(before, after, 1)).startswith(said)
+
+
+@dataclass(frozen=True)
+class Complaint:
+    message: str
+    hint: str
+    at: tuple[str | int, ...]
+
+
+@pytest.mark.parametrize(
+    ("at", "where"),
+    [
+        (("where", "instance_types", 0), "11:20"),
+        (("train", "image"), "5:10"),
+        (("train", "environment", "HOME"), "3:3"),
+        (("space", "lr", 1), "8:14"),
+        (("space", "epochs", "range", 0), "9:20"),
+        ((), "1:1"),
+    ],
+)
+def test_what_others_complain_of_is_told_with_its_place(folder: Path, at: tuple[str | int, ...], where: str) -> None:
+    (folder / "sweep.yaml").write_text(GOOD)
+    with pytest.raises(SpecError) as caught:
+        read(folder / "sweep.yaml", check=lambda _: [Complaint("this cannot be", "leave it out", at)])
+    assert str(caught.value) == f"{folder}/sweep.yaml:{where}: this cannot be (leave it out)"
+
+
+def test_a_key_that_a_platform_does_not_know_is_told_where_it_stands(folder: Path) -> None:
+    (folder / "sweep.yaml").write_text(GOOD + "platforms:\n  sagemaker: {warm: 30m}\n")
+    complaint = Complaint("unknown key 'warm'", "", ("platforms", "sagemaker", "warm"))
+    with pytest.raises(SpecError, match=r"sweep.yaml:15:15: unknown key 'warm'$"):
+        read(folder / "sweep.yaml", check=lambda _: [complaint])
+
+
+def test_of_several_complaints_the_first_in_the_file_is_told(folder: Path) -> None:
+    (folder / "sweep.yaml").write_text(GOOD)
+    complaints = [Complaint("late", "", ("where",)), Complaint("early", "", ("train",)), Complaint("b", "", ("train",))]
+    with pytest.raises(SpecError, match=r"sweep.yaml:3:3: early$"):
+        read(folder / "sweep.yaml", check=lambda _: iter(complaints))
+
+
+def test_whoever_checks_is_asked_once_about_a_sweep_that_is_right_otherwise(folder: Path) -> None:
+    asked: list[Sweep] = []
+
+    def check(sweep: Sweep) -> list[Complaint]:
+        asked.append(sweep)
+        return []
+
+    (folder / "sweep.yaml").write_text(GOOD)
+    assert asked == [read(folder / "sweep.yaml", check)]
+    (folder / "sweep.yaml").write_text(GOOD.replace("name: grid", "name: 12"))
+    with pytest.raises(SpecError):
+        read(folder / "sweep.yaml", check)
+    assert len(asked) == 1
 
 
 def test_a_misspelt_key_is_told_before_the_key_that_it_makes_missing(folder: Path) -> None:

@@ -16,8 +16,7 @@ from tests.fixtures.sweeps import make_sweep
     ("written", "meant"), [("horovod", "mpi"), ("ddp", "torchrun"), ("pytorchddp", "torchrun"), ("smddp", "smddp")]
 )
 def test_each_way_of_starting_processes_has_one_name(written: str, meant: str) -> None:
-    sweep = make_sweep(train__parallel=written, where__instance_types=["ml.p4d.24xlarge"])
-    assert sweep.train.parallel == meant
+    assert make_sweep(train__parallel=written).train.parallel == meant
 
 
 def test_how_many_processes_start_is_left_to_the_instance_unless_the_file_says_it() -> None:
@@ -32,6 +31,46 @@ def test_a_sweep_is_the_same_after_being_stored() -> None:
         data={"recorded_from": "2026-01-01", "tags": ["rain"]},
     )
     assert Sweep.model_validate(sweep.model_dump(mode="json")) == sweep
+
+
+def test_instances_are_a_number_or_numbers_to_choose_from() -> None:
+    assert make_sweep().train.instance_counts == (1,)
+    assert make_sweep(train__instances=4).train.instance_counts == (4,)
+    choice = make_sweep(train__instances=[1, 2, 4])
+    assert choice.train.instance_counts == (1, 2, 4)
+    assert Sweep.model_validate(choice.model_dump(mode="json")) == choice
+
+
+def test_checkpoints_fit_other_numbers_of_instances_only_if_the_file_says_so() -> None:
+    checkpoints = [make_sweep(train__checkpoints=body).train.checkpoints for body in ({}, {"any_instances": True})]
+    assert [one.any_instances for one in checkpoints if one] == [False, True]
+
+
+def test_what_only_one_platform_can_honour_is_kept_as_it_is() -> None:
+    body = {"sagemaker": {"warm_pool": "30m", "nested": [{"a": 1}]}, "elsewhere": {}}
+    sweep = make_sweep(platforms=body, where__platforms=["sagemaker", "elsewhere"])
+    assert sweep.platforms == body
+    assert sweep.where.platforms == ["sagemaker", "elsewhere"]
+    assert (make_sweep().platforms, make_sweep().where.platforms) == ({}, [])
+
+
+def test_whoever_wants_horovod_is_remembered_until_the_sweep_is_stored() -> None:
+    sweep = make_sweep(train__parallel="horovod")
+    assert sweep.train.wants_horovod
+    assert not make_sweep(train__parallel="mpi").train.wants_horovod
+    assert not Sweep.model_validate(sweep.model_dump(mode="json")).train.wants_horovod
+
+
+def test_every_parameter_is_known_with_the_place_of_its_values() -> None:
+    space = {"a": ["x", "y"], "b": {"zip": {"c": [1, 2], "d": {"range": [1, 2]}}}, "e": "bool"}
+    found = make_sweep(space=space, runtime=1, train__hyperparameters={"f": "z"}).parameters
+    assert [(one.name, one.values, one.value_at(1)) for one in found] == [
+        ("a", ("x", "y"), ("space", "a", 1)),
+        ("c", (1, 2), ("space", "b", "zip", "c", 1)),
+        ("d", (), ("space", "b", "zip", "d", 1)),
+        ("e", (False, True), ("space", "e", 1)),
+        ("f", ("z",), ("train", "hyperparameters", "f")),
+    ]
 
 
 def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> None:
@@ -54,26 +93,28 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"train__processes_per_instance": 2}, "single is one process an instance"),
         ({"train__mpi_options": "-x A"}, "single does not use mpirun"),
         ({"train__environment": {"a-b": "1"}}, "cannot name an environment variable"),
-        ({"train__environment": {"A": "x" * 513}}, "513 characters are too many"),
         ({"train__environment": {"A": "\0"}}, "a NUL character"),
-        ({"train__environment": {f"A{n}": "" for n in range(96)}}, "96 environment variables"),
         ({"train__environment": {"A": 1}}, "valid string"),
-        ({"train__metrics": {f"m{n}": "(x)" for n in range(41)}}, "41 metrics"),
         ({"train__metrics": {"": "(x)"}}, "1 to 255 characters"),
-        ({"train__metrics": {"m": "(x)" + "x" * 500}}, "a regex of 503 characters is too long"),
         ({"train__metrics": {"m": "(x)(y)"}}, "the regex has 2 groups, not one"),
-        ({"train__hyperparameters": {"sagemaker_program": "x"}}, "is taken"),
+        ({"train__hyperparameters": {"sweep_task": "x"}}, "names that begin with sweep_ are not passed to your code"),
         ({"train__hyperparameters": {"a b": "x"}}, "cannot name a parameter"),
         ({"train__hyperparameters": {"a" * 257: "x"}}, "cannot name a parameter"),
         ({"train__hyperparameters": {"a": float("inf")}}, "inf is not a finite number"),
-        ({"train__hyperparameters": {"a": "x" * 2500}}, "2500 characters are too many"),
-        ({"train__hyperparameters": {f"h{n}": 1 for n in range(89)}}, "91 parameters and hyperparameters"),
         ({"train__hyperparameters": {"lr": 1}}, "also in train.hyperparameters"),
         ({"train__checkpoints": {"every": "0s"}}, "is not between 1s and 1d"),
         ({"train__volume_gb": 0}, "greater than or equal to 1"),
-        ({"train__instances": 0}, "greater than or equal to 1"),
+        ({"train__instances": 0}, "expected a number of instances, or a list of them from 1 on, got 0"),
+        ({"train__instances": True}, "expected a number of instances, or a list of them from 1 on, got true"),
+        ({"train__instances": "2"}, "expected a number of instances, or a list of them from 1 on, got '2'"),
+        ({"train__instances": []}, "there is nothing in it"),
+        ({"train__instances": [1, 0]}, "expected a number of instances from 1 on, got 0"),
+        ({"train__instances": [1, 2.0]}, "expected a number of instances from 1 on, got 2.0"),
+        ({"train__instances": [1, 4, 2]}, "2 stands after 4"),
+        ({"train__instances": [1, 2, 2]}, "2 is listed twice"),
+        ({"train__checkpoints": {"any_instances": "yes"}}, "valid boolean"),
         ({"space": {"a": {"zip": {"lr": [1]}}, "lr": [1]}, "runtime": 1}, "parameter 'lr' is in two axes"),
-        ({"space": {"sagemaker_x": [1]}, "runtime": 1}, "is taken"),
+        ({"space": {"sweep_x": [1]}, "runtime": 1}, "is taken"),
         ({"space": {n: {"range": [1, 10**5]} for n in "abc"}, "runtime": 1}, "1.0e+15 points are too many"),
         ({"runtime": "name * 2", "train__hyperparameters": {"name": "x"}}, "name is text, not a number"),
         ({"runtime": "lr", "space": {"lr": [1, "big"]}}, "lr is text, not a number"),
@@ -83,7 +124,19 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"sizes": ["epochs"]}, "the runtime says already what it depends on"),
         ({"runtime": True}, "expected hours or an expression, got true"),
         ({"runtime": float("nan")}, "is not above 0"),
-        ({"where": {"instance_types": []}}, "at least 1 item"),
+        ({"where": {"instance_types": []}}, "where.instance_types: there is nothing in it"),
+        ({"where": {}}, "neither instance_types nor resources"),
+        ({"where__platforms": ["sagemaker", "sagemaker"]}, "'sagemaker' is listed twice"),
+        ({"where__resources": {"gpus": 8}}, "none of the instance types has gpus: 8"),
+        (
+            {"where": {"resources": {"gpus": 1}}, "runtime": {"ml.c5.xlarge": 1}},
+            "has not what where.resources asks for",
+        ),
+        (
+            {"where": {"resources": {"gpus": 1}}, "runtime": {"ml.new.large": 1}},
+            "has not what where.resources asks for",
+        ),
+        ({"platforms": {"sagemaker": None}}, "valid dictionary"),
         ({"where": {"instance_types": ["a", "a"]}}, "'a' is listed twice"),
         ({"where__purchases": ["spot", "spot"]}, "'spot' is listed twice"),
         ({"where__purchases": ["cheap"]}, "'spot', 'on_demand' or 'committed'"),

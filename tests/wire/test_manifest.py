@@ -29,7 +29,14 @@ LANES = st.builds(
     instance_type=st.just("ml.g5.xlarge"),
     purchase=st.sampled_from(Purchase),
 )
-PLACES = st.builds(Place, lane=LANES, s3_uri=ANY_TEXT.map("s3://".__add__), rate=st.floats(0, 100))
+PLACES = st.builds(
+    Place,
+    lane=LANES,
+    s3_uri=ANY_TEXT.map("s3://".__add__),
+    rate=st.floats(0, 100),
+    site=ANY_TEXT,
+    instances=st.integers(1, 64),
+)
 TASKS = st.builds(
     Task,
     number=st.integers(0, 10**9),
@@ -38,7 +45,6 @@ TASKS = st.builds(
     point=st.dictionaries(ANY_TEXT, SCALARS, max_size=4),
     places=st.lists(PLACES, min_size=1, max_size=3).map(tuple),
     limits=st.builds(Limits, max_runtime_s=st.integers(1), envelope=st.one_of(st.none(), st.floats(0, 1e6))),
-    instances=st.integers(1, 64),
     after=st.integers(0, 99),
 )
 

@@ -15,10 +15,12 @@ from orchestrator.wire.names import (
     canonical,
     digest,
     index_key,
+    resource_name,
     submission_of_manifest,
     training_name,
     valid_run_name,
 )
+from orchestrator.wire.task import Quota
 
 TRAINING = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 """SageMaker's rule for a training's name."""
@@ -87,3 +89,19 @@ def test_values_that_differ_in_kind_differ_in_digest(values: list[object]) -> No
 def test_nan_has_no_spelling() -> None:
     with pytest.raises(ValueError, match="Out of range"):
         canonical(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("quota", "name"),
+    [
+        ("ml.g5.xlarge/spot", "sweep-sagemaker-us-east-1-ml-g5-xlarge-spot"),
+        ("*/spot", "sweep-sagemaker-us-east-1-all-spot"),
+        ("*/*", "sweep-sagemaker-us-east-1-all-all"),
+        ("L-3819A6DF", "sweep-sagemaker-us-east-1-L-3819A6DF"),
+        ("arn:aws:sagemaker:us-east-1:1:training-plan/p", "sweep-sagemaker-us-east-1-3f61bb190f38"),
+    ],
+)
+def test_a_quota_s_resource_has_a_name_that_batch_takes(quota: str, name: str) -> None:
+    made = resource_name(Quota("sagemaker", "us-east-1", quota))
+    assert re.fullmatch(r"[\w-]{1,128}", made, re.ASCII)
+    assert made == name

@@ -30,6 +30,7 @@ OUTCOMES = st.builds(
     seconds=AMOUNTS,
     billable_s=AMOUNTS,
     usd=AMOUNTS,
+    instances=st.integers(1, 64),
     started_at=st.none() | AMOUNTS,
     ended_at=st.none() | AMOUNTS,
     metrics=st.dictionaries(st.text(), AMOUNTS),
@@ -53,6 +54,9 @@ ATTEMPTS = st.builds(
     request_hash=st.text(),
     max_runtime_s=st.integers(60),
     recorded_at=AMOUNTS,
+    rate=AMOUNTS,
+    site=st.text(),
+    instances=st.integers(1, 64),
 )
 
 

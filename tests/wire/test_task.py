@@ -27,13 +27,13 @@ def test_what_is_no_lane_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("arn", ["", "arn:aws:sagemaker:eu-west-1:123456789012:training-plan/nightly"])
 def test_a_place_comes_back_with_the_training_plan_it_draws_on_and_says_nothing_where_there_is_none(arn: str) -> None:
-    place = Place(Lane("sagemaker", "eu-west-1", "ml.p5.48xlarge", Purchase.COMMITTED), "s3://data/", 1.5, arn)
+    place = Place(Lane("sagemaker", "eu-west-1", "ml.p5.48xlarge", Purchase.COMMITTED), "s3://data/", 1.5, arn, 2)
     body = json.loads(json.dumps(place.to_json()))
     assert Place.from_json(body) == place
-    assert ("plan_arn" in body) == bool(arn)
+    assert ("site" in body) == bool(arn)
 
 
 def test_a_template_comes_back_without_what_a_newer_writer_added() -> None:
-    template = Template("sagemaker", "eu-west-1", "run", "me", {"RoleArn": "arn"}, {"a": '"b"'}, "s3://out/", True, 5.0)
+    template = Template("sagemaker", "eu-west-1", "run", "me", {"request": {"RoleArn": "arn"}}, "s3://out/", True, 5.0)
     body = json.loads(json.dumps(template.to_json() | {"new": 1}))
     assert Template.from_json(body) == template

@@ -97,7 +97,7 @@ def _column(name: str) -> Column[dict[str, Any]]:
     return Column(name, lambda row: row[name], right=name in NUMBERS)
 
 
-NUMBERS = ("rows", "bytes", "slots", "usd_per_hour", "usd_per_gb", "per_hour", "discount")
+NUMBERS = ("rows", "bytes", "slots", "units", "usd_per_hour", "usd_per_gb", "per_hour", "discount")
 
 
 @app.command()

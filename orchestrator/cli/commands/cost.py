@@ -55,6 +55,7 @@ def show_invoice(invoice: Invoice) -> None:
 
 
 COLUMNS: tuple[Column[CostRow], ...] = (
+    Column("platform", lambda row: row.platform, if_varied=True),
     Column("region", lambda row: row.region, title="Region"),
     Column("instance_type", lambda row: row.instance_type),
     Column("purchase", lambda row: row.purchase),

@@ -33,6 +33,7 @@ Classic = Annotated[
 class Line:
     """The tasks that go to one lane. They may differ in size, so there is a least and a most of each."""
 
+    platform: str
     region: str
     instance_type: str
     purchase: str
@@ -49,6 +50,7 @@ class Line:
         hours = [share.hours for share in shares]
         usd = [share.usd for share in shares]
         return cls(
+            platform=lane.platform,
             region=lane.region,
             instance_type=lane.instance_type,
             purchase=lane.purchase.value,
@@ -119,21 +121,22 @@ def plan(
 
     Example: sweep plan sweep.yaml -o plan.json
     """
-    from orchestrator.api import read_plan, read_sweep, write_plan
+    from orchestrator.api import read_plan, write_plan
 
     if output is not None and output.is_dir():
         raise UsageError("is a folder", where=str(output), hint="name the file to write")
     seconds = time_limit_seconds(limit)
-    orchestrator = Session.of(context).orchestrator
+    session = Session.of(context)
+    orchestrator = session.orchestrator
     if frontier:
         from orchestrator.cli.frontier import check_picture, show_frontier
 
         check_picture(output)
         if seconds is not None:
             raise UsageError("--frontier takes no time limit", hint="it makes several plans: leave --time-limit out")
-        show_frontier(orchestrator.frontier(read_sweep(sweep), manifest), output, as_json=as_json)
+        show_frontier(orchestrator.frontier(session.read_sweep(sweep), manifest), output, as_json=as_json)
         return
-    made = orchestrator.plan(read_sweep(sweep), manifest, time_limit_s=seconds)
+    made = orchestrator.plan(session.read_sweep(sweep), manifest, time_limit_s=seconds)
     if output is not None:
         write_plan(made, output)
     lines = orchestrator.explain(made, why, manifest) if why is not None else []
@@ -186,6 +189,7 @@ def _bound(gap: float | None) -> str:
 
 
 COLUMNS: tuple[Column[Line], ...] = (
+    Column("platform", lambda line: line.platform, if_varied=True),
     Column("region", lambda line: line.region, title="Region"),
     Column("instance_type", lambda line: line.instance_type),
     Column("purchase", lambda line: line.purchase),

@@ -67,6 +67,7 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("state", lambda row: row.state.value),
         _maybe_estimated(Column("seconds", lambda row: row.seconds, formatting.duration, title="time")),
         _maybe_estimated(Column("usd", lambda row: row.usd, formatting.money, title="cost")),
+        Column("platform", lambda row: row.platform, optional=True, if_varied=True),
         Column("region", lambda row: row.region, optional=True),
         Column("instance_type", lambda row: row.instance_type, optional=True),
         Column("purchase", lambda row: row.purchase, optional=True),

@@ -60,9 +60,10 @@ def submit(
 
     Example: sweep submit plan.json --name nightly-2026-11-20 --watch
     """
-    orchestrator = Session.of(context).orchestrator
+    session = Session.of(context)
+    orchestrator = session.orchestrator
     find_unfinished = _find_nothing if again or dry_run else partial(_plan_under_way, orchestrator, name)
-    plan = _plan_to_submit(orchestrator, file, manifest, find_unfinished, replan=replan)
+    plan = _plan_to_submit(session, file, manifest, find_unfinished, replan=replan)
     if dry_run:
         requests = orchestrator.requests(plan, name=name)
         render.as_json(requests)
@@ -83,7 +84,7 @@ def submit(
 
 
 def _plan_to_submit(
-    orchestrator: Orchestrator,
+    session: Session,
     file: Path,
     manifest: Path | None,
     find_unfinished: Callable[[Sweep], Plan | None],
@@ -94,10 +95,11 @@ def _plan_to_submit(
 
     An unfinished run holds its slots: if its sweep were planned now, its tasks would go elsewhere.
     """
-    from orchestrator.api import read_plan, read_sweep
+    from orchestrator.api import read_plan
 
+    orchestrator = session.orchestrator
     if file.suffix != ".json":
-        sweep = read_sweep(file)
+        sweep = session.read_sweep(file)
         return find_unfinished(sweep) or orchestrator.plan(sweep, classic=manifest)
     if manifest is not None:
         hint = "give the sweep.yaml instead, or plan with --manifest"

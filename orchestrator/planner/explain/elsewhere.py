@@ -113,7 +113,7 @@ def _may_fit(formulation: Formulation, sweep: Sweep) -> bool:
     if only.stranded.size:
         return False
     shortfall = Shortfall(only)
-    missing = shortfall.missing_slots(np.zeros(len(shortfall.slots), dtype=bool))
+    missing = shortfall.missing_steps(np.zeros(len(shortfall.free), dtype=bool))
     return float(missing.max(initial=0.0)) < 1e-6
 
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.catalog.market import ANY
 from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
-    find_enough_slots,
+    find_enough_units,
     round_up_to_minutes,
 )
 from orchestrator.planner.hours.sizes import named_size
 from orchestrator.spec.duration import HOUR, spell
-from orchestrator.wire.task import Purchase
+from orchestrator.wire.task import Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from orchestrator.errors import SweepError
-    from orchestrator.planner.explain.remedies import QuotaRaise
-    from orchestrator.planner.model.problem import Problem
+    from orchestrator.planner.model.problem import Limit, Problem
     from orchestrator.planner.offer.formulate import Formulation
     from orchestrator.spec.sweep import Sweep
 
@@ -69,8 +67,7 @@ class Refusal:
         )
 
     def _too_few_slots(self, within: Problem) -> InfeasibleError:
-        committed = (self.formulation.offer.lanes["purchase"] == Purchase.COMMITTED.value).to_numpy()
-        raised = find_enough_slots(within, committed)
+        raised = find_enough_units(within, self.formulation.offer.quotas["bought"].to_numpy(dtype=bool))
         short = self._short_limits(raised) if raised else []
         named = [str(limit) for limit in short[:NAMED]]
         if len(short) > NAMED:
@@ -82,28 +79,25 @@ class Refusal:
             hint=", or ".join(remedies) or "ask for fewer tasks",
         )
 
-    def _short_limits(self, raised: QuotaRaise) -> list[ShortLimit]:
+    def _short_limits(self, raised: dict[int, int]) -> list[ShortLimit]:
         """Return the limits that bind, those that lack most first."""
-        problem, offer = self._problem, self.formulation.offer
-        lanes, totals = offer.lanes.to_dict("records"), offer.totals.to_dict("records")
-        found = [self._limit_of(_lane(lanes[n]), problem.slots[n], more, lanes[n]) for n, more in raised.lanes.items()]
-        found += [
-            self._limit_of(_total(totals[n]), problem.totals[n].slots, more, totals[n])
-            for n, more in raised.totals.items()
-        ]
+        limits, quotas = self._problem.limits, self.formulation.offer.quotas.to_dict("records")
+        found = [self._limit_of(quotas[number], limits[number], more) for number, more in raised.items()]
         return sorted(found, key=lambda limit: limit.free - limit.wanted)
 
-    def _limit_of(self, name: str, trainings: float, more: int, facts: dict[Any, Any]) -> ShortLimit:
-        """Return a limit of so many trainings at once, which lacks so many `more`."""
-        each, free = self._sweep.train.instances, int(trainings)
-        slots, held = int(facts["slots"]), int(facts["held"])
-        return ShortLimit(name, free * each, (free + more) * each, slots, held, self._holders(facts) if held else "")
+    def _limit_of(self, facts: dict[Any, Any], limit: Limit, more: int) -> ShortLimit:
+        """Return the limit of this quota, which lacks so many units `more`."""
+        quota = Quota(facts["platform"], facts["region"], facts["quota"])
+        free, units, held = int(limit.free), int(facts["units"]), int(facts["held"])
+        return ShortLimit(str(quota), free, free + more, units, held, self._holders(quota) if held else "")
 
-    def _holders(self, facts: dict[Any, Any]) -> str:
-        """Return in words which runs hold slots of this lane or total."""
+    def _holders(self, quota: Quota) -> str:
+        """Return in words which runs hold units of this quota."""
         leases = self.formulation.leases
-        for name in ("platform", "region", "instance_type", "purchase"):
-            leases = leases[(leases[name] == facts.get(name, ANY)) | (facts.get(name, ANY) == ANY)]
+        for name, value in zip(
+            ("platform", "region", "quota"), (quota.platform, quota.region, quota.name), strict=True
+        ):
+            leases = leases[leases[name] == value]
         runs = sorted(leases["run"].unique())
         if not runs:
             return "other runs"
@@ -135,37 +129,28 @@ class Refusal:
 
 @dataclass(frozen=True)
 class ShortLimit:
-    """A limit on instances at once that is too low."""
+    """A quota of which there is too little."""
 
     name: str
     free: int
-    """Slots that this sweep may use."""
+    """Units that this sweep may use."""
     wanted: int
-    """Slots that would do."""
-    slots: int
-    """Slots of the whole quota."""
+    """Units that would do."""
+    units: int
+    """The whole quota."""
     held: int
-    """Slots that other runs hold."""
+    """Units that other runs hold."""
     holders: str
     """The names of these runs."""
 
     def __str__(self) -> str:
-        held = f", as {self.held:,} of its {self.slots:,} are held by {self.holders}" if self.held else ""
-        return f"{self.name}: {self.free:,} of {self.wanted:,} slots{held}"
+        held = f", as {self.held:,} of its {self.units:,} are held by {self.holders}" if self.held else ""
+        return f"{self.name}: {self.free:,} of {self.wanted:,} units{held}"
 
     @property
     def quota(self) -> int:
         """The whole quota that would do."""
         return self.wanted + self.held
-
-
-def _lane(facts: dict[Any, Any]) -> str:
-    return f"{facts['region']} {facts['instance_type']} {facts['purchase']}"
-
-
-def _total(facts: dict[Any, Any]) -> str:
-    purchase = "" if facts["purchase"] == ANY else f" {facts['purchase']}"
-    return f"{facts['region']}{purchase}, all instance types together"
 
 
 def _raise(short: Sequence[ShortLimit]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from orchestrator.planner.solver.optimise import is_large, optimise
 from orchestrator.spec.duration import HOUR, MINUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TypeVar
 
     from orchestrator.planner.model.arrays import Booleans, Floats
@@ -39,17 +39,6 @@ LOOKS = 8
 """Steps that are tried between the first that works and the one before, until they are near enough."""
 LIKELY = 4
 """Limits that are raised one by one, where fluid tasks would fit and whole ones do not."""
-
-
-@dataclass(frozen=True)
-class QuotaRaise:
-    """More trainings at once, under each limit that lacks them: lanes and totals by their numbers."""
-
-    lanes: dict[int, int]
-    totals: dict[int, int]
-
-    def __bool__(self) -> bool:
-        return bool(self.lanes or self.totals)
 
 
 def find_enough_hours(problem: Problem, above: float) -> float | None:
@@ -75,26 +64,25 @@ def find_enough_hours(problem: Problem, above: float) -> float | None:
     return sooner if above < sooner < hours and works(sooner) else hours
 
 
-def find_enough_slots(problem: Problem, fixed: Booleans) -> QuotaRaise | None:
-    """Return by how much quotas must be raised for all tasks to fit; None if that does not help.
+def find_enough_units(problem: Problem, fixed: Booleans) -> dict[int, int] | None:
+    """Return by how many units which limits must be raised, by their numbers, for all tasks to fit.
 
-    `problem` is within its horizon. The slots of `fixed` lanes cannot be raised.
+    None if that does not help. `problem` is within its horizon. The limits that are `fixed` cannot be raised.
     """
     shortfall = Shortfall(problem)
-    stays = np.concatenate([fixed[shortfall.lanes], np.zeros(len(problem.totals), dtype=bool)])
     try:
-        missing = shortfall.missing_slots(stays)
+        missing = shortfall.missing_steps(fixed)
     except DoesNotFit:
         return None
 
-    def works(more: tuple[int, ...]) -> bool:
-        return has_solution(_with_raised_quotas(problem, _quota_raise(shortfall, more)), problem.horizon)
+    def works(steps: tuple[int, ...]) -> bool:
+        return has_solution(with_more_units(problem, _units(problem, steps)), problem.horizon)
 
     if missing.max(initial=0.0) > 1e-6:
-        found = _smallest_that_works(problem, lambda step: _round_up(missing * step), works)
+        found = _smallest_that_works(problem, lambda factor: _round_up(missing * factor), works)
     else:
-        found = next(filter(works, _single_raises(shortfall, stays)), None)
-    return None if found is None else _quota_raise(shortfall, found)
+        found = next(filter(works, _single_raises(shortfall, fixed)), None)
+    return None if found is None else _units(problem, found)
 
 
 def find_enough_dollars(problem: Problem) -> float | None:
@@ -155,33 +143,28 @@ def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Call
     return at(step)
 
 
-def _round_up(slots: Floats) -> tuple[int, ...]:
-    return tuple(np.ceil(slots - 1e-6).astype(np.int64).tolist())
+def _round_up(steps: Floats) -> tuple[int, ...]:
+    return tuple(np.ceil(steps - 1e-6).astype(np.int64).tolist())
 
 
-def _single_raises(shortfall: Shortfall, stays: Booleans) -> Iterator[tuple[int, ...]]:
-    """Yield raises of one limit each: one more here, or there, then two more, then four.
+def _single_raises(shortfall: Shortfall, fixed: Booleans) -> Iterator[tuple[int, ...]]:
+    """Yield raises of one limit each, in steps: one more here, or there, then two more, then four.
 
     They are for a problem that fluid tasks would fit, and whole ones do not.
     """
     wanted_first = np.argsort(shortfall.unwanted, kind="stable").tolist()
-    likely = [limit for limit in wanted_first if not stays[limit]][:LIKELY]
+    likely = [limit for limit in wanted_first if not fixed[limit]][:LIKELY]
     for more in (1, 2, 4):
         for limit in likely:
-            yield tuple(more if limit == other else 0 for other in range(len(shortfall.slots)))
+            yield tuple(more if limit == other else 0 for other in range(len(shortfall.free)))
 
 
-def _quota_raise(shortfall: Shortfall, more: tuple[int, ...]) -> QuotaRaise:
-    """Return the raise that gives each of the shortfall's limits so many slots more."""
-    lanes = len(shortfall.lanes)
-    by_lane = {int(lane): count for lane, count in zip(shortfall.lanes, more, strict=False) if count}
-    return QuotaRaise(by_lane, {number: count for number, count in enumerate(more[lanes:]) if count})
+def _units(problem: Problem, steps: tuple[int, ...]) -> dict[int, int]:
+    """Return the units of so many steps of each limit, by the numbers of those that have some."""
+    return {number: count * problem.limits[number].step for number, count in enumerate(steps) if count}
 
 
-def _with_raised_quotas(problem: Problem, by: QuotaRaise) -> Problem:
-    slots = problem.slots.copy()
-    slots[list(by.lanes)] += list(by.lanes.values())
-    totals = [
-        replace(total, slots=total.slots + by.totals.get(number, 0)) for number, total in enumerate(problem.totals)
-    ]
-    return replace(problem, slots=slots, totals=tuple(totals))
+def with_more_units(problem: Problem, more: Mapping[int, int]) -> Problem:
+    """Return the problem with so many more units of the limits that have these numbers."""
+    limits = (replace(limit, free=limit.free + more.get(number, 0)) for number, limit in enumerate(problem.limits))
+    return replace(problem, limits=tuple(limits))

@@ -28,7 +28,7 @@ WANTED = 0.01
 class Shortfall:
     """The limits of a problem, and what could go there.
 
-    The limits are each lane of which a quota is known, then each total over lanes.
+    The limits are the problem's, in their order.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -44,18 +44,18 @@ class Shortfall:
         self._hours = problem.choices.hours[self._rows] * np.concatenate(weight)
         self._promise = np.concatenate([_promise(problem, commodity) for commodity in all_commodities])
         """$ promised for all tasks of a commodity at each choice, if that takes its part of every cohort."""
-        self.lanes = np.flatnonzero(np.isfinite(problem.slots))
-        self.slots: Floats = np.concatenate([problem.slots[self.lanes], [total.slots for total in problem.totals]])
-        """Trainings at once under each limit."""
-        self._limit, self._column = self._under_limits(problem.choices.lane[self._rows])
+        self.free: Floats = np.array([limit.free for limit in problem.limits])
+        """Units at once under each limit."""
+        self._steps = np.array([limit.step for limit in problem.limits])
+        self._limit, self._column, self._units = self._under_limits(problem.choices.lane[self._rows])
 
     def least_horizon(self) -> float:
         """Return the hours below which no horizon is enough; inf if none is. The problem must hold every choice."""
-        problem, count = self._problem, len(self.slots)
+        problem, count = self._problem, len(self.free)
         program = self._program(np.zeros(self._width), asked=np.ones(1))
-        part = 1 / np.maximum(self.slots, 1e-9)[self._limit]
+        part = self._units / np.maximum(self.free, 1e-9)[self._limit]
         self._add_limits(program, part, np.full(count, self._width), np.ones(count), 0.0)
-        closes = np.concatenate([problem.closes[self.lanes], np.full(len(problem.totals), np.inf)])
+        closes = np.array([problem.closes[limit.lanes].max() for limit in problem.limits])
         self._add_limits(program, part, np.full(count, self._width), np.zeros(count), closes)
         if np.isfinite(problem.budget):
             self._link_copies(program)
@@ -71,20 +71,20 @@ class Shortfall:
         """Return about the $ that must be promised. The problem must be within its horizon."""
         program = self._program(np.concatenate([self._promise, self._problem.charges]), asked=np.empty(0))
         self._link_copies(program)
-        count = len(self.slots)
-        self._add_limits(program, self._part_of_horizon, np.zeros(count, dtype=np.int64), np.zeros(count), self.slots)
+        count = len(self.free)
+        self._add_limits(program, self._part_of_horizon, np.zeros(count, dtype=np.int64), np.zeros(count), self.free)
         return program.solve().usd
 
-    def missing_slots(self, fixed: Booleans) -> Floats:
-        """Return the trainings at once that each limit lacks. Fewer, taken together, are not enough.
+    def missing_steps(self, fixed: Booleans) -> Floats:
+        """Return the steps that each limit lacks, of so many units as it can grow by. Fewer, together, are not enough.
 
         The problem must be within its horizon. A limit that is fixed lacks none. DoesNotFit if no raise is enough.
         """
-        count = len(self.slots)
+        count = len(self.free)
         program = self._program(
             np.zeros(self._width), asked=1 + WANTED * self.unwanted, most=np.where(fixed, 0, np.inf)
         )
-        self._add_limits(program, self._part_of_horizon, self._width + np.arange(count), np.ones(count), self.slots)
+        self._add_limits(program, self._part_of_horizon, self._width + np.arange(count), self._steps, self.free)
         return np.asarray(program.solve().values[self._width :])
 
     @property
@@ -93,9 +93,9 @@ class Shortfall:
 
     @property
     def _part_of_horizon(self) -> Floats:
-        """The part that an hour is of the hours that one slot can be busy for, for each entry of the limits."""
+        """The units that a task of one hour holds on average, while slots can be busy, for each entry of the limits."""
         busy_hours = self._problem.busy_hours[self._problem.choices.lane[self._rows]]
-        return np.asarray(1 / np.maximum(busy_hours, 1e-9)[self._column])
+        return np.asarray(self._units / np.maximum(busy_hours, 1e-9)[self._column])
 
     def _program(self, usd: Floats, asked: Floats, most: Floats | float = np.inf) -> Program:
         """Return a program in which all of each commodity runs.
@@ -111,7 +111,7 @@ class Shortfall:
 
     def _add_limits(self, program: Program, part: Floats, gives: Integers, given: Floats, high: Floats | float) -> None:
         """Add a row for each limit: hours times `part`, less `given` times the column `gives`, stay below `high`."""
-        count = len(self.slots)
+        count = len(self.free)
         entries = Entries(
             np.concatenate([self._limit, np.arange(count)]),
             np.concatenate([self._column, gives]),
@@ -140,22 +140,25 @@ class Shortfall:
         load = np.bincount(
             problem.choices.lane[cheapest],
             weights=problem.counts * problem.choices.hours[cheapest],
-            minlength=len(problem.slots),
-        )
-        wanted = np.concatenate([load[self.lanes], [load[total.lanes].sum() for total in problem.totals]])
+            minlength=problem.lanes,
+        ).astype(np.float64)
+        wanted = np.array([limit.used(load) / limit.step for limit in problem.limits])
         return np.asarray(np.argsort(np.argsort(-wanted, kind="stable"), kind="stable") / len(wanted))
 
-    def _under_limits(self, lane: Integers) -> tuple[Integers, Integers]:
-        """Return pairs of a limit and a column that counts under it, as two arrays."""
-        number = np.full(len(self._problem.slots), -1)
-        number[self.lanes] = np.arange(len(self.lanes))
-        limits, columns = [number[lane]], [np.arange(len(lane))]
-        for offset, total in enumerate(self._problem.totals, start=len(self.lanes)):
-            some = np.flatnonzero(np.isin(lane, total.lanes))
-            limits.append(np.full(len(some), offset))
-            columns.append(some)
-        limit, column = np.concatenate(limits), np.concatenate(columns)
-        return limit[limit >= 0], column[limit >= 0]
+    def _under_limits(self, lane: Integers) -> tuple[Integers, Integers, Floats]:
+        """Return each limit with each column that counts under it, and the units that one training holds there."""
+        by_lane = np.argsort(lane, kind="stable")
+        ordered = lane[by_lane]
+        limits, columns, units = [], [], []
+        for number, limit in enumerate(self._problem.limits):
+            first, stop = (np.searchsorted(ordered, limit.lanes, side) for side in ("left", "right"))
+            for start, end, each in zip(first.tolist(), stop.tolist(), limit.units.tolist(), strict=True):
+                columns.append(by_lane[start:end])
+                limits.append(np.full(end - start, number))
+                units.append(np.full(end - start, each))
+        if not limits:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+        return np.concatenate(limits), np.concatenate(columns), np.concatenate(units)
 
 
 def _promise(problem: Problem, commodity: Commodity) -> Floats:

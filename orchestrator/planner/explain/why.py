@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.planner.explain.remedies import with_more_units
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.offer.formulate import formulate
-from orchestrator.planner.offer.offer import LOT
+from orchestrator.planner.offer.offer import LOT, QUOTA
 from orchestrator.planner.pack.lanes import Lanes
 from orchestrator.planner.solver.optimise import is_large, optimise
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,9 +73,10 @@ class _Explainer:
         self._firsts = [cohort.first for cohort in formulation.cohorts]
         lanes = formulation.offer.lanes
         self._lanes = [
-            _lane_name(Lane(platform, region, instance_type, Purchase(purchase)), arn)
-            for platform, region, instance_type, purchase, arn in lanes[LOT].itertuples(index=False)
+            _lane_name(Lane(platform, region, instance_type, Purchase(purchase)), site)
+            for platform, region, instance_type, purchase, site in lanes[LOT].itertuples(index=False)
         ]
+        self._quotas = [Quota(*key) for key in formulation.offer.quotas[QUOTA].itertuples(index=False, name=None)]
         self._prices = lanes["usd_per_hour"].tolist()
         self._tasks = np.zeros(len(self._problem.choices), dtype=np.int64)
         for share in plan.shares:
@@ -113,13 +115,13 @@ class _Explainer:
         if runner_up is not None:
             yield f"  runner-up: {self._beside(runner_up, chosen)}"
         if len(share.places) > 1:
-            fallbacks = [_lane_name(place.lane, place.plan_arn) for place in share.places[1:]]
+            fallbacks = [_lane_name(place.lane, place.site) for place in share.places[1:]]
             yield f"  if refused: {', then '.join(fallbacks)}"
 
     def _row(self, share: Share) -> int:
         """Return the row of the choice, within the horizon, that the share was sent to."""
         cohort = bisect_right(self._firsts, share.first) - 1
-        name = _lane_name(share.places[0].lane, share.places[0].plan_arn)
+        name = _lane_name(share.places[0].lane, share.places[0].site)
         choices, first = self._problem.choices, self._problem.first_choice
         rows = range(first[cohort], first[cohort + 1])
         on_lane = [row for row in rows if self._lanes[choices.lane[row]] == name]
@@ -148,7 +150,7 @@ class _Explainer:
     def _slots(self, row: int) -> str:
         """Return in words how many slots the choice's lane has, or which limit is full."""
         lane = int(self._problem.choices.lane[row])
-        if not isfinite(self._problem.slots[lane]):
+        if not isfinite(self._problem.most_slots[lane]):
             return "no quota is known"
         if self._filled.count_that_fit(row, 1):
             return f"{self._instances(lane):,} slots"
@@ -173,8 +175,9 @@ class _Explainer:
 
     def _full(self, lane: int) -> str:
         """Return in words which limit of the lane is full, and what one more slot would save."""
-        if self._filled.slots[lane] < self._problem.slots[lane]:
-            return "all slots of its Region together are busy"
+        limit = self._full_limit(lane)
+        if limit is not None and len(self._problem.limits[limit].lanes) > 1:
+            return f"quota {self._quotas[limit]} is used up"
         slots = self._instances(lane)
         busy = "its only slot is busy" if slots == 1 else f"all {slots:,} slots are busy"
         return busy + self._saved_by_one_more(lane)
@@ -190,21 +193,35 @@ class _Explainer:
 
     def _instances(self, lane: int) -> int:
         """Return how many instances of the lane this plan may have at once."""
-        return int(self._problem.slots[lane]) * self._plan.sweep.train.instances
+        return int(self._problem.most_slots[lane]) * self._plan.sweep.train.fixed_instances
+
+    def _full_limit(self, lane: int) -> int | None:
+        """Return the number of a limit that has no units left for one more slot there; None if every limit has some.
+
+        A limit of this lane alone comes before those that it shares.
+        """
+        limits, slots = self._problem.limits, self._filled.slots
+        full = [
+            number
+            for number, limit in enumerate(limits)
+            if lane in limit.lanes and limit.free - limit.used(slots) < self._problem.units_on(limit)[lane]
+        ]
+        return min(full, key=lambda number: len(limits[number].lanes), default=None)
 
     def _saving(self, lane: int) -> float | None:
         """Return the $ that slots for one more training there would save; None where a plan takes too long to tell."""
         if is_large(self._problem) or self._plan.sweep.plan.fastest:
             return None
-        slots = self._problem.slots.copy()
-        slots[lane] += 1
-        budget = self._plan.sweep.plan.budget or np.inf
+        limit = self._full_limit(lane)
+        if limit is None:
+            return None
+        more = with_more_units(self._problem, {limit: int(self._problem.units_on(self._problem.limits[limit])[lane])})
         try:
-            return self._plan.usd - optimise(replace(self._problem, slots=slots, budget=budget)).usd
+            return self._plan.usd - optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf)).usd
         except DoesNotFit:
             return None
 
 
-def _lane_name(lane: Lane, arn: str) -> str:
+def _lane_name(lane: Lane, site: str) -> str:
     name = f"{lane.region} {lane.instance_type} {lane.purchase.value}"
-    return f"{name} of {arn}" if arn else name
+    return f"{name} of {site}" if site else name

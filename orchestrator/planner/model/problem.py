@@ -2,8 +2,7 @@
 
 | what may not be exceeded                                 | where it stands                               |
 | ---                                                      | ---                                           |
-| the trainings that a lane holds at once                  | `Problem.slots`                               |
-| the trainings that several lanes hold at once, together  | `Problem.totals`, each a `Total`              |
+| the units of a quota that lanes hold at once             | `Problem.limits`, each a `Limit`              |
 | the dollars that a savings plan has paid for             | `Problem.pools`, each a `Pool`                |
 | the time until which all tasks have ended                | `Problem.horizon`                             |
 | the time until which a lane is ours                      | `Problem.closes`                              |
@@ -30,13 +29,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Total:
-    """A limit on several lanes together. Each of them holds a fixed part of it for as long as the plan runs."""
+class Limit:
+    """A quota, in units. Each of its lanes holds a fixed part of it for as long as the plan runs."""
 
     lanes: Integers
-    """The numbers of these lanes."""
-    slots: float
-    """Trainings that they hold at once, all together."""
+    """The numbers of the lanes that it counts."""
+    units: Floats
+    """Units that one training holds on each of these lanes."""
+    free: float
+    """Units that they hold at once, all together."""
+
+    @cached_property
+    def step(self) -> int:
+        """The units by which it can grow to any use: the greatest common divisor of what trainings hold."""
+        return int(np.gcd.reduce(np.rint(self.units).astype(np.int64)))
+
+    def used(self, slots: Floats) -> float:
+        """Return the units that lanes with so many slots hold."""
+        return float(self.units @ slots[self.lanes])
 
 
 @dataclass(frozen=True)
@@ -60,8 +70,8 @@ class Problem:
 
     counts: Integers
     """Tasks of each cohort."""
-    slots: Floats
-    """Trainings that each lane holds at once; inf where no quota is known."""
+    lanes: int
+    """The number of lanes."""
     charges: Floats
     """$ of each copy. A copy is paid for once, however many tasks use it."""
     choices: Choices
@@ -71,12 +81,13 @@ class Problem:
     """$ that all promises and copies together may come to."""
     closes: Floats = field(default_factory=lambda: np.empty(0))
     """Hours from now after which each lane is not ours any more. Every lane stays ours unless this is given."""
-    totals: tuple[Total, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    """The quotas that are known. A lane under none of them has as many slots as are wanted."""
     pools: tuple[Pool, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.closes):
-            object.__setattr__(self, "closes", np.full(len(self.slots), np.inf))
+            object.__setattr__(self, "closes", np.full(self.lanes, np.inf))
 
     def within(self, horizon: float) -> Problem:
         """Return the problem with this horizon and only the choices that end in time. The rows keep their order."""
@@ -95,23 +106,36 @@ class Problem:
     @cached_property
     def open_hours(self) -> Floats:
         """Hours of each lane between the earliest start of any choice there and the latest end."""
-        earliest_start = np.full(len(self.slots), np.inf)
+        earliest_start = np.full(self.lanes, np.inf)
         np.minimum.at(earliest_start, self.choices.lane, self.choices.wait)
         starts = np.where(np.isfinite(earliest_start), earliest_start, 0.0)
         return np.maximum(self.latest_end - starts, 0.0)
 
     @cached_property
     def most_slots(self) -> Floats:
-        """Trainings that each lane may hold at once by its own slots, and by each of its totals taken alone."""
-        found = self.slots.copy()
-        for total in self.totals:
-            found[total.lanes] = np.minimum(found[total.lanes], total.slots)
+        """Trainings that each lane may hold at once, if no other lane holds anything; inf where no quota is known."""
+        found = np.full(self.lanes, np.inf)
+        for limit in self.limits:
+            alone = np.floor(limit.free / limit.units + 1e-9)
+            found[limit.lanes] = np.minimum(found[limit.lanes], alone)
         return found
 
     @cached_property
-    def scarce_totals(self) -> tuple[Total, ...]:
-        """The totals that are less than what their lanes could hold: those that matter."""
-        return tuple(total for total in self.totals if self.most_slots[total.lanes].sum() > total.slots)
+    def shared_limits(self) -> tuple[Limit, ...]:
+        """The limits that their lanes could exceed together: the lanes must share these."""
+        return tuple(limit for limit in self.limits if limit.used(self.most_slots) > limit.free)
+
+    @cached_property
+    def sharing_lanes(self) -> Integers:
+        """The lanes that are under a shared limit, in order."""
+        shared = [limit.lanes for limit in self.shared_limits]
+        return np.unique(np.concatenate(shared)) if shared else np.empty(0, dtype=np.int64)
+
+    def units_on(self, limit: Limit) -> Floats:
+        """Return the units of this limit that one training holds on each of all lanes: 0 where it counts nothing."""
+        found = np.zeros(self.lanes)
+        found[limit.lanes] = limit.units
+        return found
 
     @cached_property
     def funds(self) -> Floats:

@@ -25,7 +25,7 @@ class Solution:
     bound: float
     """$ that every plan costs at least: this is proven."""
     slots: Floats = field(default_factory=lambda: np.empty(0))
-    """Slots that each lane takes of its totals. They are as many as the lane may hold unless this is given."""
+    """Slots that each lane takes of its limits. They are as many as the lane may hold alone unless this is given."""
 
     def __post_init__(self) -> None:
         if not len(self.slots):

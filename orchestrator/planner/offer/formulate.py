@@ -18,7 +18,6 @@ from orchestrator.planner.offer.obstacles import no_place_error, obstacles
 from orchestrator.planner.offer.offer import Offer, offer
 from orchestrator.planner.offer.spot_prices import price_spot
 from orchestrator.spec.duration import HOUR, seconds, spell
-from orchestrator.spec.parallel_support import cautions
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -53,6 +52,10 @@ def formulate(sweep: Sweep, market: Market) -> Formulation:
 
     Raise InfeasibleError, in words, when some task can run nowhere at all.
     """
+    if len(sweep.train.instance_counts) > 1:
+        raise InfeasibleError(
+            "no plan chooses among several numbers of instances yet", where="train.instances", hint="write one number"
+        )
     selected = market.datasets
     datasets = [Dataset(name, int(size)) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:
@@ -63,8 +66,9 @@ def formulate(sweep: Sweep, market: Market) -> Formulation:
     _check_timeout(sweep, datasets, groups, candidates, runtimes)
     offered = offer(sweep, groups, runtimes, candidates, market)
     notes = (
+        *_types_considered(sweep),
         *runtimes.notes,
-        *cautions(sweep.train, sweep.where.instance_types),
+        *market.cautions,
         *left_out,
         *_too_slow_notes(sweep, offered),
         *_savings_plan_notes(market, offered),
@@ -79,7 +83,7 @@ def _usable(
     numbers = {dataset.name: number for number, dataset in enumerate(datasets)}
     candidates = price_spot(market.candidates, market.discounts)
     candidates["dataset"] = candidates["dataset"].map(numbers)
-    reasons = obstacles(candidates, sweep, runtimes)
+    reasons = obstacles(candidates, sweep, runtimes, market)
     usable = candidates[reasons == ""]
     for number, dataset in enumerate(datasets):
         if not (usable["dataset"] == number).any():
@@ -113,6 +117,13 @@ def _check_timeout(
             f"takes {longest:.1f} hours{included}, longer than the timeout of {sweep.timeout}",
             hint=f"set `timeout` to {spell(longest * HOUR * 1.2)} or more, or {remedy}",
         )
+
+
+def _types_considered(sweep: Sweep) -> list[str]:
+    """Return a note on the instance types that were found for `where.resources`, if the sweep has it."""
+    if sweep.where.resources is None:
+        return []
+    return [f"where.resources: considered {', '.join(sweep.where.instance_types)}"]
 
 
 def _savings_plan_notes(market: Market, offered: Offer) -> list[str]:

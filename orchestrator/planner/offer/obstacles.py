@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from orchestrator.errors import InfeasibleError
+from orchestrator.planner.offer.offer import LOT, QUOTA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from orchestrator.catalog.market import Market
     from orchestrator.planner.hours.runtimes import Runtimes
     from orchestrator.spec.sweep import Sweep
 
 UNKNOWN_RUNTIME = "no runtime for "
 
 
-def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.Series[str]:
-    """Return for each candidate the first reason that stands in its way, or an empty text if it can be used."""
+def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes, market: Market) -> pd.Series[str]:
+    """Return for each candidate the first reason that stands in its way, or an empty text if it can be used.
+
+    `candidates` are the market's, with spot at its expected price and datasets by number.
+    """
     reasons = pd.Series("", index=candidates.index, dtype=object)
 
     def forbid(rows: pd.Series[bool], reason: Callable[[pd.DataFrame], pd.Series[str]]) -> None:
@@ -34,25 +39,36 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes) -> pd.
         ~committed & candidates["on_demand_usd_per_hour"].isna(),
         lambda rows: "no on-demand price for " + rows["instance_type"] + " in " + rows["region"],
     )
-    forbid(committed & (candidates["arn"].fillna("") == ""), lambda rows: "no training plan's ARN for " + _lane(rows))
+    forbid(committed & (candidates["site"].fillna("") == ""), lambda rows: "no training plan's ARN for " + _lane(rows))
     if sweep.data.move_data == "never":
         forbid(candidates["from_region"].notna(), lambda rows: "no replica in " + rows["region"])
     forbid(
         ~candidates["instance_type"].isin(list(runtimes.pace)),
         lambda rows: UNKNOWN_RUNTIME + rows["instance_type"] + ", and no prior for its speed",
     )
-    need = sweep.train.instances
-    forbid(
-        candidates["slots"] < need,
-        lambda rows: (
-            "a quota of "
-            + rows["slots"].astype("int64").astype(str)
-            + " for "
-            + _lane(rows)
-            + f", where a training needs {need}"
-        ),
-    )
+    too_small = _too_small_quotas(candidates, sweep.train.fixed_instances, market)
+    forbid(too_small.notna(), lambda rows: too_small[rows.index])
     return reasons
+
+
+def _too_small_quotas(candidates: pd.DataFrame, instances: int, market: Market) -> pd.Series[str]:
+    """Return for each candidate, in words, the first quota that is too small for one training; null where none is."""
+    none = pd.Series(None, index=candidates.index, dtype=object)
+    if market.quotas.empty or candidates.empty:
+        return none
+    counted = market.uses.merge(market.quotas, on=QUOTA, suffixes=("_each", ""))
+    need = counted["units_each"] * instances
+    short = counted[counted["units"] < need].assign(need=need).drop_duplicates(LOT)
+    if short.empty:
+        return none
+    columns = short[["units", "quota", "region", "need"]].itertuples(index=False, name=None)
+    short["reason"] = [
+        f"a quota of {units} for {quota} in {region}, where a training needs {need}"
+        for units, quota, region, need in columns
+    ]
+    lanes = candidates[LOT].fillna({"site": ""})
+    found = lanes.merge(short[[*LOT, "reason"]], on=LOT, how="left")["reason"]
+    return found.set_axis(candidates.index)
 
 
 def _lane(rows: pd.DataFrame) -> pd.Series[str]:

@@ -1,15 +1,17 @@
-"""The offer: all that the cohorts may choose from, with the numbers of lanes, copies and totals, as a `Problem`."""
+"""The offer: all that the cohorts may choose from, with the numbers of lanes, copies and limits, as a `Problem`."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import gcd
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from orchestrator.catalog.market import ANY
 from orchestrator.planner.model.choices import NO_COPY
-from orchestrator.planner.model.problem import Pool, Problem, Total
+from orchestrator.planner.model.problem import Limit, Pool, Problem
 from orchestrator.planner.offer.choices import NumberedCandidates, add_savings_plans, list_choices
 from orchestrator.planner.offer.copy_prices import price_copies
 from orchestrator.wire.task import Purchase
@@ -17,20 +19,19 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
-
     from orchestrator.catalog.market import Market
     from orchestrator.planner.hours.runtimes import Runtimes
-    from orchestrator.planner.model.arrays import Booleans, Floats, Integers
+    from orchestrator.planner.model.arrays import Integers
     from orchestrator.planner.offer.cohorts import Cohort
     from orchestrator.spec.sweep import Sweep
 
 LANE = ["platform", "region", "instance_type", "purchase"]
-LOT = [*LANE, "arn"]
+LOT = [*LANE, "site"]
 """A committed lane is as many lots as there are training plans of it."""
-TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "arn"]
+TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site"]
 """Places that cost the same are ranked in this order, and the first wins; so on_demand before spot at one price."""
-_LANE_FACTS = ["usd_per_hour", "slots", "held", "opens_h", "closes_h"]
+QUOTA = ["platform", "region", "quota"]
+_LANE_FACTS = ["usd_per_hour", "opens_h", "closes_h"]
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,17 @@ class Offer:
     problem: Problem
     candidates: pd.DataFrame
     """The usable candidates, sorted by dataset and TIE_BREAK. `lane` and `copy` are numbers, `rate` is the on-demand
-    $/h that is billed, and `arn` is empty where there is none."""
+    $/h that is billed, and `site` is empty where there is none."""
     candidate: Integers
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
-    """LOT and its `usd_per_hour`, `slots`, `held`, `opens_h` and `closes_h`, by the lane's number."""
+    """LOT and its `usd_per_hour`, `opens_h` and `closes_h`, by the lane's number."""
     copies: pd.DataFrame
     """dataset, from_region, region, s3_uri, bytes, usd and hours, by the copy's number."""
-    totals: pd.DataFrame
-    """Limits over the lanes of a Region as in a Market, by the total's number."""
+    quotas: pd.DataFrame
+    """QUOTA and its `units` and `held`, by the limit's number. `bought` is true where it is a training plan."""
+    uses: list[dict[str, int]]
+    """The units of each quota, by its name, that one instance holds, by the lane's number."""
 
 
 def offer(
@@ -58,7 +61,7 @@ def offer(
 
     `candidates` are those of the market that nothing stands in the way of. Their datasets are numbers.
     """
-    table = candidates.assign(arn=candidates["arn"].fillna("").astype(str))
+    table = candidates.assign(site=candidates["site"].fillna("").astype(str))
     table = table.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
     lanes = table[[*LOT, *_LANE_FACTS]].drop_duplicates(LOT).sort_values(LOT, ignore_index=True)
     lanes = lanes.astype(dict.fromkeys(_LANE_FACTS, "float64"))
@@ -71,21 +74,22 @@ def offer(
     numbered = NumberedCandidates(table, copies)
     choices, rows = list_choices(sweep, cohorts, runtimes, numbered)
     choices, rows = add_savings_plans(choices, rows, numbered, market.pools)
-    totals, instances = _totals_of(lanes, market.totals), sweep.train.instances
+    uses = _uses_by_lane(lanes, market.uses)
+    quotas, limits = _quotas_of(lanes, uses, market.quotas, sweep.train.fixed_instances)
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
-        slots=_trainings(lanes, instances),
+        lanes=len(lanes),
         charges=copies["usd"].to_numpy(dtype=np.float64),
         choices=choices,
         horizon=np.inf,
         closes=lanes["closes_h"].to_numpy(),
-        totals=_with_lane_numbers(totals, lanes, instances),
+        limits=limits,
         pools=tuple(
             Pool(usd, opens, closes)
             for usd, opens, closes in market.pools[["usd_per_hour", "opens_h", "closes_h"]].itertuples(index=False)
         ),
     )
-    return Offer(problem, table, rows, lanes, copies, totals)
+    return Offer(problem, table, rows, lanes, copies, quotas, uses)
 
 
 def _copy_numbers(table: pd.DataFrame, copies: pd.DataFrame) -> pd.Series[int]:
@@ -95,28 +99,41 @@ def _copy_numbers(table: pd.DataFrame, copies: pd.DataFrame) -> pd.Series[int]:
     return found.where(table["from_region"].notna(), NO_COPY).astype("int64")
 
 
-def _trainings(limits: pd.DataFrame, instances: int) -> Floats:
-    """Return how many trainings fit at once into the free slots of each limit; inf where no quota is known."""
-    free = limits["slots"].fillna(np.inf).to_numpy(dtype=np.float64) - limits["held"].to_numpy(dtype=np.float64)
-    return np.asarray(np.floor(np.maximum(free, 0.0) / instances))
+def _uses_by_lane(lanes: pd.DataFrame, uses: pd.DataFrame) -> list[dict[str, int]]:
+    """Return the units of each quota, by its name, that one instance holds, for each lane."""
+    of_lot: defaultdict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+    for *lot, quota, units in uses[[*LOT, "quota", "units"]].itertuples(index=False, name=None):
+        of_lot[tuple(lot)][quota] = int(units)
+    return [of_lot[lot] for lot in lanes[LOT].itertuples(index=False, name=None)]
 
 
-def _totals_of(lanes: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
-    """Return the totals that count any of the lanes."""
-    some = [number for number, total in enumerate(totals.to_dict("records")) if _counted_by(total, lanes).any()]
-    return totals.iloc[some].reset_index(drop=True)
+def _quotas_of(
+    lanes: pd.DataFrame, uses: Sequence[dict[str, int]], quotas: pd.DataFrame, instances: int
+) -> tuple[pd.DataFrame, tuple[Limit, ...]]:
+    """Return the known quotas that count any of the lanes, and the limit of each, in their order.
+
+    Those of one lane come first, by lane, then the others by name. Units that are too few for anything are left out of
+    the limits.
+    """
+    counted: defaultdict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
+    places = lanes[["platform", "region"]].itertuples(index=False, name=None)
+    for lane, ((platform, region), names) in enumerate(zip(places, uses, strict=True)):
+        for name, units in names.items():
+            counted[platform, region, name].append((lane, units * instances))
+
+    bought, rows = set(lanes["site"]) - {""}, []
+    for platform, region, name, units, held in quotas.itertuples(index=False, name=None):
+        of = counted.get((platform, region, name))
+        if of:
+            place = of[0][0] if len(of) == 1 else len(lanes)
+            rows.append((place, platform, region, name, units, held, name in bought))
+    rows.sort()
+    limits = tuple(_limit(counted[row[1], row[2], row[3]], max(row[4] - row[5], 0)) for row in rows)
+    return pd.DataFrame([row[1:] for row in rows], columns=[*QUOTA, "units", "held", "bought"]), limits
 
 
-def _with_lane_numbers(totals: pd.DataFrame, lanes: pd.DataFrame, instances: int) -> tuple[Total, ...]:
-    rows, trainings = totals.to_dict("records"), _trainings(totals, instances).tolist()
-    return tuple(
-        Total(np.flatnonzero(_counted_by(row, lanes)), slots) for row, slots in zip(rows, trainings, strict=True)
-    )
-
-
-def _counted_by(total: dict[Any, Any], lanes: pd.DataFrame) -> Booleans:
-    """Return which of the lanes a total counts."""
-    counted = np.asarray(lanes["purchase"] == total["purchase"]) | (total["purchase"] == ANY)
-    for name in ("platform", "region"):
-        counted &= np.asarray(lanes[name] == total[name])
-    return np.asarray(counted)
+def _limit(counted: Sequence[tuple[int, int]], free: int) -> Limit:
+    """Return a limit of so many free units over these lanes, each with the units that one training holds there."""
+    lanes, units = zip(*counted, strict=True)
+    step = gcd(*units)
+    return Limit(np.array(lanes), np.array(units, dtype=np.float64), float(free // step * step))

@@ -1,4 +1,4 @@
-"""The expected price of an hour of managed spot. AWS publishes none: the bill says it once the job is done."""
+"""The expected price of an hour of spot. Where nobody publishes one, the bill says it once the job is done."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 PRIOR_TASKS = 10.0
 """Finished tasks of our own that weigh as much as the price in the catalog."""
-_LANE = ["region", "instance_type"]
+_LANE = ["platform", "region", "instance_type"]
 
 
 def price_spot(candidates: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFrame:
-    """Return a Market's candidates with managed spot at the price that its discounts suggest.
+    """Return a Market's candidates with spot at the price that its discounts suggest.
 
-    A candidate whose discount is not known keeps its price. AWS bills the on-demand rate for a part of the time, so
-    the price is never above on-demand.
+    A candidate whose discount is not known keeps its price. What is billed is a part of the on-demand price, so the
+    price is never above on-demand.
     """
     if discounts.empty:
         return candidates.copy(deep=False)
@@ -30,6 +30,6 @@ def price_spot(candidates: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFram
     catalog = candidates["usd_per_hour"].to_numpy(dtype=np.float64)
     on_demand = candidates["on_demand_usd_per_hour"].to_numpy(dtype=np.float64)
     blended = (tasks * ratio * on_demand + PRIOR_TASKS * np.minimum(catalog, on_demand)) / (tasks + PRIOR_TASKS)
-    managed = (candidates["platform"] == "sagemaker") & (candidates["purchase"] == Purchase.SPOT.value)
-    learned = managed.to_numpy() & np.isfinite(blended)
+    spot = (candidates["purchase"] == Purchase.SPOT.value).to_numpy()
+    learned = spot & np.isfinite(blended)
     return candidates.assign(usd_per_hour=np.where(learned, np.minimum(blended, on_demand), catalog))

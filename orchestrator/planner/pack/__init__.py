@@ -4,6 +4,6 @@ The solver's programs see hours. What fits as whole tasks is decided here.
 
     packing.py    how many of these tasks do the slots of one lane hold, and when does each kind end?
     schedule.py   which lanes of a solution hold too many tasks, and when do the tasks of each choice end?
-    lanes.py      how many slots does each lane take of its totals, and what do savings plans still pay for?
+    lanes.py      how many slots does each lane take of its limits, and what do savings plans still pay for?
     repair.py     where do tasks go that were left over, or did not fit?
 """

@@ -1,4 +1,4 @@
-"""The lanes while they are being filled: their slots, what their totals leave to them, and what pools still pay for."""
+"""The lanes while they are being filled: their slots, what their limits leave to them, and what pools still pay for."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ if TYPE_CHECKING:
 
 
 class Lanes:
-    """Holds tasks in slots. A lane under a total takes as few slots of it as it can, and more only when it must."""
+    """Holds tasks in slots. A lane that shares a limit takes as few slots as it can, and more only when it must."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._totals_of: dict[int, list[int]] = {}
-        """The totals that each lane is under, by their numbers; lanes under none are missing."""
-        for number, total in enumerate(problem.scarce_totals):
-            for lane in total.lanes.tolist():
-                self._totals_of.setdefault(lane, []).append(number)
-        self._spare = np.array([total.slots for total in problem.scarce_totals])
-        """Slots of each total that no lane has."""
+        self._units = np.array([problem.units_on(limit) for limit in problem.shared_limits]).reshape(-1, problem.lanes)
+        """Units that one slot takes: a row for each shared limit, a column for each lane."""
+        self._sharing = frozenset(problem.sharing_lanes.tolist())
+        self._spare = np.array([limit.free for limit in problem.shared_limits])
+        """Units of each shared limit that no lane has."""
         self._funds = problem.funds.copy()
         """Dollars that each pool still has."""
         self.slots: Floats = problem.most_slots.copy()
         """The slots that each lane has so far."""
-        self.slots[list(self._totals_of)] = 0
+        self.slots[problem.sharing_lanes] = 0
         self._packed: dict[int, Packing] = {}
 
     def copy(self) -> Lanes:
@@ -51,7 +49,7 @@ class Lanes:
         placed = np.zeros_like(tasks)
         for lane, rows, loads in loads_by_lane(self._problem, tasks):
             paid = [self._pay(row, load) for row, load in zip(rows.tolist(), loads, strict=True)]
-            if lane in self._totals_of:
+            if lane in self._sharing:
                 self._set_slots(lane, self._fewest_slots(lane, paid, None if slots is None else int(slots[lane])))
             self._packed[lane], placed[rows] = pack(self.slots[lane], self._problem.latest_end[lane], paid)
             for row, load in zip(rows.tolist(), paid, strict=True):
@@ -91,14 +89,15 @@ class Lanes:
 
     def _slots_to_gain(self, lane: int) -> float:
         """Return how many more slots the lane could have."""
-        if lane not in self._totals_of:
+        if lane not in self._sharing:
             return 0.0
-        spare = [self._spare[number] for number in self._totals_of[lane]]
-        return float(min([self._problem.most_slots[lane] - self.slots[lane], *spare]))
+        units = self._units[:, lane]
+        spare = np.floor(self._spare[units > 0] / units[units > 0] + 1e-9)
+        return float(min(self._problem.most_slots[lane] - self.slots[lane], spare.min()))
 
     def _set_slots(self, lane: int, slots: float) -> None:
-        """Give the lane so many slots, and take them from its totals."""
-        self._spare[self._totals_of[lane]] -= slots - self.slots[lane]
+        """Give the lane so many slots, and take their units from its limits."""
+        self._spare -= self._units[:, lane] * (slots - self.slots[lane])
         self.slots[lane] = slots
 
     def _fewest_slots(self, lane: int, loads: Sequence[Load], about: int | None) -> float:
@@ -144,15 +143,14 @@ class Lanes:
 
 
 def share_out_spare_slots(problem: Problem, tasks: Integers, slots: Floats) -> Floats:
-    """Return these slots of each lane, and with them what they leave of the totals, shared out in proportion.
+    """Return these slots of each lane, and with them what they leave of shared limits, shared out in proportion.
 
     Call it once all tasks are placed: with more slots at once, they end sooner.
     """
-    shared = problem.scarce_totals
-    if not shared:
+    under = problem.sharing_lanes
+    if not len(under):
         return problem.most_slots
     count = np.bincount(problem.choices.lane, weights=tasks, minlength=len(slots))
-    under = np.unique(np.concatenate([total.lanes for total in shared]))
     found = problem.most_slots.copy()
 
     def scaled(factor: float) -> Floats:
@@ -163,7 +161,7 @@ def share_out_spare_slots(problem: Problem, tasks: Integers, slots: Floats) -> F
     for _ in range(40):
         middle = (low + high) / 2
         more = scaled(middle)
-        if all(more[total.lanes].sum() <= total.slots for total in shared):
+        if all(limit.used(more) <= limit.free for limit in problem.shared_limits):
             low = middle
         else:
             high = middle

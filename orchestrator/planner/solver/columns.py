@@ -59,8 +59,8 @@ class Duals:
 class Columns:
     """All columns of the relaxation, commodity by commodity, with the limits and links that they are under.
 
-    The limits are lanes, then totals, pools and the budget. A link is a commodity with a copy that some of its choices
-    need: these run only as far as the copy is made.
+    The limits are lanes, then shared limits, pools and the budget. A link is a commodity with a copy that some of its
+    choices need: these run only as far as the copy is made.
     """
 
     choice: Integers
@@ -184,8 +184,9 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
     slots = choices.hours[choice] * weight / problem.busy_hours[lane]
     _limit(columns, np.isfinite(most[lane]), lane, slots / most[lane])
     columns.lanes = np.unique(lane[np.isfinite(most[lane])])
-    for total in problem.scarce_totals:
-        _limit(columns, np.isin(lane, total.lanes), np.zeros_like(choice), slots / total.slots)
+    for limit in problem.shared_limits:
+        units = problem.units_on(limit)[lane]
+        _limit(columns, units > 0, np.zeros_like(choice), slots * units / limit.free)
     pool = choices.pool[choice]
     funds = np.append(problem.funds, np.inf)[pool]
     _limit(columns, pool != NO_POOL, pool, choices.draw[choice] * weight / funds)

@@ -1,4 +1,4 @@
-"""Decides what the relaxation leaves in parts: copies are made or not, and lanes have whole slots of their totals."""
+"""Decides what the relaxation leaves in parts: copies are made or not, and lanes get whole slots of what they share."""
 
 from __future__ import annotations
 
@@ -36,15 +36,12 @@ class CopiesAnswer:
 class CopiesProgram:
     """An integer program: its columns are some of the relaxation's, then the copies, then the slots of sharing lanes.
 
-    A lane shares if it is under a total that has fewer slots than its lanes could take.
+    A lane shares if it is under a limit that has fewer units than its lanes could take.
     """
 
     def __init__(self, problem: Problem, relaxation: Columns, sifted: Sifted, allowance: Allowance) -> None:
         self._problem, self._relaxation, self._sifted, self._allowance = problem, relaxation, sifted, allowance
-        lanes = [total.lanes for total in problem.scarce_totals]
-        self._sharing: Integers = np.empty(0, dtype=np.int64)
-        if lanes:
-            self._sharing = np.intersect1d(relaxation.lanes, np.concatenate(lanes))
+        self._sharing: Integers = np.intersect1d(relaxation.lanes, problem.sharing_lanes)
         self._first_copy = len(sifted.columns)
         self._first_slot = self._first_copy + len(relaxation.charges)
 
@@ -75,10 +72,11 @@ class CopiesProgram:
         program.add_rows(len(relaxation.starts), all_of_it, 1.0, 1.0)
         self._add_limits(program)
         self._add_links(program)
-        for total in self._problem.scarce_totals:
-            under = np.flatnonzero(np.isin(self._sharing, total.lanes))
-            entries = Entries(np.zeros_like(under), self._first_slot + under, np.ones(len(under)))
-            program.add_rows(1, entries, -np.inf, total.slots)
+        for limit in self._problem.shared_limits:
+            units = self._problem.units_on(limit)[self._sharing]
+            under = np.flatnonzero(units)
+            entries = Entries(np.zeros_like(under), self._first_slot + under, units[under])
+            program.add_rows(1, entries, -np.inf, limit.free)
         return program
 
     def _add_limits(self, program: Program) -> None:

@@ -81,26 +81,20 @@ def _cheaper(one: Solution | None, other: Solution) -> Solution:
 
 def _slots_of_lanes(problem: Problem, values: Floats) -> Floats:
     """Return the slots that each lane has in the model's answer."""
-    slots, sharing = problem.most_slots.copy(), _sharing_lanes(problem)
+    slots, sharing = problem.most_slots.copy(), problem.sharing_lanes
     slots[sharing] = np.rint(values[_slots_columns(problem, sharing)])
     return slots
 
 
-def _sharing_lanes(problem: Problem) -> Integers:
-    """Return the lanes that share a total, and so have a column for their slots."""
-    lanes = [total.lanes for total in problem.scarce_totals]
-    return np.unique(np.concatenate(lanes)) if lanes else np.empty(0, dtype=np.int64)
-
-
 def _slots_columns(problem: Problem, lanes: Integers) -> Integers:
-    """Return the model's columns for the slots of these lanes, all of which share a total."""
+    """Return the model's columns for the slots of these lanes, all of which share a limit."""
     first = len(problem.choices) + len(problem.charges)
-    return np.asarray(first + np.searchsorted(_sharing_lanes(problem), lanes))
+    return np.asarray(first + np.searchsorted(problem.sharing_lanes, lanes))
 
 
 def model(problem: Problem) -> Program:
     """Return the model. Its columns are the tasks of each choice, the copies, and the slots of lanes that share."""
-    choices, counts, sharing = problem.choices, problem.counts.astype(np.float64), _sharing_lanes(problem)
+    choices, counts, sharing = problem.choices, problem.counts.astype(np.float64), problem.sharing_lanes
     here, made = len(choices), len(problem.charges)
     usd = np.concatenate([choices.usd, problem.charges, np.zeros(len(sharing))])
     upper = np.concatenate([counts[choices.cohort], np.ones(made), problem.most_slots[sharing]]).astype(np.float64)
@@ -108,7 +102,7 @@ def model(problem: Problem) -> Program:
     program.add_rows(len(counts), Entries(choices.cohort, np.arange(here), np.ones(here)), counts, counts)
     _add_links(program, problem)
     _limit_lanes(program, problem)
-    _limit_totals(program, problem)
+    _limit_shared(program, problem)
     _limit_pools(program, problem)
     if np.isfinite(problem.budget):
         spent = np.concatenate([choices.promise, problem.charges])
@@ -137,7 +131,7 @@ def _add_links(program: Program, problem: Problem) -> None:
 
 def _limit_lanes(program: Program, problem: Problem) -> None:
     """Add rows for each lane: it has so many hours, and holds whole tasks."""
-    choices, sharing = problem.choices, _sharing_lanes(problem)
+    choices, sharing = problem.choices, problem.sharing_lanes
     share = choices.hours / problem.open_hours[choices.lane]
     of_busiest = choices.hours / problem.busy_hours[choices.lane]
     for per_task in (of_busiest, *(whole_sizes(share, q) for q in WHOLE_SIZES)):
@@ -154,12 +148,12 @@ def _limit_lanes(program: Program, problem: Problem) -> None:
         program.add_rows(count, entries, -np.inf, np.where(shares, 0.0, problem.most_slots[lanes] * SLACK))
 
 
-def _limit_totals(program: Program, problem: Problem) -> None:
-    """Add a row for each total: the lanes under it have no more slots together."""
-    for total in problem.scarce_totals:
-        columns = _slots_columns(problem, total.lanes)
+def _limit_shared(program: Program, problem: Problem) -> None:
+    """Add a row for each shared limit: the slots of its lanes have no more units together."""
+    for limit in problem.shared_limits:
+        columns = _slots_columns(problem, limit.lanes)
         zeros = np.zeros(len(columns), dtype=np.int64)
-        program.add_rows(1, Entries(zeros, columns, np.ones(len(columns))), -np.inf, total.slots)
+        program.add_rows(1, Entries(zeros, columns, limit.units), -np.inf, limit.free)
 
 
 def _limit_pools(program: Program, problem: Problem) -> None:
@@ -184,7 +178,7 @@ def _add_patterns(program: Program, problem: Problem, lane: int) -> bool:
     patterns = find_patterns(problem, lane)
     if patterns is None:
         return False
-    shares = lane in _sharing_lanes(problem)
+    shares = lane in problem.sharing_lanes
     column = int(_slots_columns(problem, np.array([lane]))[0]) if shares else None
     add_patterns(program, patterns, problem.most_slots[lane], column)
     return True

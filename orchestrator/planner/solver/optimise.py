@@ -60,7 +60,7 @@ def all_at_their_cheapest(problem: Problem) -> Solution | None:
     found = Solution(problem, tasks, bound=float(tasks @ problem.choices.usd))
     if found.promise > problem.budget or (problem.drawn_usd(tasks) > problem.funds).any():
         return None
-    if not problem.scarce_totals:
+    if not problem.shared_limits:
         return None if overfull_lanes(problem, tasks) else found
     lanes = Lanes(problem)
     placed = lanes.add_all(tasks)

@@ -1,15 +1,24 @@
 """Amazon SageMaker training jobs, by plain CreateTrainingJob under the `sagemaker-training` toolkit's contract.
 
-At submit:
+When a sweep is planned and submitted:
 
-    stage.py     what do all tasks share in a Region, and how do the sources get there?
-    images.py    which container image does a training run in?
+    planning.py          what of a sweep and of a lane is SageMaker's, what does it refuse, and what does it count?
+    limits.py            how much of everything does CreateTrainingJob take?
+    parallel_support.py  which images and instance types can start processes as `train.parallel` says?
+    aws_images.py        which versions of AWS's own images carry what?
+    instance_types.py    which instance types are SageMaker's?
+    stage.py             what do all tasks share in a Region?
+    images.py            which container image does a training run in?
 
 In every launcher:
 
-    job.py       how is a training started or adopted, polled and stopped, and its log read?
+    runner.py    how is a training started or adopted, polled and stopped, and its log read?
     request.py   which CreateTrainingJob request does an attempt make?
     parallel.py  which hyperparameters make the toolkit start processes as the sweep says?
     network.py   which variables does libfabric need for the network between instances?
     outcome.py   what does DescribeTrainingJob say of how an attempt stands, and why?
+
+When an account is set up:
+
+    operating.py  what may the roles do there?
 """

@@ -57,13 +57,14 @@ def pin_images(template: Template, clients: Clients) -> Template:
 
     Raise NotFound when an image is not in the Region: once at submit, and not in ten thousand launchers.
     """
-    account, algorithm = account_of(template.request["RoleArn"]), template.request["AlgorithmSpecification"]
+    request = template.body["request"]
+    account, algorithm = account_of(request["RoleArn"]), request["AlgorithmSpecification"]
     image = ecr.pin_image(algorithm["TrainingImage"], account, clients)
-    return replace(
-        template,
-        request={**template.request, "AlgorithmSpecification": {**algorithm, "TrainingImage": image}},
-        images={kind: ecr.pin_image(uri, account, clients) for kind, uri in template.images.items()},
-    )
+    pinned = {
+        "request": {**request, "AlgorithmSpecification": {**algorithm, "TrainingImage": image}},
+        "images": {kind: ecr.pin_image(uri, account, clients) for kind, uri in template.body["images"].items()},
+    }
+    return replace(template, body={**template.body, **pinned})
 
 
 def account_of(role: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from orchestrator.platforms.base import Handle
+    from orchestrator.wire.result import Attempt
 
 _WAITING = {"Starting", "Pending", "LaunchingMLInstances", "PreparingTrainingStack"}
 _FAILURES = (
@@ -30,7 +30,7 @@ class _End:
     reason: str = ""
 
 
-def read_outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcome:
+def read_outcome(attempt: Attempt, job: Mapping[str, Any]) -> Outcome:
     """Return the outcome of the attempt from DescribeTrainingJob's answer."""
     end = _end(job)
     seconds = float(job.get("TrainingTimeInSeconds") or _seconds_between(job))
@@ -42,15 +42,17 @@ def read_outcome(attempt: int, handle: Handle, job: Mapping[str, Any]) -> Outcom
     if not ended_at and end.state.terminal:
         ended_at = job.get("LastModifiedTime")
     return Outcome(
-        number=attempt,
-        lane=handle.lane,
-        training=handle.training,
+        number=attempt.number,
+        lane=attempt.lane,
+        training=attempt.training,
         state=end.state,
         cause=end.cause,
         reason=end.reason,
         seconds=seconds,
         billable_s=billable,
-        usd=billable / 3600 * handle.rate * handle.instances,
+        # SageMaker bills a spot training's shortened time at the rate on demand, so the rate is what is paid.
+        usd=billable / 3600 * attempt.rate * attempt.instances,
+        instances=attempt.instances,
         started_at=_epoch(job.get("TrainingStartTime")),
         ended_at=_epoch(ended_at),
         metrics=_metrics(job),

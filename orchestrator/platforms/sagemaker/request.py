@@ -28,15 +28,16 @@ _PENDING_BOUNDS = (1_800, 2_419_200)
 def make_request(template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
     """Return the request: what all tasks share, and what this task, its place and its attempt add."""
     name = training_name(template.run, task.number, attempt)
-    variables = add_network_variables(template.request.get("Environment", {}), place.lane.instance_type, task.instances)
+    request = template.body["request"]
+    variables = add_network_variables(request.get("Environment", {}), place.lane.instance_type, place.instances)
     body = {
-        **template.request,
+        **request,
         "TrainingJobName": name,
         "AlgorithmSpecification": _algorithm(template, place),
         "HyperParameters": _hyperparameters(template, task, place, name),
         "InputDataConfig": [_channel(place.s3_uri)],
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
-        "ResourceConfig": {**template.request["ResourceConfig"], **_resources(task, place)},
+        "ResourceConfig": {**request["ResourceConfig"], **_resources(place)},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
     }
     if variables:
@@ -54,36 +55,37 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     }
     content = digest(body | {"Tags": tags})
     body["Tags"] = [{"Key": key, "Value": value} for key, value in {**tags, HASH_TAG: content}.items()]
-    return Request(place.lane, name, body, content)
+    return Request(place.lane, name, body, content, "CreateTrainingJob")
 
 
 def _algorithm(template: Template, place: Place) -> dict[str, Any]:
-    algorithm: dict[str, Any] = template.request["AlgorithmSpecification"]
-    image = template.images.get(place.lane.instance_type)
+    algorithm: dict[str, Any] = template.body["request"]["AlgorithmSpecification"]
+    image = template.body["images"].get(place.lane.instance_type)
     return algorithm | {"TrainingImage": image} if image else algorithm
 
 
-def _resources(task: Task, place: Place) -> dict[str, Any]:
+def _resources(place: Place) -> dict[str, Any]:
     """Return the machines to ask for. A committed lane's need their training plan's ARN: without it they would be
     bought on demand. Raise InvalidRequest when lane and ARN do not fit together."""
     lane = place.lane
-    if (lane.purchase is Purchase.COMMITTED) != bool(place.plan_arn):
-        found = f"the training plan {place.plan_arn}" if place.plan_arn else "no training plan's ARN"
+    if (lane.purchase is Purchase.COMMITTED) != bool(place.site):
+        found = f"the training plan {place.site}" if place.site else "no training plan's ARN"
         raise InvalidRequest(
             f"a place bought as {lane.purchase.value} comes with {found}",
             where=str(lane),
             hint="load the plan's ARN with the catalog's commitments, and plan again",
         )
-    machines: dict[str, Any] = {"InstanceType": lane.instance_type, "InstanceCount": task.instances}
-    if place.plan_arn:
-        machines["TrainingPlanArn"] = place.plan_arn
+    machines: dict[str, Any] = {"InstanceType": lane.instance_type, "InstanceCount": place.instances}
+    if place.site:
+        machines["TrainingPlanArn"] = place.site
     return machines
 
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
+    shared: dict[str, str] = template.body["hyperparameters"]
     return {
-        **template.hyperparameters,
-        **place_hyperparameters(template.hyperparameters, place.lane.instance_type),
+        **shared,
+        **place_hyperparameters(shared, place.lane.instance_type),
         **encode({"sagemaker_job_name": name}),
         **encode(task.point),
     }

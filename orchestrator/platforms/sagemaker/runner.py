@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.errors import aws_errors
@@ -17,18 +18,17 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.type_defs import DescribeTrainingJobResponseTypeDef
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.base import Handle, Request
-    from orchestrator.wire.result import Outcome
+    from orchestrator.platforms.base import Request
+    from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Place, Task
     from orchestrator.wire.template import Template
 
 LOG_GROUP = "/aws/sagemaker/TrainingJobs"
+ENDED = ("Completed", "Failed", "Stopped")
 
 
-class SageMaker:
-    """The platform `sagemaker`: see `platforms.base.Platform` for what each method promises."""
-
-    name = "sagemaker"
+class SageMakerRunner:
+    """Runs trainings as SageMaker training jobs: see `platforms.base.Runner` for what each method promises."""
 
     def __init__(self, clients: Clients) -> None:
         self.clients = clients
@@ -49,28 +49,51 @@ class SageMaker:
                     hint="another run of this name works in this account: submit under another --name",
                 ) from error
 
-    def poll(self, attempt: int, handle: Handle) -> Outcome | None:
+    def poll(self, attempt: Attempt) -> Outcome | None:
         try:
-            return read_outcome(attempt, handle, self._describe(handle.lane.region, handle.training))
+            return read_outcome(attempt, self._describe(attempt.lane.region, attempt.training))
         except NotFound:
             return None
 
-    def stop(self, handle: Handle) -> None:
-        region = handle.lane.region
+    def stop(self, attempt: Attempt) -> None:
+        region = attempt.lane.region
         try:
-            with aws_errors(f"stop the training {handle.training}", where=region):
-                self._client(region).stop_training_job(TrainingJobName=handle.training)
+            with aws_errors(f"stop the training {attempt.training}", where=region):
+                self._client(region).stop_training_job(TrainingJobName=attempt.training)
         except NotFound:
             return
         except InvalidRequest:
             # AWS will not stop what has ended; that is as good.
-            ended = self.poll(0, handle)
+            ended = self.poll(attempt)
             if ended is not None and not ended.state.terminal:
                 raise
 
-    def logs(self, handle: Handle, after: dict[str, str], *, first_instance: bool = False) -> Iterator[tuple[str, str]]:
-        streams = f"{handle.training}/algo-1-" if first_instance else f"{handle.training}/"
-        return events(self.clients, handle.lane.region, LOG_GROUP, streams, after)
+    def logs(
+        self,
+        attempt: Attempt,
+        template: Template,  # noqa: ARG002 (all logs of all runs lie in one group)
+        after: dict[str, str],
+        *,
+        first_instance: bool = False,
+    ) -> Iterator[tuple[str, str]]:
+        streams = f"{attempt.training}/algo-1-" if first_instance else f"{attempt.training}/"
+        return events(self.clients, attempt.lane.region, LOG_GROUP, streams, after)
+
+    def ended(self, region: str, run: str, since: float) -> frozenset[str]:
+        with aws_errors(f"list the trainings of {run}", where=region):
+            # Not by status: AWS filters by it after it has cut a page, which may then be empty.
+            found = self._client(region).list_training_jobs(
+                NameContains=f"{run}-",
+                LastModifiedTimeAfter=datetime.fromtimestamp(since, timezone.utc),
+                SortBy="CreationTime",
+                SortOrder="Ascending",
+                MaxResults=100,
+            )["TrainingJobSummaries"]
+        return frozenset(
+            job["TrainingJobName"]
+            for job in found
+            if job["TrainingJobStatus"] in ENDED and job["TrainingJobName"].startswith(f"{run}-")
+        )
 
     def _hash(self, region: str, training: str) -> str:
         """Return the request hash that a training's tag carries; empty when it carries none."""

@@ -1,74 +1,60 @@
-"""Prepares a Region at submit: uploads the sources, finds the image, and makes the template that its tasks share."""
+"""Prepares a Region at submit: finds the images, pins them, and makes the template that the Region's tasks share."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.errors import SpecError
-from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image
+from orchestrator.errors import SettingsError, SpecError
+from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image, pin_images
+from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode
 from orchestrator.spec.duration import seconds
 from orchestrator.training.checkpoint import EVERY
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
-    from orchestrator.aws.s3 import S3
-    from orchestrator.platforms.source import Package
-    from orchestrator.spec.sweep import Sweep
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Staging
     from orchestrator.spec.train import Train
 
 
-@dataclass(frozen=True)
-class Site:
-    """The things of ours in the account that trainings use, the same for every Region."""
+def stage(staging: Staging, clients: Clients) -> Template:
+    """Return the Region's template, with our own images by their digests.
 
-    bucket: str
-    """The bucket's name; it may contain {region}, for sources and outputs lie in the Region that uses them."""
-    role: str
-    """The ARN of the role that trainings run with."""
-    owner: str
-    """The name that trainings are tagged with."""
-    poll_s: float = 30.0
-
-    def bucket_in(self, region: str) -> str:
-        """Return the bucket's name in this Region."""
-        return self.bucket.replace("{region}", region)
+    Raise SettingsError when trainings have no role, NotFound when an image is not in the Region.
+    """
+    return pin_images(make_template(staging), clients)
 
 
-def stage(sweep: Sweep, package: Package, region: str, run: str, site: Site, s3: S3) -> Template:
-    """Upload the sources to the Region's bucket, unless they are there, and return the Region's template."""
-    s3.put_once(source_key(package.digest), package.body)
-    return make_template(sweep, package.digest, region, run, site)
-
-
-def make_template(sweep: Sweep, package_digest: str, region: str, run: str, site: Site) -> Template:
-    """Return what all tasks of the run share in a Region. Nothing is sent: a dry run shows what would be.
+def make_template(staging: Staging) -> Template:
+    """Return what all tasks of the run share in a Region. Nothing is sent. SettingsError if trainings have no role.
 
     The request names the image that most instance types take; those that take another stand in `images`.
     """
-    train, bucket = sweep.train, site.bucket_in(region)
-    by_type = {kind: _image(train, region, kind, site.role) for kind in sweep.where.instance_types}
+    if not staging.role:
+        raise SettingsError("role is not set", hint='export SWEEP_ROLE, or write `role = "…"` in sweep.toml')
+    train, region = staging.sweep.train, staging.region
+    types = types_of_ours(staging.sweep).values()
+    if not types:
+        raise SpecError("none of these is SageMaker's", where="where.instance_types", hint=f"name one with {PREFIX}")
+    by_type = {kind: _image(train, region, kind, staging.role) for kind in types}
     image = Counter(by_type.values()).most_common(1)[0][0]
     return Template(
         platform="sagemaker",
         region=region,
-        run=run,
-        owner=site.owner,
-        request=_request(train, image, site.role),
-        hyperparameters=_hyperparameters(train, f"s3://{bucket}/{source_key(package_digest)}", region),
-        output=f"s3://{bucket}/runs/{run}",
-        images={kind: uri for kind, uri in by_type.items() if uri != image},
+        run=staging.run,
+        owner=staging.owner,
+        body={
+            "request": _request(train, image, staging.role),
+            "hyperparameters": _hyperparameters(train, staging.source, region),
+            "images": {kind: uri for kind, uri in by_type.items() if uri != image},
+        },
+        output=staging.output,
         checkpoints=train.checkpoints is not None,
-        poll_s=site.poll_s,
+        poll_s=staging.poll_s,
         metrics=dict(train.metrics),
     )
-
-
-def source_key(package_digest: str) -> str:
-    """Return the key of the packed sources in each Region's bucket."""
-    return f"sources/{package_digest}/sourcedir.tar.gz"
 
 
 def _image(train: Train, region: str, instance_type: str, role: str) -> str:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from tests.cli.calls import Sweep
+    from tests.cli.fake import FakeOrchestrator
 
 pytestmark = pytest.mark.usefixtures("team")
 
@@ -21,3 +23,15 @@ def test_the_cost_is_json(sweep: Sweep) -> None:
     body = json.loads(sweep("cost", "--json").out)
     assert (body["run"], body["usd"], body["hours"]) == ("nightly", 0.25, 1.5)
     assert body["rows"][0]["instance_type"] == "ml.m5.xlarge"
+    assert body["rows"][0]["platform"] == "sagemaker"
+
+
+def test_a_run_on_several_platforms_has_a_column_for_them(
+    sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "PLATFORM" not in sweep("cost").out
+    (row,) = team.opened.cost()
+    monkeypatch.setattr(team.opened, "cost", lambda: [row, replace(row, platform="elsewhere")])
+    header, *lines = sweep("cost").out.splitlines()
+    assert header.split()[:2] == ["PLATFORM", "REGION"]
+    assert [line.split()[0] for line in lines[:2]] == ["sagemaker", "elsewhere"]

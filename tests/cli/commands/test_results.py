@@ -49,6 +49,14 @@ def test_csv_has_every_column_with_plain_values(sweep: Sweep) -> None:
     assert best["metric.loss"] == "0.25"
     assert best["usd"] == "0.0042"
     assert best["training"] == "nightly-1-1"
+    assert best["platform"] == "sagemaker"
+
+
+def test_tasks_on_several_platforms_have_a_column_for_them(sweep: Sweep, team: FakeOrchestrator) -> None:
+    assert "PLATFORM" not in sweep("results").out
+    team.opened.rows = [row(0, 0.5), row(1, platform="elsewhere")]
+    assert "PLATFORM" in sweep("results").out
+    assert "elsewhere" in sweep("results").out
 
 
 def test_tasks_that_lack_a_parameter_or_a_metric_still_line_up(sweep: Sweep, team: FakeOrchestrator) -> None:

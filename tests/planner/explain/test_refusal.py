@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.catalog.market import LEASES, TOTALS, table
+from orchestrator.catalog.market import LEASES, table
 from orchestrator.errors import InfeasibleError, Refused
+from orchestrator.plan.slots import tasks_by_lot, units_taken
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
-    find_enough_slots,
+    find_enough_units,
     has_solution,
+    with_more_units,
 )
-from orchestrator.planner.model.problem import Problem, Total
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.solve import solve
 from orchestrator.planner.solver.optimise import optimise
-from tests.fixtures.sweeps import candidate, make_market, make_sweep
-from tests.planner.solver.problems import make_problem, small_problems
+from orchestrator.wire.task import Quota
+from tests.fixtures.sweeps import candidate, make_market, make_sweep, with_quota
+from tests.planner.solver.problems import make_problem, own_limits, shared_limit, small_problems
+
+if TYPE_CHECKING:
+    from orchestrator.planner.model.problem import Problem
 
 SIXTEEN = {"space": {"lr": list(range(16))}, "runtime": 6}
 
@@ -36,7 +41,7 @@ def refused(rows: list[dict[str, Any]], **changes: Any) -> str:
 
 def test_sixteen_tasks_of_six_hours_do_not_fit_ten_slots_in_ten_hours() -> None:
     assert refused([candidate(slots=10.0)], **SIXTEEN, plan={"deadline": "10h"}) == (
-        "16 tasks do not fit into the deadline of 10h: us-east-1 ml.g5.xlarge on_demand: 10 of 16 slots "
+        "16 tasks do not fit into the deadline of 10h: ml.g5.xlarge/on_demand in us-east-1: 10 of 16 units "
         "(raise the quota to 16, or relax the deadline to 12h)"
     )
     solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), make_market(candidate(slots=16.0)))
@@ -49,15 +54,15 @@ BESIDE = {**SIXTEEN, "runtime": 12, "train__instances": 2, "train__efficiency": 
 
 def test_a_quota_is_raised_by_instances_and_beside_what_others_hold() -> None:
     assert refused([HELD], **BESIDE) == (
-        "16 tasks do not fit into the deadline of 12h: us-east-1 ml.g5.xlarge on_demand: 12 of 16 slots, as 28 of its "
-        "40 are held by other runs (raise the quota to 44, or relax the deadline to 18h)"
+        "16 tasks do not fit into the deadline of 12h: ml.g5.xlarge/on_demand in us-east-1: 12 of 16 units, as 28 of "
+        "its 40 are held by other runs (raise the quota to 44, or relax the deadline to 18h)"
     )
     solve(make_sweep(**BESIDE), make_market({**HELD, "slots": 44.0}))
 
 
 def test_who_holds_the_slots_is_named() -> None:
-    lane = ("sagemaker", "us-east-1", "ml.g5.xlarge", "on_demand")
-    elsewhere = ("sagemaker", "us-west-2", "ml.g5.xlarge", "on_demand")
+    lane = ("sagemaker", "us-east-1", "ml.g5.xlarge/on_demand")
+    elsewhere = ("sagemaker", "us-west-2", "ml.g5.xlarge/on_demand")
     for rows, holders in (
         ([("nightly", *lane, 28), ("far", *elsewhere, 9)], "held by run nightly ("),
         ([("a", *lane, 20), ("b", *lane, 8)], "held by runs a and b ("),
@@ -68,21 +73,41 @@ def test_who_holds_the_slots_is_named() -> None:
         assert holders in str(caught.value)
 
 
-def test_a_total_over_all_instance_types_binds_as_well() -> None:
-    total = table([("sagemaker", "us-east-1", "*", 12, 4)], TOTALS)
-    market = replace(make_market(candidate(slots=16.0)), totals=total)
+def test_a_quota_over_all_instance_types_binds_as_well() -> None:
+    market = with_quota(make_market(candidate(slots=16.0)), "*/*", 12, held=4)
     with pytest.raises(InfeasibleError) as caught:
         solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), market)
     assert str(caught.value) == (
-        "16 tasks do not fit into the deadline of 10h: us-east-1, all instance types together: 8 of 16 slots, as 4 of "
+        "16 tasks do not fit into the deadline of 10h: */* in us-east-1: 8 of 16 units, as 4 of "
         "its 12 are held by other runs (raise the quota to 20, or relax the deadline to 12h)"
     )
+
+
+def test_a_quota_of_vcpus_is_raised_in_its_units() -> None:
+    """Each of 16 trainings holds 4 vCPUs on one type, and 8 on the other, which nobody needs."""
+    rows = [candidate(slots=None), candidate(instance_type="ml.g5.2xlarge", usd_per_hour=9.0, slots=None)]
+    each = {"ml.g5.xlarge": 4, "ml.g5.2xlarge": 8}
+    sweep = make_sweep(**SIXTEEN, where__instance_types=list(each), plan={"deadline": "10h"})
+    with pytest.raises(InfeasibleError) as caught:
+        solve(sweep, with_quota(make_market(*rows), "vcpus", 43, each=each))
+    assert str(caught.value) == (
+        "16 tasks do not fit into the deadline of 10h: vcpus in us-east-1: 40 of 64 units "
+        "(raise the quota to 64, or relax the deadline to 12h)"
+    )
+    plan = solve(sweep, with_quota(make_market(*rows), "vcpus", 64, each=each))
+    assert [(fact.quota.name, fact.units) for fact in plan.quotas] == [("vcpus", 64)]
+    uses = {lot.lane.instance_type: lot.uses for lot in plan.lots}
+    assert uses["ml.g5.xlarge"] == {"ml.g5.xlarge/on_demand": 1, "vcpus": 4}
+    assert units_taken(plan, tasks_by_lot(plan)) == {
+        Quota("sagemaker", "us-east-1", "ml.g5.xlarge/on_demand"): 16,
+        Quota("sagemaker", "us-east-1", "vcpus"): 64,
+    }
 
 
 def test_two_limits_that_bind_are_raised_together() -> None:
     rows = [candidate(slots=1.0), candidate(dataset="bay@2", region="eu-west-1", slots=1.0)]
     changes = {"space": {"lr": [1, 2]}, "runtime": 6, "plan": {"deadline": "8h"}}
-    assert "slots (raise these quotas to 2 and 2, or relax the deadline to 12h)" in refused(rows, **changes)
+    assert "units (raise these quotas to 2 and 2, or relax the deadline to 12h)" in refused(rows, **changes)
     solve(make_sweep(**changes), make_market(*[{**row, "slots": 2.0} for row in rows]))
 
 
@@ -120,18 +145,17 @@ def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadli
 
 
 @settings(max_examples=60, deadline=None)
-@given(small_problems(), st.integers(1, 3))
-def test_what_is_suggested_does(problem: Problem, total: int) -> None:
-    crowded = replace(problem, slots=np.minimum(problem.slots, 1.0), totals=(Total(np.arange(2), float(total)),))
+@given(small_problems(), st.integers(1, 3), st.sampled_from([[1, 1], [1, 2], [4, 2]]))
+def test_what_is_suggested_does(problem: Problem, total: int, units: list[float]) -> None:
+    slots = np.minimum(problem.most_slots, 1.0).tolist()
+    crowded = replace(problem, limits=own_limits(slots, shared_limit([0, 1], total, units)))
     within = crowded.within(problem.horizon)
     assume(not within.stranded.size)
     assume(not has_solution(within, problem.horizon))
-    fixed = np.zeros(3, dtype=bool)
+    fixed = np.zeros(4, dtype=bool)
     unlimited = replace(within, budget=np.inf)
-    if (raised := find_enough_slots(unlimited, fixed)) is not None:
-        slots = within.slots + [raised.lanes.get(lane, 0) for lane in range(3)]
-        more = (replace(within.totals[0], slots=float(total + raised.totals.get(0, 0))),)
-        optimise(replace(unlimited, slots=slots, totals=more))
+    if (raised := find_enough_units(unlimited, fixed)) is not None:
+        optimise(with_more_units(unlimited, raised))
     if (usd := find_enough_dollars(unlimited)) is not None:
         optimise(replace(within, budget=usd))
     if (hours := find_enough_hours(crowded, problem.horizon)) is not None:
@@ -141,10 +165,9 @@ def test_what_is_suggested_does(problem: Problem, total: int) -> None:
 def test_where_raising_quotas_is_enough_one_is_found() -> None:
     rows = [(0, 0, -1, 6.0, 0.0, 1.0), (0, 1, -1, 4.0, 0.0, 9.0)]
     problem = make_problem([16], [1.0, 1.0], rows)
-    raised = find_enough_slots(problem, np.zeros(2, dtype=bool))
-    assert raised is not None
-    assert raised.lanes == {1: 7}  # eight slots take two tasks each; fewer than anywhere else
-    assert find_enough_slots(problem, np.ones(2, dtype=bool)) is None
+    raised = find_enough_units(problem, np.zeros(2, dtype=bool))
+    assert raised == {1: 7}  # eight slots take two tasks each; fewer than anywhere else
+    assert find_enough_units(problem, np.ones(2, dtype=bool)) is None
 
 
 def test_no_money_is_enough_where_there_are_too_few_slots() -> None:

@@ -65,7 +65,16 @@ def seen(
     instance_type: str = G5, hours: float = 1.0, size: int = GB, point: dict[str, float] | None = None, count: int = 1
 ) -> tuple[Any, ...]:
     """A row of HISTORY."""
-    return ("us-east-1", instance_type, "on_demand", count, size, json.dumps(point or {"epochs": 1}), hours)
+    return (
+        "sagemaker",
+        "us-east-1",
+        instance_type,
+        "on_demand",
+        count,
+        size,
+        json.dumps(point or {"epochs": 1}),
+        hours,
+    )
 
 
 def known(sweep: Sweep, history: pd.DataFrame, size: int = 100 * GB) -> LearnedHours:

@@ -116,7 +116,7 @@ G5, P3 = "ml.g5.xlarge", "ml.p3.2xlarge"
 def finished(instance_type: str, *hours: float, size: int = 10**9, epochs: int = 1) -> list[tuple[Any, ...]]:
     """Rows of HISTORY, on one instance."""
     sizes = json.dumps({"epochs": epochs})
-    return [("us-east-1", instance_type, "on_demand", 1, size, sizes, each) for each in hours]
+    return [("sagemaker", "us-east-1", instance_type, "on_demand", 1, size, sizes, each) for each in hours]
 
 
 def test_without_a_runtime_it_is_learned_and_the_plan_says_from_how_many_tasks() -> None:
@@ -189,7 +189,7 @@ def test_sizes_beyond_those_seen_are_told() -> None:
 
 def test_several_instances_are_as_fast_as_they_were_unless_the_file_says() -> None:
     past = finished(G5, *[3.0] * 9)
-    past += [(*row[:3], 2, *row[4:6], 2.0) for row in past]
+    past += [(*row[:4], 2, *row[5:7], 2.0) for row in past]
     two = {**TRAIN, "instances": 2}
     assert runtimes(make_sweep(runtime=3, train=two), past=past).hours[0, 0] == pytest.approx(2.0, rel=0.02)
     assert runtimes(make_sweep(runtime=3, train={**two, "efficiency": 1.0}), past=past).hours[0, 0] == 1.5

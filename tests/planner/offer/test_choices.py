@@ -44,7 +44,7 @@ def test_data_on_its_way_and_a_plan_that_opens_later_are_waited_for_at_once() ->
             purchase="committed",
             usd_per_hour=0.0,
             opens_h=3.0,
-            arn="arn:a",
+            site="arn:a",
         )
     )
     assert offered(market=market).problem.choices.wait.tolist() == [5.0]
@@ -81,7 +81,9 @@ def test_no_promise_counts_on_a_savings_plan() -> None:
 
 
 def test_a_promise_covers_what_nine_in_ten_tasks_took() -> None:
-    rows = [("us-east-1", TYPES[0], "on_demand", 1, 10**9, "{}", hours) for hours in np.geomspace(0.5, 8, 99)]
+    rows = [
+        ("sagemaker", "us-east-1", TYPES[0], "on_demand", 1, 10**9, "{}", hours) for hours in np.geomspace(0.5, 8, 99)
+    ]
     market = replace(make_market(candidate()), history=table(rows, HISTORY))
     choices = offered(market=market, runtime=None).problem.choices
     honest = (choices.promise[0] - LAUNCHER_USD_PER_HOUR * choices.hours[0] - KEPT_BACK_HOURS) / choices.hours[0]

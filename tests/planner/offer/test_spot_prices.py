@@ -29,7 +29,7 @@ def prices(candidates: Sequence[dict[str, Any]], *discounts: tuple[Any, ...]) ->
 
 def own(tasks: int, ratio: float, region: str = "us-east-1") -> tuple[Any, ...]:
     """A row of DISCOUNTS."""
-    return (region, "ml.g5.xlarge", tasks, ratio)
+    return ("sagemaker", region, "ml.g5.xlarge", tasks, ratio)
 
 
 def test_without_a_past_the_catalog_is_believed() -> None:

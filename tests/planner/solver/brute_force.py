@@ -36,24 +36,26 @@ def splits(count: int, parts: int) -> list[tuple[int, ...]]:
 
 
 def keeps_every_limit(problem: Problem, tasks: np.ndarray) -> bool:
-    """Return whether these tasks keep the budget, the pools, the slots of each lane, its hours, and the totals."""
+    """Return whether these tasks keep the budget, the pools, the hours of each lane, and every quota."""
     if (problem.drawn_usd(tasks) > problem.funds + 1e-9).any():
         return False
     if Solution(problem, tasks, 0.0).promise > problem.budget + 1e-9:
         return False
-    slots = np.array([fewest_slots(problem, tasks, lane) for lane in range(len(problem.slots))])
-    return bool(np.isfinite(slots).all()) and all(slots[total.lanes].sum() <= total.slots for total in problem.totals)
+    slots = np.array([fewest_slots(problem, tasks, lane) for lane in range(problem.lanes)])
+    return bool(np.isfinite(slots).all()) and all(
+        sum(units * slots[lane] for lane, units in zip(limit.lanes, limit.units, strict=True)) <= limit.free
+        for limit in problem.limits
+    )
 
 
 def fewest_slots(problem: Problem, tasks: np.ndarray, lane: int) -> float:
-    """Return the fewest slots of the lane that hold its tasks; inf if it has too few."""
+    """Return the fewest slots of the lane that hold its tasks; inf if no slots do."""
     choices = problem.choices
     rows = np.flatnonzero((choices.lane == lane) & (tasks > 0))
     items = [(float(choices.wait[row]), float(choices.hours[row])) for row in rows for _ in range(tasks[row])]
     longest_first = tuple(sorted(items, reverse=True))
     latest_end = float(min(problem.closes[lane], problem.horizon))
-    most = int(min(problem.slots[lane], len(items)))
-    return next((n for n in range(most + 1) if fits(longest_first, (0.0,) * n, latest_end)), inf)
+    return next((n for n in range(len(items) + 1) if fits(longest_first, (0.0,) * n, latest_end)), inf)
 
 
 @cache

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from itertools import product
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import strategies as st
 
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL, Choices
-from orchestrator.planner.model.problem import Pool, Problem, Total
+from orchestrator.planner.model.problem import Limit, Pool, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HOURS = [1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0]
 HORIZON = 10.0
-TOTALS = st.tuples(st.sampled_from([[0, 1], [1, 2], [0, 1, 2]]), st.integers(1, 4))
-"""The lanes that share a total, and its slots."""
+TOTALS = st.tuples(st.sampled_from([[0, 1], [1, 2], [0, 1, 2]]), st.just([1, 1, 1]), st.integers(1, 4))
+"""The lanes that share a quota of instances, the units of each lane's training, and the free units."""
+WEIGHED = st.tuples(
+    st.sampled_from([[0, 1], [1, 2], [0, 1, 2]]), st.lists(st.sampled_from([1, 2, 4, 8]), min_size=3, max_size=3),
+    st.integers(1, 16),
+)  # fmt: skip
+"""The same of a quota that counts vCPUs, or GPUs."""
+
+
+def own_limits(slots: Sequence[float], *shared: Limit) -> tuple[Limit, ...]:
+    """Return a limit of so many slots for each lane, if they are not inf, and the shared limits."""
+    own = [(lane, free) for lane, free in enumerate(slots) if free < inf]
+    return (*(Limit(np.array([lane]), np.ones(1), float(free)) for lane, free in own), *shared)
+
+
+def shared_limit(lanes: Sequence[int], free: float, units: Sequence[float] | None = None) -> Limit:
+    """Return a limit over several lanes, of one unit a training unless said."""
+    each = np.ones(len(lanes)) if units is None else np.array(units[: len(lanes)], dtype=float)
+    return Limit(np.array(lanes), each, float(free))
 
 
 def make_problem(
@@ -26,7 +47,8 @@ def make_problem(
     facts = {"charges": [], "horizon": HORIZON, "budget": inf, **rest}
     return Problem(
         counts=np.array(counts),
-        slots=np.array(slots, dtype=float),
+        lanes=len(slots),
+        limits=own_limits(slots),
         charges=np.array(facts["charges"], dtype=float),
         choices=Choices(cohort, lane, copy, hours, wait, usd, promise=2 * usd),
         horizon=float(facts["horizon"]),  # type: ignore[arg-type]
@@ -35,11 +57,11 @@ def make_problem(
 
 
 @st.composite
-def small_problems(draw: st.DrawFn, *, every_limit: bool = False) -> Problem:
+def small_problems(draw: st.DrawFn, *, every_limit: bool = False, weighed: bool = False) -> Problem:
     """Draw up to 3 cohorts of 4 tasks on 3 lanes of 2 slots. The third lane has data only by copying it.
 
     With every limit, the first lane may be paid for already, the second may be ours for some hours only, and any of
-    them may share a total.
+    them may share quotas; if these are weighed, a training holds more units of them on one lane than on another.
     """
     cohorts = draw(st.integers(1, 3))
     counts = draw(st.lists(st.integers(1, 4), min_size=cohorts, max_size=cohorts))
@@ -50,7 +72,7 @@ def small_problems(draw: st.DrawFn, *, every_limit: bool = False) -> Problem:
     if every_limit:
         opens = draw(st.sampled_from([0.0, 0.0, 2.0]))
         closes = draw(st.sampled_from([inf, inf, 7.0, 4.5]))
-        totals = draw(st.lists(TOTALS, max_size=2))
+        totals = draw(st.lists(WEIGHED if weighed else TOTALS, min_size=int(weighed), max_size=2))
         pools = (Pool(draw(st.sampled_from([0.25, 0.5, 1.0])), 0.0, draw(st.sampled_from([8.0, inf]))),)
     rows: list[tuple[int, int, int, float, float, float, float, int, float]] = []
     for cohort, lane in product(range(cohorts), range(3)):
@@ -64,13 +86,13 @@ def small_problems(draw: st.DrawFn, *, every_limit: bool = False) -> Problem:
     in_order = sorted(rows, key=lambda row: (row[0], row[5], row[1], row[7]))
     return Problem(
         counts=np.array(counts),
-        slots=np.array(slots),
+        lanes=3,
         charges=np.array(charges, dtype=float),
         choices=Choices(*(np.array(column) for column in zip(*in_order, strict=True))),
         horizon=HORIZON,
         budget=budget,
         closes=np.array([inf, closes, inf]),
-        totals=tuple(Total(np.array(lanes), float(slots)) for lanes, slots in totals),
+        limits=own_limits(slots, *(shared_limit(lanes, free, units) for lanes, units, free in totals)),
         pools=pools,
     ).within(HORIZON)
 

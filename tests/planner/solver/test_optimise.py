@@ -18,21 +18,25 @@ from orchestrator.planner.pack.schedule import end_hours_by_choice, overfull_lan
 from orchestrator.planner.solver import exact, rounding
 from orchestrator.planner.solver.optimise import optimise
 from tests.planner.solver.brute_force import keeps_every_limit, least_usd
-from tests.planner.solver.problems import make_problem, random_problem, small_problems
+from tests.planner.solver.problems import make_problem, own_limits, random_problem, small_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.planner.model.problem import Problem
 
-every_kind = pytest.mark.parametrize("every_limit", [False, True], ids=["plain", "windows, totals and pools"])
+every_kind = pytest.mark.parametrize(
+    ("every_limit", "weighed"),
+    [(False, False), (True, False), (True, True)],
+    ids=["plain", "windows, quotas and pools", "windows, pools and quotas of vCPUs"],
+)
 
 
 @every_kind
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
-def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool) -> None:
-    problem = data.draw(small_problems(every_limit=every_limit))
+def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool, weighed: bool) -> None:
+    problem = data.draw(small_problems(every_limit=every_limit, weighed=weighed))
     best = least_usd(problem)
     try:
         found = optimise(problem)
@@ -46,8 +50,8 @@ def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool) 
 @every_kind
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool) -> None:
-    problem = data.draw(small_problems(every_limit=every_limit))
+def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool, weighed: bool) -> None:
+    problem = data.draw(small_problems(every_limit=every_limit, weighed=weighed))
     for way in (optimise, rounding.solve, exact.solve):
         try:
             found = way(problem)
@@ -57,7 +61,7 @@ def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool)
         assert sent.tolist() == problem.counts.tolist()
         assert keeps_every_limit(problem, found.tasks)
         assert found.usd >= found.bound - 1e-4
-        assert all(found.slots[total.lanes].sum() <= total.slots for total in problem.totals)
+        assert all(limit.used(found.slots) <= limit.free for limit in problem.limits)
         latest_end = np.minimum(problem.closes, problem.horizon)[problem.choices.lane]
         assert (end_hours_by_choice(found) <= latest_end + 1e-6).all()
 
@@ -67,7 +71,7 @@ def greedy_usd(problem: Problem) -> float | None:
 
     Copies are paid for as they come up.
     """
-    left, made, usd = problem.slots * problem.horizon, set(), 0.0
+    left, made, usd = problem.most_slots * problem.horizon, set(), 0.0
     for cohort, count in enumerate(problem.counts.tolist()):
         for row in range(problem.first_choice[cohort], problem.first_choice[cohort + 1]):
             lane, copy = problem.choices.lane[row], int(problem.choices.copy[row])
@@ -106,7 +110,7 @@ def test_sixteen_tasks_of_six_hours_do_not_fit_ten_slots_in_ten_hours() -> None:
     problem = make_problem([16], [10.0], [(0, 0, NO_COPY, 6.0, 0.0, 1.0)])
     with pytest.raises(DoesNotFit):
         optimise(problem)
-    assert optimise(replace(problem, slots=np.array([16.0]))).usd == 16
+    assert optimise(replace(problem, limits=own_limits([16.0]))).usd == 16
 
 
 def test_a_copy_is_paid_once_for_all_the_tasks_that_use_it() -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
-from orchestrator.planner.model.problem import Pool, Total
+from orchestrator.planner.model.problem import Limit, Pool
 from orchestrator.planner.pack.schedule import overfull_lanes
 from orchestrator.planner.solver import rounding
-from tests.planner.solver.problems import random_problem
+from tests.planner.solver.problems import own_limits, random_problem, shared_limit
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -34,23 +34,31 @@ def test_a_larger_plan_keeps_a_budget_that_binds(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("tasks", [400, 100_000])
-def test_a_larger_plan_keeps_windows_totals_and_pools_and_is_near_its_bound(seed: int, tasks: int) -> None:
+@pytest.mark.parametrize("each", [(1,), (4, 8, 48)], ids=["instances", "vCPUs"])
+def test_a_larger_plan_keeps_windows_quotas_and_pools_and_is_near_its_bound(
+    seed: int, tasks: int, each: tuple[int, ...]
+) -> None:
     plain = random_problem(seed, tasks=tasks)
-    choices, lanes = plain.choices, np.arange(len(plain.slots))
+    choices, lanes, slots = plain.choices, np.arange(plain.lanes), plain.most_slots
     paid = (choices.copy == NO_COPY) & (choices.lane % 5 == 0)
     usd = np.where(paid, choices.usd / 2, choices.usd)
     pooled = replace(choices, usd=usd, pool=np.where(paid, 0, NO_POOL), draw=np.where(paid, choices.usd, 0.0))
     problem = replace(
         plain,
-        slots=plain.slots * 2,
         closes=np.where(lanes % 7 == 3, 18.0, inf),
-        totals=tuple(Total(lanes[lanes % 4 == r], np.floor(plain.slots[lanes % 4 == r].sum() * 1.5)) for r in range(4)),
+        limits=own_limits(slots * 2, *(_of_region(lanes[lanes % 4 == r], slots, each) for r in range(4))),
         pools=(Pool(plain.choices.usd.max() * tasks / 5_000, 0.0, inf),),
         choices=pooled.take(np.lexsort((usd, choices.cohort))),
     ).within(24.0)
     found = rounding.solve(problem)
     assert not overfull_lanes(problem, found.tasks, found.slots)
-    assert all(found.slots[total.lanes].sum() <= total.slots for total in problem.totals)
+    assert all(limit.used(found.slots) <= limit.free for limit in problem.limits)
     assert (problem.drawn_usd(found.tasks) <= problem.funds * (1 + 1e-9)).all()
     assert problem.drawn_usd(found.tasks)[0] > 0
     assert found.bound <= found.usd <= found.bound * (1.05 if tasks == 400 else 1.01)
+
+
+def _of_region(lanes: np.ndarray, slots: np.ndarray, each: tuple[int, ...]) -> Limit:
+    """Return a quota of three quarters of what these lanes could hold; `each` are units of a training, by turns."""
+    units = [each[lane % len(each)] for lane in lanes.tolist()]
+    return shared_limit(lanes.tolist(), np.floor(float(np.array(units) @ slots[lanes]) * 1.5), units)

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from orchestrator.spec.aws_images import SMDDP_VERSIONS
-from orchestrator.spec.parallel_support import SMDDP_TYPES, cautions
+from orchestrator.platforms.sagemaker.aws_images import SMDDP_VERSIONS
+from orchestrator.platforms.sagemaker.parallel_support import SMDDP_TYPES
+from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.wire.shapes import shape
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
+    from orchestrator.platforms.base import Complaint
     from orchestrator.spec.sweep import Sweep
+
+PLANNING = SageMakerPlanning({})
 
 
 def made(parallel: str, framework: str = "", types: str = "ml.p4d.24xlarge", **train: Any) -> Sweep:
@@ -26,13 +29,14 @@ def made(parallel: str, framework: str = "", types: str = "ml.p4d.24xlarge", **t
     return make_sweep(train__parallel=parallel, where__instance_types=types.split(), **image, **changes)
 
 
+def complaints(*sweep: str, **train: Any) -> list[Complaint]:
+    return list(PLANNING.check(made(*sweep, **train)))
+
+
 def refusal(*sweep: str, **train: Any) -> str:
-    with pytest.raises(ValidationError) as caught:
-        made(*sweep, **train)
-    [error] = caught.value.errors()
-    context = error["ctx"]
-    at = ".".join(map(str, [*error["loc"], *context["at"]]))
-    return f"{at}: {error['msg']} ({context['hint']})"
+    """Return what is complained of first, as an error would say it."""
+    first = complaints(*sweep, **train)[0]
+    return f"{'.'.join(map(str, first.at))}: {first.message} ({first.hint})"
 
 
 @pytest.mark.parametrize(
@@ -81,33 +85,18 @@ def test_what_cannot_start_is_refused_with_what_would(sweep: tuple[str, ...], sa
     ],
 )
 def test_what_starts_on_aws_is_accepted(sweep: tuple[str, ...]) -> None:
-    assert made(*sweep).train.entry_point == "train.py"
+    assert complaints(*sweep) == []
 
 
 @pytest.mark.parametrize("framework", sorted(SMDDP_VERSIONS))
 def test_every_listed_version_with_smddp_is_accepted(framework: str) -> None:
     for version in SMDDP_VERSIONS[framework]:
-        made("smddp", f"{framework} {version}")
-
-
-@pytest.mark.parametrize("framework", [{"name": "jax", "version": "1.0"}, {"name": ["a"]}, {"version": 2}, 7, {}])
-def test_horovod_with_nonsense_for_a_framework_is_told_of_the_nonsense(framework: Any) -> None:
-    with pytest.raises(ValidationError) as caught:
-        make_sweep(train__parallel="horovod", train__image=None, train__framework=framework)
-    assert "Horovod" not in str(caught.value)
-
-
-def test_processes_are_a_number_auto_or_left_out() -> None:
-    for processes in (None, 1, 8, "auto"):
-        assert made("torchrun", processes_per_instance=processes).train.processes_per_instance == processes
-    for wrong in (0, -1, True, 1.5, "8", "all", [8]):
-        assert "expected a number of processes or auto, got" in refusal("torchrun", processes_per_instance=wrong)
+        assert complaints("smddp", f"{framework} {version}") == []
 
 
 @pytest.mark.parametrize(
     ("sweep", "said"),
     [
-        (("single",), "single is one process an instance"),
         (("mpi", "", "ml.new.large"), "auto does not know ml.new.large: nothing is known of it (write a number"),
         (("torchrun", "", "ml.trn1.32xlarge"), "its NeuronCores are left to the image"),
     ],
@@ -116,14 +105,8 @@ def test_auto_is_refused_where_it_would_be_a_guess(sweep: tuple[str, ...], said:
     assert said in refusal(*sweep, processes_per_instance="auto")
 
 
-def test_smddp_counts_its_processes_itself() -> None:
-    assert made("smddp", processes_per_instance="auto").train.processes_per_instance == "auto"
-    assert "smddp is always one process a GPU" in refusal("smddp", processes_per_instance=8)
-
-
 def said(*sweep: str, **train: Any) -> tuple[str, ...]:
-    one = made(*sweep, **train)
-    return cautions(one.train, one.where.instance_types)
+    return PLANNING.cautions(made(*sweep, **train))
 
 
 def test_more_processes_than_gpus_are_said() -> None:
@@ -161,35 +144,6 @@ def test_quotes_that_the_toolkit_would_not_see_are_said() -> None:
     assert said("mpi", mpi_options="-x NCCL_DEBUG=INFO") == ()
 
 
-ECR = "{account}.dkr.ecr.{region}.amazonaws.com"
-
-
-@pytest.mark.parametrize(
-    ("image", "complaint"),
-    [
-        (
-            f"{ECR}/training:1".replace("account", "acount"),
-            "{acount} has no meaning in an image (did you mean '{account}",
-        ),
-        (f"{ECR}/training 1", "is no image: there are blanks in it"),
-        (f"{ECR}/Training:1", "'Training:1' cannot name an image in ECR"),
-        (f"{ECR}/training:1:2", "'training:1:2' cannot name an image in ECR"),
-        (f"{ECR}/", "'' cannot name an image in ECR"),
-        (f"{ECR}/training@sha256:12", "'training@sha256:12' cannot name an image in ECR"),
-    ],
-)
-def test_what_only_looks_like_an_image_is_refused(image: str, complaint: str) -> None:
-    assert complaint in refusal("single", image=image)
-
-
-@pytest.mark.parametrize(
-    "image",
-    [ECR + "/team/sweep-{region}:1.2_b", ECR + "/a", f"{ECR}/a:1@sha256:{'0f' * 32}", "registry:5000/Any/Thing"],
-)
-def test_images_are_taken_as_ecr_and_docker_name_them(image: str) -> None:
-    assert made("single", image=image).train.image == image
-
-
 def test_what_is_unknown_is_said_where_it_matters() -> None:
     [one] = said("torchrun", "", "ml.p4d.24xlarge ml.new.large ml.newer.large")
     assert one.startswith("nothing is known of ml.new.large, ml.newer.large: ")
@@ -206,16 +160,19 @@ def test_what_is_unknown_is_said_where_it_matters() -> None:
 def test_every_combination_is_either_refused_in_one_line_or_has_whole_cautions(
     parallel: str, framework: str, name: str, instances: int, processes: int | str | None
 ) -> None:
-    problem, one = None, None
-    try:
-        one = made(parallel, framework, name, instances=instances, processes_per_instance=processes)
-    except ValidationError as error:
-        [problem] = error.errors()
-    if one is None:
-        assert problem is not None
-        assert (problem["type"], "\n" in problem["msg"]) == ("wrong", False)
+    if parallel == "single" and processes not in (None, 1):
         return
-    lines = cautions(one.train, [name])
+    if parallel == "smddp" and processes not in (None, "auto"):
+        return
+    sweep = made(parallel, framework, name, instances=instances, processes_per_instance=processes)
+    found = list(PLANNING.check(sweep))
+    assert not any("\n" in one.message for one in found)
+    lines = PLANNING.cautions(sweep)
     known = shape(name)
     assert all(name in line or "mpi4py" in line for line in lines)
     assert any("TCP" in line for line in lines) == (instances > 1 and known is not None and not known.efa)
+
+
+def test_of_a_choice_of_instances_the_most_are_looked_at() -> None:
+    [line] = said("mpi", "", "ml.c5.4xlarge", instances=[1, 2, 4])
+    assert line == "4 instances of ml.c5.4xlarge talk over plain TCP: it has no EFA"

@@ -6,9 +6,6 @@ in PyTorch 2.3.0, both of which run.
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 SMDDP_VERSIONS = {
     "pytorch": (
         *("1.6.0", "1.7.1", "1.8.0", "1.8.1", "1.9.0", "1.9.1", "1.10.0", "1.10.2", "1.11.0", "1.12.0", "1.12.1"),
@@ -33,13 +30,8 @@ def carries_smddp(framework: str, version: str) -> bool:
     return any(each == version or (is_short and each.startswith(f"{version}.")) for each in SMDDP_VERSIONS[framework])
 
 
-def lacks_horovod(framework: Any, version: Any) -> bool:
-    """Return True if the images of this version are without Horovod.
-
-    Both arguments come as the user has written them. What is no framework or no version is refused elsewhere.
-    """
-    if not (isinstance(framework, str) and isinstance(version, str) and re.match(r"\d+\.\d+", version)):
-        return False
+def lacks_horovod(framework: str, version: str) -> bool:
+    """Return True if the images of this version are without Horovod."""
     since = _NO_HOROVOD_SINCE.get(framework)
     return since is not None and _numbers(version) >= since
 

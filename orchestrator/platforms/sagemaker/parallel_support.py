@@ -1,7 +1,7 @@
 """Which images and instance types can start processes in which way: known before anything is sent.
 
-What cannot work is refused, with the list of what would. What works, but perhaps not as meant, is a caution of the
-plan. The SageMaker SDK also refuses torchrun on CPU instances, which runs.
+What cannot work is complained of, with the list of what would. What works, but perhaps not as meant, is a caution of
+the plan. The SageMaker SDK also refuses torchrun on CPU instances, which runs.
 """
 
 from __future__ import annotations
@@ -9,13 +9,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.spec.aws_images import SMDDP_VERSIONS, carries_smddp, lacks_mpi4py, runs_on_trainium, starts_torchrun
-from orchestrator.spec.model import wrong
+from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.sagemaker.aws_images import (
+    SMDDP_VERSIONS,
+    carries_smddp,
+    lacks_horovod,
+    lacks_mpi4py,
+    runs_on_trainium,
+    starts_torchrun,
+)
 from orchestrator.spec.train import AUTO
 from orchestrator.wire.shapes import shape as shape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from orchestrator.spec.train import Framework, Train
     from orchestrator.wire.shapes import Shape
@@ -23,25 +30,34 @@ if TYPE_CHECKING:
 SMDDP_TYPES = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")
 
 
-def check_parallel(train: Train, instance_types: Sequence[str]) -> None:
-    """Raise for the first line that asks for what cannot start."""
+def check_parallel(train: Train, instance_types: Mapping[int, str]) -> Iterator[Complaint]:
+    """Yield a complaint for each line that asks for what cannot start.
+
+    The instance types are those of `where.instance_types` that are SageMaker's, by their index there.
+    """
     if train.framework is not None:
-        _check_framework(train, train.framework)
-    for index, name in enumerate(instance_types):
+        yield from _check_framework(train, train.framework)
+    for index, name in instance_types.items():
         found = _obstacle(train, name)
         if found is not None:
-            raise wrong(found.message, hint=found.hint, at=("where", "instance_types", index))
+            yield Complaint(found.message, found.hint, ("where", "instance_types", index))
 
 
-def _check_framework(train: Train, framework: Framework) -> None:
+def _check_framework(train: Train, framework: Framework) -> Iterator[Complaint]:
     at = ("train", "framework")
+    if train.wants_horovod and lacks_horovod(framework.name, framework.version):
+        yield Complaint(
+            f"AWS's {framework.name} {framework.version} images have no Horovod",
+            "set train.image to an image of your own: containers/horovod builds one",
+            (*at, "version"),
+        )
     if train.parallel == "torchrun" and framework.name != "pytorch":
-        raise wrong("torchrun needs PyTorch", hint="for TensorFlow there are mpi and single", at=(*at, "name"))
+        yield Complaint("torchrun needs PyTorch", "for TensorFlow there are mpi and single", (*at, "name"))
     if train.parallel == "smddp" and not carries_smddp(framework.name, framework.version):
-        raise wrong(
+        yield Complaint(
             f"AWS's {framework.name} {framework.version} images have no smddp",
-            hint=f"these have: {', '.join(SMDDP_VERSIONS[framework.name])}; or use torchrun",
-            at=(*at, "version"),
+            f"these have: {', '.join(SMDDP_VERSIONS[framework.name])}; or use torchrun",
+            (*at, "version"),
         )
 
 
@@ -88,13 +104,14 @@ def _without_torchrun(train: Train, name: str) -> _Obstacle | None:
     return None
 
 
-def cautions(train: Train, instance_types: Sequence[str]) -> tuple[str, ...]:
+def cautions(train: Train, instance_types: Iterable[str]) -> tuple[str, ...]:
     """Return what a plan should warn of: trainings that start, but perhaps not as they were meant to."""
     return tuple(_cautions(train, {name: shape_of(name) for name in instance_types}))
 
 
 def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
-    alone = train.parallel == "single" and train.instances == 1
+    instances = max(train.instance_counts)
+    alone = train.parallel == "single" and instances == 1
     known = {name: shape for name, shape in shapes.items() if shape is not None}
     unknown = [name for name in shapes if name not in known]
     if unknown and not alone:
@@ -102,12 +119,12 @@ def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
     yield from _too_many_processes(train, known)
     if re.search("[\"']", train.mpi_options):
         yield "mpi_options has quotes: AWS's toolkit splits it at spaces only, and mpirun gets them as they are"
-    if train.instances > 1:
+    if instances > 1:
         for name, shape in known.items():
             if shape.efa:
                 continue
             speed = f", at most {shape.gbps:g} Gbps" if shape.gbps else ""
-            yield f"{train.instances} instances of {name} talk over plain TCP{speed}: it has no EFA"
+            yield f"{instances} instances of {name} talk over plain TCP{speed}: it has no EFA"
     without_gpu = [name for name, shape in known.items() if shape.kind == "cpu"]
     if train.parallel == "torchrun" and without_gpu:
         yield f"no GPU in {', '.join(without_gpu)}: there torch.distributed needs the backend gloo, not nccl"

@@ -1,0 +1,48 @@
+"""Finds rows of catalog files about lanes that no installed platform has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.catalog.commitments import SAVINGS_PLAN, TRAINING_PLAN
+from orchestrator.catalog.file_cells import is_local
+from orchestrator.catalog.market import ANY
+from orchestrator.catalog.row_consistency import RowProblem
+from orchestrator.errors import did_you_mean
+from orchestrator.wire.task import Lane, Purchase
+
+if TYPE_CHECKING:
+    from orchestrator.catalog.file_kinds import Columns
+    from orchestrator.catalog.platforms import Platforms
+
+_BOUGHT = {TRAINING_PLAN: Purchase.COMMITTED, SAVINGS_PLAN: Purchase.ON_DEMAND}
+"""The way in which the instances of a commitment are bought, by its kind."""
+
+
+def first_lane_problem(columns: Columns, platforms: Platforms) -> tuple[int, RowProblem] | None:
+    """Return the first row that is about a lane which its platform has not, by its number, and what is wrong with it.
+
+    Every distinct lane is looked at once: a million prices are about few.
+    """
+    if "platform" not in columns:
+        return None
+    platform, region, instance_type = (columns[name] for name in ("platform", "region", "instance_type"))
+    bought = columns.get("purchase") or columns.get("kind") or [Purchase.SPOT.value] * len(platform)
+    keys = list(zip(platform, region, instance_type, bought, strict=True))
+    problems = {key: _problem(*key, platforms) for key in dict.fromkeys(keys)}
+    if not any(problems.values()):
+        return None
+    return next((number, found) for number, key in enumerate(keys) if (found := problems[key]) is not None)
+
+
+def _problem(
+    platform: str, region: str, instance_type: str | None, bought: str | None, platforms: Platforms
+) -> RowProblem | None:
+    known = platforms.known
+    if platform not in known:
+        return RowProblem("platform", f"no platform {platform!r} is installed", did_you_mean(platform, list(known)))
+    if instance_type in (None, ANY) or bought in (None, ANY) or region == ANY or is_local(region):
+        return None
+    purchase = _BOUGHT.get(str(bought)) or Purchase(bought)
+    why = platforms.refuses(Lane(platform, region, str(instance_type), purchase))
+    return RowProblem("instance_type", why) if why else None

@@ -1,0 +1,66 @@
+"""What the installed platforms say of lanes. The catalog asks them through here, and knows no platform by itself."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from orchestrator.platforms.base import Complaint, Planning
+    from orchestrator.spec.sweep import Sweep, Where
+    from orchestrator.wire.task import Lane
+
+
+class Platforms:
+    """Knows the platforms that are installed, those that a sweep uses unless it says otherwise, and their proxies."""
+
+    def __init__(self, planning: Mapping[str, Planning], usual: Sequence[str] = ()) -> None:
+        """Take the planning part of each installed platform, and the names of those to use unless a sweep names some.
+
+        If `usual` is empty, all are used.
+        """
+        self._planning = dict(planning)
+        self.usual = tuple(usual or planning)
+        self.refuses = cache(self._refuses)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The names of platforms whose facts may be in the catalog: those that are installed, and their proxies."""
+        proxies = {name for planning in self._planning.values() for name in planning.proxies}
+        return tuple(sorted(proxies.union(self._planning)))
+
+    def asked(self, where: Where) -> tuple[str, ...]:
+        """Return the platforms that a sweep may train on. UsageError if one of them is not installed."""
+        names = tuple(where.platforms) or self.usual
+        for name in names:
+            if name not in self._planning:
+                raise UsageError(f"no platform {name!r} is installed", hint=did_you_mean(name, sorted(self._planning)))
+        return names
+
+    def _refuses(self, lane: Lane) -> str:
+        """Return in words why its platform has no such lane; nothing if it has, or if only prices are known of it."""
+        planning = self._planning.get(lane.platform)
+        return planning.refuses(lane) if planning else ""
+
+    def proxy(self, lane: Lane) -> Lane | None:
+        """Return the lane whose spot price and interruptions stand in for this spot lane's, if there is one."""
+        return self._planning[lane.platform].proxy(lane)
+
+    def complaints(self, sweep: Sweep) -> Iterator[Complaint]:
+        """Yield what the platforms that the sweep may train on cannot do of it."""
+        for name in self.asked(sweep.where):
+            yield from self._planning[name].check(sweep)
+
+    def cautions(self, sweep: Sweep) -> tuple[str, ...]:
+        """Return what the platforms that the sweep may train on warn of, each line once."""
+        lines = (line for name in self.asked(sweep.where) for line in self._planning[name].cautions(sweep))
+        return tuple(dict.fromkeys(lines))
+
+    def uses(self, lane: Lane, site: str = "") -> dict[str, int]:
+        """Return the units of each quota, by its name, that one instance counts for. A site is a quota of its own."""
+        uses = dict(self._planning[lane.platform].uses(lane, site))
+        return uses | {site: 1} if site else uses

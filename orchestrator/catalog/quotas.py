@@ -1,0 +1,70 @@
+"""The quotas that a sweep's candidates count under: how much there is, what live runs hold, and what lanes use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, func, select
+
+from orchestrator.catalog.market import LEASES, QUOTAS, USES, table
+from orchestrator.db.tables import leases, quotas
+from orchestrator.wire.task import Lane, Purchase, Quota
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    import pandas as pd
+    from sqlalchemy import Connection
+
+    from orchestrator.catalog.commitments import TrainingPlan
+    from orchestrator.catalog.platforms import Platforms
+
+
+def uses_of(candidates: pd.DataFrame, platforms: Platforms) -> pd.DataFrame:
+    """Return USES: what one instance of each candidate's lane counts for, as its platform says."""
+    keys = candidates[["platform", "region", "instance_type", "purchase", "site"]].fillna({"site": ""})
+    rows = []
+    for platform, region, instance_type, purchase, site in keys.drop_duplicates().itertuples(index=False, name=None):
+        lane = Lane(platform, region, instance_type, Purchase(purchase))
+        key = (platform, region, instance_type, purchase, site)
+        rows += [(*key, name, units) for name, units in platforms.uses(lane, site).items()]
+    return table(sorted(rows), USES)
+
+
+def known_quotas(
+    connection: Connection, uses: pd.DataFrame, plans: Sequence[TrainingPlan], live: pd.DataFrame
+) -> pd.DataFrame:
+    """Return QUOTAS: the newest units of each quota in `uses` that is known, and what the `live` leases hold of it."""
+    units = newest_units(connection)
+    units |= {Quota(plan.platform, plan.region, plan.site): plan.slots for plan in plans}
+    held: dict[Quota, int] = defaultdict(int)
+    for _, platform, region, name, count in live.itertuples(index=False, name=None):
+        held[Quota(platform, region, name)] += count
+    used = _quotas(uses[["platform", "region", "quota"]].drop_duplicates().itertuples(index=False, name=None))
+    rows = [(*_key(quota), units[quota], held[quota]) for quota in sorted(used) if quota in units]
+    return table(rows, QUOTAS)
+
+
+def live_leases(connection: Connection, now: datetime) -> pd.DataFrame:
+    """Return LEASES: every lease that has not expired."""
+    live = select(*(leases.c[name] for name in LEASES)).where(leases.c.expires_at > now.timestamp(), leases.c.units > 0)
+    return table(sorted(tuple(row) for row in connection.execute(live)), LEASES)
+
+
+def newest_units(connection: Connection) -> dict[Quota, int]:
+    """Return the newest observation of each quota."""
+    key = [quotas.c[name] for name in ("platform", "region", "quota")]
+    newest = select(*key, func.max(quotas.c.observed_at).label("observed_at")).group_by(*key).subquery()
+    same = and_(*(newest.c[column.name] == column for column in (*key, quotas.c.observed_at)))
+    rows = connection.execute(select(*key, quotas.c.units).join_from(quotas, newest, same))
+    return {Quota(*row[:3]): row.units for row in rows}
+
+
+def _quotas(keys: Iterable[tuple[str, str, str]]) -> set[Quota]:
+    return {Quota(*key) for key in keys}
+
+
+def _key(quota: Quota) -> tuple[str, str, str]:
+    return quota.platform, quota.region, quota.name

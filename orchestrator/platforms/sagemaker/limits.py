@@ -1,0 +1,72 @@
+"""What CreateTrainingJob takes of a sweep, at most: how many parameters, variables and metrics, and how long."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from orchestrator.platforms.base import Complaint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from orchestrator.spec.sweep import Sweep
+
+MAX_HYPERPARAMETERS = 90
+"""SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
+MAX_VALUE = 2_500
+"""Characters of a hyperparameter's value as JSON."""
+MAX_VARIABLES = 95
+"""SageMaker takes 100 a training; up to 4 of them set up the network between instances, one says when to save."""
+MAX_VARIABLE = 512
+"""Characters of a variable's value."""
+MAX_METRICS = 40
+MAX_REGEX = 500
+"""Characters of a metric's regex."""
+
+
+def check_limits(sweep: Sweep) -> Iterator[Complaint]:
+    """Yield a complaint for each part of the sweep that is more than SageMaker takes."""
+    yield from _check_environment(sweep.train.environment)
+    yield from _check_metrics(sweep.train.metrics)
+    yield from _check_parameters(sweep)
+
+
+def _check_environment(variables: Mapping[str, str]) -> Iterator[Complaint]:
+    at = ("train", "environment")
+    if len(variables) > MAX_VARIABLES:
+        hint = f"SageMaker takes 100, and sweep needs 5 of them: at most {MAX_VARIABLES}"
+        yield Complaint(f"{len(variables)} environment variables", hint, at)
+    for name, value in variables.items():
+        if len(value) > MAX_VARIABLE:
+            yield Complaint(f"{len(value)} characters are too many", f"SageMaker takes {MAX_VARIABLE}", (*at, name))
+
+
+def _check_metrics(patterns: Mapping[str, str]) -> Iterator[Complaint]:
+    at = ("train", "metrics")
+    if len(patterns) > MAX_METRICS:
+        yield Complaint(f"{len(patterns)} metrics", f"SageMaker takes {MAX_METRICS}", at)
+    for name, regex in patterns.items():
+        if len(regex) > MAX_REGEX:
+            message = f"a regex of {len(regex)} characters is too long"
+            yield Complaint(message, f"SageMaker takes {MAX_REGEX}", (*at, name))
+
+
+def _check_parameters(sweep: Sweep) -> Iterator[Complaint]:
+    for parameter in sweep.parameters:
+        if parameter.name.startswith("sagemaker_"):
+            # The line of a hyperparameter's name is that of all of them: a path leads to its value only.
+            at = parameter.at if parameter.at[0] == "space" else ("train", "hyperparameters")
+            taken = "is taken: names that begin with sagemaker_ or sweep_ are not passed to your code"
+            yield Complaint(f"{parameter.name!r} {taken}", "", at)
+        for index, value in enumerate(parameter.values):
+            if isinstance(value, str) and len(json.dumps(value)) > MAX_VALUE:
+                hint = f"SageMaker takes {MAX_VALUE} as JSON"
+                yield Complaint(f"{len(value)} characters are too many", hint, parameter.value_at(index))
+    total = len(sweep.parameters)
+    if total > MAX_HYPERPARAMETERS:
+        yield Complaint(
+            f"{total} parameters and hyperparameters",
+            f"SageMaker takes 100, and sweep needs 10 of them: at most {MAX_HYPERPARAMETERS}",
+            ("space",),
+        )

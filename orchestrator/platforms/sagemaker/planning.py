@@ -1,0 +1,82 @@
+"""What can be planned on SageMaker: what it refuses of a sweep, what it has for sale, and what it counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SettingsError, did_you_mean
+from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
+from orchestrator.platforms.sagemaker.limits import check_limits
+from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
+from orchestrator.platforms.sagemaker.stage import stage
+from orchestrator.wire.shapes import shape
+from orchestrator.wire.task import Lane, Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Staging
+    from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.template import Template
+
+KEY = "sagemaker"
+"""The name of this platform, in lanes and in the sweep file."""
+SETTINGS = ("role",)
+
+
+class SageMakerPlanning:
+    """Knows what can be planned on SageMaker: see `platforms.base.Planning` for what each method promises.
+
+    Its table of the settings may hold a `role`: the ARN of the role that trainings run with, for this platform alone.
+    """
+
+    proxies = ("ec2",)
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        self.role = _read_role(settings)
+
+    def check(self, sweep: Sweep) -> Iterator[Complaint]:
+        yield from check_limits(sweep)
+        yield from check_parallel(sweep.train, types_of_ours(sweep))
+        for name in sweep.platforms.get(KEY, {}):
+            yield Complaint(f"unknown key {name!r}", f"nothing stands under platforms.{KEY}", ("platforms", KEY, name))
+
+    def cautions(self, sweep: Sweep) -> tuple[str, ...]:
+        return cautions(sweep.train, types_of_ours(sweep).values())
+
+    def refuses(self, lane: Lane) -> str:
+        name = lane.instance_type
+        if not name.startswith(PREFIX) or name == PREFIX:
+            return f"SageMaker has no instance type {name}: its types begin with {PREFIX}, as in {PREFIX}g5.xlarge"
+        known = shape(name)
+        if lane.purchase is Purchase.COMMITTED and known is not None and known.kind == "cpu":
+            return f"AWS sells no training plans for {name}: they are for instances with accelerators"
+        return ""
+
+    def proxy(self, lane: Lane) -> Lane | None:
+        if self.refuses(lane):
+            return None
+        return replace(lane, platform="ec2", instance_type=lane.instance_type.removeprefix(PREFIX))
+
+    def uses(self, lane: Lane, site: str = "") -> Mapping[str, int]:
+        if lane.purchase is Purchase.COMMITTED and site:
+            return {site: 1}  # the instances of a training plan are ours already: no other quota counts them
+        bought = lane.purchase.value
+        return {f"{lane.instance_type}/{bought}": 1, f"*/{bought}": 1, "*/*": 1}
+
+    def stage(self, staging: Staging, clients: Clients) -> Template:
+        return stage(replace(staging, role=self.role or staging.role), clients)
+
+
+def _read_role(settings: Mapping[str, object]) -> str:
+    """Return the role that the settings give. Raise SettingsError for anything else in them."""
+    where = f"platforms.{KEY}"
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            raise SettingsError(f"unknown setting {name!r}", where=where, hint=did_you_mean(name, list(SETTINGS)))
+        if not isinstance(value, str):
+            raise SettingsError(f"{name} is not text", where=where, hint='write `role = "arn:aws:iam::…"`')
+    return str(settings.get("role", ""))

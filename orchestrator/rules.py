@@ -1,0 +1,73 @@
+"""Which platforms a sweep may use, as the settings set them up, and what they refuse of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SettingsError, SpecError, did_you_mean
+from orchestrator.platforms import registry
+from orchestrator.platforms.base import Complaint
+from orchestrator.settings import read as read_settings
+from orchestrator.spec.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from orchestrator.platforms.base import Planning
+    from orchestrator.settings import Settings
+    from orchestrator.spec.sweep import Sweep
+
+
+class Rules:
+    """The planning parts of all installed platforms, made from their tables of the settings, and what they refuse."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def planning(self, name: str) -> Planning:
+        """Return the planning part of a platform.
+
+        Raise UsageError when it is not installed, SettingsError with the file's name for what is wrong in its table.
+        """
+        try:
+            return registry.make_planning(name, self._settings.platforms.get(name, {}))
+        except SettingsError as error:
+            where = [text for text in (self._settings.file_of(name), error.where) if text]
+            raise SettingsError(error.message, where=": ".join(where), hint=error.hint) from error
+
+    def all(self) -> dict[str, Planning]:
+        """Return the planning parts of all installed platforms, by name."""
+        return {name: self.planning(name) for name in registry.platforms()}
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """The platforms of a sweep that names none: those with a table in the settings, else the default one."""
+        return tuple(sorted(self._settings.platforms)) or (registry.DEFAULT,)
+
+    def check(self, sweep: Sweep) -> None:
+        """Raise SpecError for the first thing that one of its platforms cannot do of a sweep."""
+        for complaint in self.complaints(sweep):
+            raise SpecError(complaint.message, where=".".join(map(str, complaint.at)), hint=complaint.hint)
+
+    def complaints(self, sweep: Sweep) -> Iterator[Complaint]:
+        """Yield what one of its platforms cannot do of a sweep, and platforms that it names but nobody installed."""
+        installed = registry.platforms()
+        named: dict[tuple[str | int, ...], str] = {("platforms", name): name for name in sweep.platforms}
+        named |= {("where", "platforms", index): name for index, name in enumerate(sweep.where.platforms)}
+        unknown = {at: name for at, name in named.items() if name not in installed}
+        for at, name in unknown.items():
+            yield Complaint(f"no platform {name!r} is installed", did_you_mean(name, list(installed)), at)
+        if unknown:
+            return
+        for name in sweep.where.platforms or self.usual:
+            yield from self.planning(name).check(sweep)
+
+
+def read_sweep(path: str | Path, settings: Settings | None = None) -> Sweep:
+    """Return the sweep that a file describes, if its platforms can run it.
+
+    The platforms are set up as the settings say: by default, those in force in the current folder. Raise SpecError at
+    file:line:column for whatever is wrong.
+    """
+    return read(path, Rules(settings or read_settings()).complaints)

@@ -1,0 +1,34 @@
+"""What a run has cost: by lane, for what was really paid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.runs.ledger import Known
+from orchestrator.runs.views import CostRow, cost
+from orchestrator.wire.result import Outcome, Result, TaskState
+from orchestrator.wire.task import Lane, Purchase
+
+LANE = Lane("sagemaker", "us-east-1", "ml.g5.xlarge", Purchase.SPOT)
+ELSEWHERE = replace(LANE, platform="elsewhere")
+
+
+def known(task: int, *outcomes: Outcome) -> Known:
+    return Known("etag", Result(task, "key", TaskState.DONE, outcomes=outcomes), TaskState.DONE)
+
+
+def test_each_lane_of_each_platform_has_a_row_with_the_hours_of_all_instances() -> None:
+    hour = Outcome(1, LANE, "t", TaskState.DONE, seconds=7200, billable_s=3600, usd=0.5)
+    rows = cost(
+        [
+            known(0, hour, replace(hour, number=2, instances=4, usd=2.0)),
+            known(1, hour),
+            known(2, replace(hour, lane=ELSEWHERE, usd=0.1)),
+        ]
+    )
+    assert rows == [
+        CostRow("elsewhere", "us-east-1", "ml.g5.xlarge", "spot", 1, 1.0, 0.1),
+        CostRow("sagemaker", "us-east-1", "ml.g5.xlarge", "spot", 2, 6.0, pytest.approx(3.0)),
+    ]

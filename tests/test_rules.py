@@ -1,0 +1,96 @@
+"""The platforms that the settings set up, and what they refuse of a sweep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.errors import SettingsError, SpecError, UsageError
+from orchestrator.platforms.base import Complaint
+from orchestrator.rules import Rules, read_sweep
+from orchestrator.settings import Settings
+from orchestrator.settings import read as read_settings
+from tests.fixtures.sweeps import make_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from orchestrator.spec.sweep import Sweep
+
+SWEEP = """
+name: grid
+train: {source: ., entry_point: train.py, image: mine:1}
+where:
+  platforms: %s
+  instance_types: [ml.g5.xlarge]
+runtime: 1
+"""
+
+
+class Picky:
+    """A platform that wants no sweep called grid, and takes one setting."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        if settings.keys() - {"room"}:
+            raise SettingsError("unknown setting 'rom'", hint="did you mean 'room'?")
+
+    def check(self, sweep: Sweep) -> Iterator[Complaint]:
+        if sweep.name == "grid":
+            yield Complaint("no grids here", "call it otherwise", ("name",))
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.platforms.registry.platforms", lambda: ("easy", "picky"))
+
+    def make(name: str, settings: dict[str, Any]) -> Any:
+        if name not in ("easy", "picky"):
+            raise UsageError(f"no platform {name!r} is installed")
+        return type("Easy", (), {"check": lambda *_: iter(())})() if name == "easy" else Picky(settings)
+
+    monkeypatch.setattr("orchestrator.platforms.registry.make_planning", make)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text("")
+    return tmp_path / "sweep.yaml"
+
+
+def test_without_any_table_a_sweep_goes_to_the_default_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.platforms.registry.DEFAULT", "easy")
+    assert Rules(Settings()).usual == ("easy",)
+    assert list(Rules(Settings()).complaints(make_sweep())) == []
+
+
+def test_platforms_with_a_table_are_those_of_a_sweep_that_names_none() -> None:
+    rules = Rules(Settings(platforms={"picky": {}, "easy": {}}))
+    assert rules.usual == ("easy", "picky")
+    with pytest.raises(SpecError, match=r"^name: no grids here \(call it otherwise\)$"):
+        rules.check(make_sweep(name="grid"))
+    rules.check(make_sweep(name="grid", where__platforms=["easy"]))
+
+
+def test_what_a_platform_cannot_do_is_told_where_it_stands(file: Path) -> None:
+    file.write_text(SWEEP % "[picky]")
+    with pytest.raises(SpecError) as error:
+        read_sweep(file, Settings())
+    assert str(error.value) == f"{file}:2:7: no grids here (call it otherwise)"
+    file.write_text(SWEEP % "[easy]")
+    assert read_sweep(file, Settings()).name == "grid"
+
+
+def test_a_platform_that_nobody_installed_is_told_where_it_stands(file: Path) -> None:
+    file.write_text(SWEEP % "[easy, piky]")
+    with pytest.raises(SpecError) as error:
+        read_sweep(file, Settings())
+    assert str(error.value) == f"{file}:5:21: no platform 'piky' is installed (did you mean 'picky'?)"
+
+
+def test_what_is_wrong_in_a_platform_s_table_is_told_with_the_file_s_name(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text("[platforms.picky]\nrom = 1")
+    with pytest.raises(SettingsError) as error:
+        Rules(read_settings(folder=tmp_path, environ={})).all()
+    assert str(error.value) == f"{tmp_path.resolve()}/sweep.toml: unknown setting 'rom' (did you mean 'room'?)"

@@ -1,0 +1,93 @@
+"""Knows what can be planned on the platform: its types, what they count as, and what a sweep may not ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SettingsError, did_you_mean
+from orchestrator.platforms.base import Complaint
+from orchestrator.wire.task import Purchase
+from orchestrator.wire.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Staging
+    from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.task import Lane
+
+CORES = {"trial.small": 1, "trial.large": 2}
+"""The instance types, and the cores of each. All of a Region together have one quota, which counts cores."""
+
+
+class TrialPlanning:
+    """Plans trainings on this machine: see `platforms.base.Planning` for what each method promises.
+
+    Its table of the settings may hold `nice`, which sweeps may change: how far processes stand back for others.
+    """
+
+    proxies = ()
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        for name in settings:
+            if name != "nice":
+                raise SettingsError(
+                    f"unknown setting {name!r}", where="platforms.trial", hint=did_you_mean(name, ["nice"])
+                )
+        nice = settings.get("nice", 0)
+        if not _is_nice(nice):
+            raise SettingsError("nice is no number from 0 to 19", where="platforms.trial", hint="write `nice = 10`")
+        self._nice = nice
+
+    def check(self, sweep: Sweep) -> Iterator[Complaint]:
+        if sweep.train.parallel != "single":
+            yield Complaint(
+                f"the trial platform cannot start {sweep.train.parallel}", "set it to single", ("train", "parallel")
+            )
+        for name, value in sweep.platforms.get("trial", {}).items():
+            at = ("platforms", "trial", name)
+            if name != "nice":
+                yield Complaint(f"unknown key {name!r}", "there is only nice", at)
+            elif not _is_nice(value):
+                yield Complaint(f"{value!r} is no number from 0 to 19", "write `nice: 10`", at)
+
+    def cautions(self, sweep: Sweep) -> tuple[str, ...]:
+        if sweep.train.framework or sweep.train.image:
+            return ("the trial platform has no images: trainings run under its own Python",)
+        return ()
+
+    def refuses(self, lane: Lane) -> str:
+        if lane.instance_type not in CORES:
+            return f"the trial platform has no type {lane.instance_type}: it has {' and '.join(CORES)}"
+        return "the trial platform sells no reservations" if lane.purchase is Purchase.COMMITTED else ""
+
+    def proxy(self, lane: Lane) -> Lane | None:
+        return None
+
+    def uses(self, lane: Lane, site: str = "") -> Mapping[str, int]:
+        return {"cores": CORES.get(lane.instance_type, 1)}
+
+    def stage(self, staging: Staging, clients: Clients) -> Template:
+        train = staging.sweep.train
+        return Template(
+            platform="trial",
+            region=staging.region,
+            run=staging.run,
+            owner=staging.owner,
+            body={
+                "source": staging.source,
+                "entry_point": train.entry_point,
+                "hyperparameters": dict(train.hyperparameters),
+                "environment": dict(train.environment),
+                "nice": staging.sweep.platforms.get("trial", {}).get("nice", self._nice),
+            },
+            output=staging.output,
+            checkpoints=train.checkpoints is not None,
+            poll_s=staging.poll_s,
+            metrics=dict(train.metrics),
+        )
+
+
+def _is_nice(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 19

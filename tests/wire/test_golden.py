@@ -1,0 +1,207 @@
+"""Objects as version 1 has written them are read for ever: the files of tests/golden are never changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.errors import NewerVersion
+from orchestrator.plan.file import read_plan
+from orchestrator.plan.plan import Copy, Dataset, Lot, Plan, QuotaFact, Share, copied_uri
+from orchestrator.plan.slots import LotKey
+from orchestrator.platforms.sagemaker.request import make_request
+from orchestrator.runs.anchor import Anchor
+from orchestrator.runs.submission import Part, Submission
+from orchestrator.spec.sweep import Sweep
+from orchestrator.wire import manifest
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
+from orchestrator.wire.stored import VERSION
+from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota, Task
+from orchestrator.wire.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
+SPOT = Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.SPOT)
+COMMITTED = Lane("sagemaker", "eu-west-1", "ml.p4d.24xlarge", Purchase.COMMITTED)
+PLAN_ARN = "arn:aws:sagemaker:eu-west-1:123456789012:training-plan/nightly"
+DATA = "s3://team-eu-west-1/paris/v1/"
+
+
+def body(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((GOLDEN / name).read_text(encoding="utf-8"))
+    return found
+
+
+def line() -> str:
+    return (GOLDEN / "line.manifest").read_text(encoding="utf-8")
+
+
+def test_an_attempt_is_read() -> None:
+    assert Attempt.from_json(body("attempt.json")) == Attempt(
+        task=912,
+        number=3,
+        place=1,
+        lane=COMMITTED,
+        training="nightly-912-3",
+        request_hash="0123456789ab",
+        max_runtime_s=3600,
+        recorded_at=1795000000.5,
+        rate=0.0,
+        site=PLAN_ARN,
+        instances=2,
+    )
+
+
+def test_a_result_is_read() -> None:
+    outcome = Outcome(
+        number=1,
+        lane=SPOT,
+        training="nightly-912-1",
+        state=TaskState.FAILED,
+        cause=Cause.TIMEOUT,
+        reason="it ran for longer than 3600 s",
+        seconds=3600.0,
+        billable_s=1200.0,
+        usd=1.0,
+        instances=2,
+        started_at=1795000000.0,
+        ended_at=1795003600.0,
+        metrics={"loss": 0.25},
+        artifact="s3://team-eu-west-1/runs/nightly/trainings/nightly-912-1/output/model.tar.gz",
+    )
+    assert Result.from_json(body("result.json")) == Result(
+        task=912,
+        key="c0ffee",
+        state=TaskState.FAILED,
+        reason="it ran for longer than 3600 s",
+        outcomes=(outcome,),
+        submission=2,
+        curves={"loss": "1:4 2:3.5"},
+    )
+
+
+def golden_task() -> Task:
+    return Task(
+        number=912,
+        key="c0ffee",
+        dataset="paris@1",
+        point={"lr": 0.1, "augment": True},
+        places=(Place(SPOT, DATA, 1.5), Place(COMMITTED, DATA, 0.0, PLAN_ARN, 2)),
+        limits=Limits(max_runtime_s=3600, max_wait_s=7200, retries=1, patience_s=600, envelope=5.4),
+        after=2,
+    )
+
+
+def test_a_line_of_a_manifest_is_read() -> None:
+    assert manifest.parse(line()) == golden_task()
+
+
+def test_a_template_is_read() -> None:
+    stored = body("template.json")
+    assert Template.from_json(stored) == Template(
+        platform="sagemaker",
+        region="eu-west-1",
+        run="nightly",
+        owner="ada",
+        body=stored["body"],
+        output="s3://team-eu-west-1/runs/nightly",
+        checkpoints=True,
+        poll_s=30.0,
+        metrics={"loss": "loss=([0-9.]+)"},
+    )
+
+
+def test_the_recorded_request_of_a_stored_template_and_task_is_made_again() -> None:
+    """A launcher of another version starts only what has the very hash that was recorded."""
+    task, template = golden_task(), Template.from_json(body("template.json"))
+    hashes = [make_request(template, task, place, 3, 3600).hash for place in task.places]
+    assert hashes == ["cb7d2bf9d55f", "276981534926"]
+
+
+def golden_plan() -> Plan:
+    sweep = {
+        "name": "nightly",
+        "train": {"entry_point": "train.py", "source": "code", "image": "me/train:1", "instances": [1, 2]},
+        "space": {"lr": [0.1, 0.2]},
+        "where": {"instance_types": ["ml.g5.xlarge", "ml.p4d.24xlarge"]},
+        "runtime": 0.5,
+    }
+    share = Share(
+        first=0,
+        count=2,
+        dataset=0,
+        places=golden_task().places,
+        hours=0.5,
+        usd=0.25,
+        limits=golden_task().limits,
+        why="the cheapest",
+        finish=0.6,
+    )
+    copy = Copy(0, "us-east-1", "eu-west-1", "s3://team-us-east-1/paris/v1/", copied_uri("paris@1"), 0.02, 0.1)
+    spot_uses = {"ml.g5.xlarge/spot": 1, "*/spot": 1, "*/*": 1}
+    return Plan(
+        sweep=Sweep.model_validate(sweep),
+        market="0123456789ab",
+        datasets=(Dataset("paris@1", 1000),),
+        shares=(share,),
+        notes=("a note",),
+        copies=(copy,),
+        lots=(Lot(SPOT, 0.5, spot_uses, used=2), Lot(COMMITTED, 0.0, {PLAN_ARN: 1}, PLAN_ARN, 2)),
+        quotas=(QuotaFact(Quota("sagemaker", "eu-west-1", "ml.g5.xlarge/spot"), units=8, held=4),),
+        bound=0.49,
+    )
+
+
+def test_a_plan_file_is_read_and_is_still_the_plan_that_it_says() -> None:
+    plan = read_plan(GOLDEN / "plan.json")
+    assert replace(plan, sweep=plan.sweep.model_copy(update={"folder": Path()})) == golden_plan()
+    assert plan.id == "ca844b1502b2"
+
+
+def test_a_run_is_read() -> None:
+    assert Anchor.from_json(body("anchor.json")) == Anchor("nightly", golden_plan(), "c0de", "ada", 1795000000.0)
+
+
+def test_a_submission_is_read() -> None:
+    part = Part(Ranges.parse_in_order("9,7-8"), LotKey(COMMITTED, PLAN_ARN), 2)
+    assert Submission.from_json(body("submission.json")) == Submission(
+        number=2,
+        parts=(Part(Ranges.parse("0-4")), part),
+        after=((3, Ranges.parse("0-4")), (1, Ranges.parse("7"))),
+    )
+
+
+READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "anchor": Anchor.from_json,
+    "attempt": Attempt.from_json,
+    "plan": Plan.from_json,
+    "result": Result.from_json,
+    "submission": Submission.from_json,
+    "template": Template.from_json,
+}
+
+
+@pytest.mark.parametrize("what", sorted(READERS))
+def test_what_a_newer_sweep_has_written_is_refused_in_words(what: str) -> None:
+    newer = body(f"{what}.json") | {"version": VERSION + 1}
+    with pytest.raises(
+        NewerVersion, match=f"has version {VERSION + 1}, and this sweep reads versions up to {VERSION} "
+    ):
+        READERS[what](newer)
+
+
+@pytest.mark.parametrize("what", sorted(READERS))
+def test_what_is_written_today_says_its_version(what: str) -> None:
+    assert READERS[what](body(f"{what}.json")).to_json()["version"] == VERSION
+
+
+def test_a_line_that_a_newer_sweep_has_written_is_refused_in_words() -> None:
+    with pytest.raises(NewerVersion, match="this manifest line has version 2, and this sweep reads versions up to 1 "):
+        manifest.parse(line().replace('"version":1', '"version":2'))
