@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from xml.etree import ElementTree
 
-from orchestrator.chart.svg import svg
 from orchestrator.plan.frontier_chart import draw_frontier
 from orchestrator.planner.frontier import frontier
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
@@ -39,7 +38,7 @@ def test_there_are_at_least_five_where_there_is_so_much_to_choose_from() -> None
 def test_the_chart_has_words_for_each_plan() -> None:
     rows = [candidate(slots=1.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=1.0)]
     plans = frontier(make_sweep(runtime=1), make_market(*rows))
-    drawing = ElementTree.fromstring(svg(draw_frontier(plans)))
+    drawing = ElementTree.fromstring(draw_frontier(plans, "svg"))
     words = [text.text for text in drawing.findall(".//{http://www.w3.org/2000/svg}text")]
     for plan in plans:
         assert f"{plan.finish:.3g} h, ${plan.usd:,.2f}" in words
