@@ -1,6 +1,6 @@
 """The dry run: every request that submitting would send, as it would be sent. Nothing is sent.
 
-A million requests are read by nobody: of a large sweep the first few of each kind are told, and what is left out.
+A million requests are read by nobody: of a large sweep the first few of each kind are shown, and what is left out.
 """
 
 from __future__ import annotations
@@ -97,19 +97,19 @@ def _trainings(
     anchor: Anchor, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
 ) -> Iterator[dict[str, Any]]:
     """Yield the first attempt at the first place, for so many tasks of each template."""
-    told: Counter[tuple[str, str]] = Counter()
+    shown: Counter[tuple[str, str]] = Counter()
     for share in anchor.plan.shares:
         lane = share.places[0].lane
         site = (lane.platform, lane.region)
-        for number in range(share.first, share.first + min(share.count, few - told[site])):
+        for number in range(share.first, share.first + min(share.count, few - shown[site])):
             task = located(anchor.plan.task(number, code=anchor.code), cloud)
             place, runtime = task.places[0], task.limits.max_runtime_s
             request = cloud.platform(lane.platform).request(templates[site], task, place, 1, runtime)
-            told[site] += 1
+            shown[site] += 1
             yield {"region": lane.region, "CreateTrainingJob": request.body}
 
 
-def _left_out(tasks: int, few: int, told: int) -> Iterator[str]:
-    if told < tasks:
-        yield f"CreateTrainingJob: the first {few} of each Region are here, {told:,} of {tasks:,}"
+def _left_out(tasks: int, few: int, shown: int) -> Iterator[str]:
+    if shown < tasks:
+        yield f"CreateTrainingJob: the first {few} of each Region are here, {shown:,} of {tasks:,}"
         yield f"PutObject: of each manifest and its index the first {few} lines are here"
