@@ -18,6 +18,7 @@ from orchestrator.db import tables
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import interruptions, prices, quotas, runs, transfer_prices
 from orchestrator.wire.task import Purchase
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ TABLES = {
 
 
 @given(world=worlds, where=wheres, may_move=st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_join_finds_what_a_loop_would_find(
     schema: Catalog, world: dict[str, list[Row]], where: Where, may_move: bool
 ) -> None:

@@ -22,6 +22,7 @@ from orchestrator.planner.model.problem import Problem, Total
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.solve import solve
 from orchestrator.planner.solver.optimise import optimise
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 from tests.planner.solver.problems import make_problem, small_problems
 
@@ -119,7 +120,7 @@ def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadli
     assert caught.value.hint == "a budget of 2.63 would do; no deadline is long enough for less"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(small_problems(), st.integers(1, 3))
 def test_what_is_suggested_does(problem: Problem, total: int) -> None:
     crowded = replace(problem, slots=np.minimum(problem.slots, 1.0), totals=(Total(np.arange(2), float(total)),))
