@@ -8,6 +8,8 @@ INDEX  := $(PIP_INDEX_URL:%=--default-index %)
 EXTRAS := local,parquet,png,postgres
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
+# Without compiled files each of the many processes of a test or a demo would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint torch toolkit horovod trackers bench parity images clean
 
@@ -16,7 +18,7 @@ demo: .venv/.installed
 
 test: lint
 	@$(BIN)/python -c 'import importlib.util as u; raise SystemExit(u.find_spec("torch") is None)' || echo "PyTorch is not installed: tests of PyTorch DDP are skipped ('make torch' installs it)."
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/.installed
 	$(BIN)/ruff check

@@ -28,7 +28,7 @@ for option; do
     shift
     case $option in --no-cache-dir | --quiet) ;; *) set -- "$@" "$option" ;; esac
 done
-exec {uv} pip install --quiet --compile-bytecode --python {python} {links} "$@"
+exec {uv} pip install --quiet --python {python} {links} "$@"
 """
 
 TRAINING = """
@@ -127,6 +127,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     pip.write_text(PIP.format(uv=uv, python=venv / "bin" / "python", links=where))
     pip.chmod(0o755)
     environment = {**os.environ, "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}", "VIRTUAL_ENV": str(venv)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled is what is imported, once
     for name in ("pytorch", "lightning"):
         Dockerfile.read(name).follow(root, environment)
     return root, environment

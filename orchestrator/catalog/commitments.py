@@ -1,6 +1,7 @@
 """The commitments that a sweep may use: what is paid for already.
 
-A training plan is a lane for a while. A savings plan is so many dollars an hour.
+A training plan is a lane for a while; `sql/candidates.sql` gives its hours the price 0. A savings plan is so many
+dollars an hour; `planner/offer/choices.py` says which choices draw on them.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ LEFT, TOP, BOTTOM = 70, 36, 46
 TICKS = 5
 STEEP = 100
 """The upward axis is logarithmic from this ratio of its largest to its smallest value on."""
+LEAST = 1e-300
+"""Numbers that are nearer to each other count as one: what lies between them is too small to be divided."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ class Axis:
         """Return an axis from the lowest to the highest of the values. One value alone is in its middle."""
         low, high = min(values), max(values)
         log = may_be_log and low > 0 and high / low > STEEP
-        if low == high:
-            margin = (abs(low) or 1) / 2
+        if high - low < LEAST:
+            margin = abs(low) / 2 if abs(low) >= LEAST else 0.5
             low, high = low - margin, high + margin
         return cls(low, high, start, stop, log)
 

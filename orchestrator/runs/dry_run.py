@@ -1,6 +1,6 @@
 """The dry run: every request that submitting would send, as it would be sent. Nothing is sent.
 
-A million requests are read by nobody: of a large sweep the first few of each kind are told, and what is left out.
+A million requests are read by nobody: of a large sweep the first few of each kind are shown, and what is left out.
 """
 
 from __future__ import annotations
@@ -94,15 +94,15 @@ def _resources(anchor: Anchor, arrays: list[Array]) -> list[Resource]:
 
 def _trainings(anchor: Anchor, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud) -> Iterator[Request]:
     """Yield the first attempt at the first place, for so many tasks of each template."""
-    told: Counter[tuple[str, str]] = Counter()
+    shown: Counter[tuple[str, str]] = Counter()
     for share in anchor.plan.shares:
         lane = share.places[0].lane
         site = (lane.platform, lane.region)
-        for number in range(share.first, share.first + min(share.count, few - told[site])):
+        for number in range(share.first, share.first + min(share.count, few - shown[site])):
             task = located(anchor.plan.task(number, code=anchor.code), cloud)
             place, runtime = task.places[0], task.limits.max_runtime_s
             yield cloud.runner(lane.platform).request(templates[site], task, place, 1, runtime)
-            told[site] += 1
+            shown[site] += 1
 
 
 def _by_platform(trainings: list[Request]) -> dict[str, list[dict[str, Any]]]:

@@ -28,7 +28,10 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     if outcome:
         outcomes = (*(one for one in outcomes if one.number != outcome.number), outcome)
     # The platform's word, else the launcher's last one, else Batch's.
-    reason = (outcome.reason if outcome else found[0].reason if found else "") or reason
+    if outcome and outcome.reason:
+        reason = outcome.reason
+    elif not outcome and found and found[0].reason:
+        reason = found[0].reason
     state = TaskState.FAILED
     if outcome and outcome.state is TaskState.DONE:
         state, reason = TaskState.DONE, ""

@@ -20,6 +20,7 @@ from orchestrator.db.engine import reading
 from orchestrator.db.tables import interruptions, prices, transfer_prices
 from orchestrator.wire.task import Purchase
 from tests.catalog.platforms import Managed
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ TABLES = {
 
 
 @given(world=worlds, where=wheres, may_move=st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_join_finds_what_a_loop_would_find(
     schema: Catalog, world: dict[str, list[Row]], where: Where, may_move: bool
 ) -> None:

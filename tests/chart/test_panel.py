@@ -46,6 +46,7 @@ def test_ticks_are_few_in_order_and_within(values: list[float], may_be_log: bool
         ([3, 197], [50, 100, 150]),
         ([-1, 1], [-1, -0.5, 0, 0.5, 1]),
         ([2, 2], [1, 1.5, 2, 2.5, 3]),
+        ([5e-324], [-0.4, -0.2, 0, 0.2, 0.4]),
     ],
 )
 def test_ticks_are_round(values: list[float], ticks: list[float]) -> None:

@@ -194,7 +194,7 @@ class Desk:
         deadline = time.monotonic() + 120
         while not any(words in line for line in log(run)):
             assert time.monotonic() < deadline, "\n".join(log(run)[-30:])
-            time.sleep(0.2)
+            time.sleep(0.4)
             run.sync()
 
     def saved(self, run: Run) -> list[str]:
@@ -237,7 +237,7 @@ def whole(row: TaskRow) -> bool:
 def test_a_reclaimed_spot_training_ends_with_the_same_loss(desk: Desk, script: str, parallel: str) -> None:
     desk.write(script, parallel)
     disturbed = desk.submit("b")
-    desk.wait_for_step(disturbed, 15)
+    desk.wait_for_step(disturbed, 10)
     desk.cloud.steering.add("reclaim", f"{disturbed.name}-0-1")
     expected, found = desk.undisturbed(parallel), end(disturbed)
     assert (expected.state.value, found.state.value) == ("done", "done"), (expected.reason, found.reason)
@@ -252,7 +252,7 @@ def test_a_reclaimed_spot_training_ends_with_the_same_loss(desk: Desk, script: s
 def test_a_cancelled_training_saves_and_its_retry_goes_on(desk: Desk, script: str, parallel: str) -> None:
     desk.write(script, parallel)
     disturbed = desk.submit("b")
-    desk.wait_for_step(disturbed, 15)
+    desk.wait_for_step(disturbed, 10)
     disturbed.cancel()
     stopped = end(disturbed)
     assert stopped.state.value == "cancelled", stopped.reason

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner.solve import solve
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def hours_if(plan: Plan, failing: str) -> Counter[Lane]:
     return hours
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(surveys(), st.integers(1, 6))
 def test_a_region_that_fails_alone_leaves_slots_for_what_was_there_or_the_plan_says_how_few(
     candidates: list[dict[str, Any]], seeds: int

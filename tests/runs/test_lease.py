@@ -77,7 +77,7 @@ orchestrator._reserve(orchestrator._anchor(plan, None, sys.argv[1]))
 
 @pytest.mark.usefixtures("nothing_starts")
 def test_of_many_processes_only_as_many_win_as_there_are_slots_for(team: Team, name: str) -> None:
-    team.limits(6)
+    team.limits(4)
     write_plan(plan(team), team.folder / "plan.json")
     environment = {**os.environ, "SWEEP_DATABASE": team.settings.database}
     pipe = subprocess.PIPE
@@ -86,21 +86,21 @@ def test_of_many_processes_only_as_many_win_as_there_are_slots_for(team: Team, n
             [sys.executable, "-c", BOOK, f"{name}-{n}"], cwd=team.folder, env=environment,
             stdin=pipe, stdout=pipe, stderr=pipe, text=True,
         )
-        for n in range(5)
+        for n in range(4)
     ]  # fmt: skip
-    assert [process.stdout.readline() for process in processes if process.stdout] == ["ready\n"] * 5
+    assert [process.stdout.readline() for process in processes if process.stdout] == ["ready\n"] * 4
     ended = [process.communicate("go\n")[1] for process in processes]
-    assert sorted(process.returncode for process in processes) == [0, 0, 0, 1, 1]
+    assert sorted(process.returncode for process in processes) == [0, 0, 1, 1]
     assert sum("Refused: plan" in said for said in ended) == 2
-    assert len(team.orchestrator().ledger.names()) == 3
+    assert len(team.orchestrator().ledger.names()) == 2
 
 
 def test_leases_shrink_as_tasks_end_and_are_gone_with_the_last(team: Team, name: str) -> None:
-    team.limits(2)
-    run = team.orchestrator().submit(team.plan("[1, 2, 3]", hang=2), name=name)
-    assert slots_of(run) == {"us-east-1 spot": 2, "eu-west-1 spot": 2}
-    seen = {sum(slots_of(run).values()) for _ in run.watch(every_s=0.2)}
-    assert {0, 4} <= seen
+    team.limits(1)
+    run = team.orchestrator().submit(team.plan("[1, 2]", hang=2), name=name)
+    assert slots_of(run) == {"us-east-1 spot": 1, "eu-west-1 spot": 1}
+    seen = {sum(slots_of(run).values()) for _ in run.watch(every_s=0.3)}
+    assert {0, 2} <= seen
     assert slots_of(run) == {}
 
 

@@ -1,4 +1,7 @@
-"""Decides what the relaxation leaves in parts: copies are made or not, and lanes get whole slots of what they share."""
+"""Which copies are made, in a large problem; and how many slots of a shared limit each lane gets.
+
+The relaxation leaves both in parts: here an integer program makes them whole.
+"""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.solve import solve
 from orchestrator.planner.solver.optimise import optimise
 from orchestrator.wire.task import Quota
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep, with_quota
 from tests.planner.solver.problems import make_problem, own_limits, shared_limit, small_problems
 
@@ -144,7 +145,7 @@ def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadli
     assert caught.value.hint == "a budget of 2.63 would do; no deadline is long enough for less"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(small_problems(), st.integers(1, 3), st.sampled_from([[1, 1], [1, 2], [4, 2]]))
 def test_what_is_suggested_does(problem: Problem, total: int, units: list[float]) -> None:
     slots = np.minimum(problem.most_slots, 1.0).tolist()

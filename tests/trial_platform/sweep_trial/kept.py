@@ -1,9 +1,9 @@
 """What is kept of a training in S3, below its run's output. The service forgets a training as soon as it has ended.
 
-    claim.json      whose the name is: the hash of the one request that may use it
-    begun.json      when the processes began; written once, so that a training begins once
-    outcome.json    how it ended, written before the service forgets it
-    log-0.txt       what its first instance has written; one a file for each instance
+claim.json      whose the name is: the hash of the one request that may use it
+begun.json      when the processes began; written once, so that a training begins once
+outcome.json    how it ended, written before the service forgets it
+log-0.txt       what its first instance has written; one a file for each instance
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""Retry: what runs afterwards is exactly what was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.aws.batch import Batch
+from orchestrator.errors import UsageError
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import TaskState
+from tests.runs.test_submit import Killed
+
+if TYPE_CHECKING:
+    from orchestrator import Run
+    from tests.fixtures.team import Team
+
+
+def finished(run: Run) -> str:
+    *_, last = run.watch(every_s=0.3)
+    return last.state
+
+
+def attempts_of(run: Run) -> dict[int, int]:
+    return {row.task: row.attempt for row in run.results()}
+
+
+def test_a_retry_runs_exactly_what_is_not_done(team: Team, name: str) -> None:
+    team.breaks(1)
+    run = team.orchestrator().submit(team.plan("[1, 2]"), name=name)
+    assert finished(run) == "partly_failed"
+    failed = [row for row in run.results() if row.state is TaskState.FAILED]
+    assert [row.task for row in failed] == [0, 2]
+    assert "ValueError: x=1 is broken" in failed[0].reason
+    team.breaks()
+    assert run.retry() == Ranges.of([0, 2])
+    assert run.status().counts[TaskState.PENDING] == 2
+    assert finished(run) == "done"
+    assert attempts_of(run) == {0: 2, 1: 1, 2: 2, 3: 1}
+    assert run.retry() == Ranges()
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_retry_of_named_tasks_runs_exactly_these_and_finds_them_by_number(team: Team, name: str) -> None:
+    run = team.orchestrator().submit(team.plan("{range: [0, 5], step: 1}", data="{campaigns: [alps]}"), name=name)
+    assert finished(run) == "done"
+    assert run.retry(Ranges.parse("1,3-4")) == Ranges.parse("1,3-4")
+    assert finished(run) == "done"
+    assert {task for task, attempt in attempts_of(run).items() if attempt == 2} == {1, 3, 4}
+    assert {row.task: row.point["x"] for row in run.results()} == {task: task for task in range(6)}
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_tasks_that_are_not_there_or_have_not_ended_are_not_retried(team: Team, name: str) -> None:
+    run = team.orchestrator().submit(team.plan("[2]", hang=60), name=name)
+    with pytest.raises(UsageError, match=r"has no task 912 \(its tasks are 0-1\)"):
+        run.retry(Ranges.parse("912"))
+    with pytest.raises(UsageError, match=r"task 0 of run .* has not ended yet"):
+        run.retry(Ranges.parse("0"))
+    run.cancel()
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_retry_killed_before_it_was_sent_is_completed_by_the_same_retry(
+    team: Team, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = team.orchestrator().submit(team.plan("[1, 2]", data="{campaigns: [alps]}"), name=name)
+    assert finished(run) == "done"
+    with monkeypatch.context() as patch:
+        patch.setattr(Batch, "submit", killed)
+        with pytest.raises(Killed):
+            run.retry(Ranges.of([1]))
+    assert run.retry(Ranges.of([1])) == Ranges.of([1])
+    assert finished(run) == "done"
+    assert attempts_of(run) == {0: 1, 1: 2}
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_range_far_beyond_the_run_is_refused_without_being_counted(team: Team, name: str) -> None:
+    run = team.orchestrator().submit(team.plan("[2]"), name=name)
+    with pytest.raises(UsageError, match=r"has no task 2-99999999999 \(its tasks are 0-1\)"):
+        run.retry(Ranges.parse("0-99999999999"))
+    with pytest.raises(UsageError, match="has no task 7"):
+        list(run.logs(Ranges.of([7])))
+    run.cancel()
+
+
+def killed(*_: object) -> None:
+    raise Killed
