@@ -278,8 +278,7 @@ class Driver:
         )
 
     def _request(self, place: Place, number: int, max_runtime_s: int) -> Request:
-        template = self._template(place.lane)
-        return self._runner(place.lane).request(template, self.task, place, number, max_runtime_s)
+        return self._runner(place.lane).request(self._template(place.lane), self.task, place, number, max_runtime_s)
 
     def _template(self, lane: Lane) -> Template:
         key = (lane.platform, lane.region)

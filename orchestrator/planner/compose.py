@@ -90,7 +90,7 @@ def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
         )
         lane = Lane(platform, region, instance_type, Purchase(purchase))
         uri = uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name)
-        return Place(lane, uri, float(rate), arn, plan.sweep.train.fixed_instances)
+        return Place(lane, uri, float(rate), arn, plan.sweep.train.instances)
 
     return place
 
@@ -116,7 +116,7 @@ def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share])
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
         if (lane, row["site"]) in used:
             trainings = solution.slots[number]
-            planned = int(trainings) * plan.sweep.train.fixed_instances if np.isfinite(trainings) else None
+            planned = int(trainings) * plan.sweep.train.instances if np.isfinite(trainings) else None
             yield Lot(lane, row["usd_per_hour"], offer.uses[number], row["site"], planned)
 
 

@@ -1,4 +1,4 @@
-"""`train`: how one training runs. Code, image, processes, environment, instances."""
+"""`train`: how one training runs. Code, image, processes, environment."""
 
 from __future__ import annotations
 
@@ -41,9 +41,6 @@ class Checkpoints(Model):
     """Trainings save to /opt/ml/checkpoints, and go on from there when started again."""
 
     every: Annotated[str, between(1, DAY)] = Field(default="15m", description="how often the training saves")
-    any_instances: bool = Field(
-        default=False, description="true: a checkpoint fits a training on another number of instances"
-    )
 
 
 def _image(value: str) -> str:
@@ -72,27 +69,6 @@ def _processes(value: Any) -> Any:
     if value is None or value == AUTO or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
     raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint="leave it out for one a GPU")
-
-
-def _instances(value: Any) -> Any:
-    """Check a number of instances, or a list of numbers to choose from."""
-    if not isinstance(value, list):
-        _check_count(value, "a number of instances, or a list of them")
-        return value
-    if not value:
-        raise wrong("train.instances: there is nothing in it", hint="name at least one number")
-    for index, count in enumerate(value):
-        _check_count(count, "a number of instances", (index,))
-        if index and count <= value[index - 1]:
-            problem = "is listed twice" if count in value[:index] else f"stands after {value[index - 1]}"
-            raise wrong(f"train.instances: {count} {problem}", hint="each once, the smallest first", at=(index,))
-    return value
-
-
-def _check_count(value: Any, expected: str, at: tuple[int, ...] = ()) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        hint = "write `instances: 2`, or `instances: [1, 2, 4]`"
-        raise wrong(f"train.instances: expected {expected} from 1 on, got {shown(value)}", hint=hint, at=at)
 
 
 def _folder(value: str) -> str:
@@ -157,16 +133,7 @@ class Train(Model):
     )
     framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
     parallel: Parallel = Field(default="single", description="how processes start")
-    instances: Annotated[int | list[int], BeforeValidator(_instances)] = Field(
-        default=1,
-        json_schema_extra={
-            "anyOf": [
-                {"type": "integer", "minimum": 1},
-                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": True},
-            ]
-        },
-        description="machines of one training; a list such as [1, 2, 4] leaves the choice among them to the plan",
-    )
+    instances: int = Field(default=1, ge=1, description="machines of one training")
     efficiency: float | None = Field(
         default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
     )
@@ -188,16 +155,6 @@ class Train(Model):
     checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
     volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
     _wants_horovod: bool = PrivateAttr(default=False)
-
-    @property
-    def instance_counts(self) -> tuple[int, ...]:
-        """The numbers of instances that one training may have, the smallest first."""
-        return tuple(self.instances) if isinstance(self.instances, list) else (self.instances,)
-
-    @property
-    def fixed_instances(self) -> int:
-        """The number of instances where the file leaves no choice; the smallest where it does."""
-        return self.instance_counts[0]
 
     @property
     def wants_horovod(self) -> bool:

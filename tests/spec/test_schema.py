@@ -26,7 +26,6 @@ def validator() -> Draft202012Validator:
         {"runtime": None, "sizes": ["epochs"]},
         {"data": {"recorded_from": "2026-01-01"}},
         {"space": {"a": "bool", "b": {"range": [1, 9], "step": 2}, "c": {"zip": {"d": [1], "e": ["x"]}}}},
-        {"train__instances": [1, 2, 4], "train__checkpoints": {"any_instances": True}},
         {"where": {"resources": {"gpus": 4, "gpu_memory": "16GB", "gpu": ["A10G"], "efa": True}, "platforms": ["ec2"]}},
         {"platforms": {"sagemaker": {"warm_pool": "30m"}}},
         {"space": {"a": {"linear": [0, 1], "num": 3}, "b": {"log": [1e-3, 1], "num": 3}}},
@@ -50,7 +49,6 @@ def test_a_good_file_is_valid(validator: Draft202012Validator, changes: dict[str
         {"where": {"resources": {"memory": "64"}}},
         {"where__named_types": []},
         {"train__instances": [0]},
-        {"train__instances": []},
         {"platforms": {"sagemaker": 3}},
     ],
 )

@@ -193,7 +193,7 @@ class _Explainer:
 
     def _instances(self, lane: int) -> int:
         """Return how many instances of the lane this plan may have at once."""
-        return int(self._problem.most_slots[lane]) * self._plan.sweep.train.fixed_instances
+        return int(self._problem.most_slots[lane]) * self._plan.sweep.train.instances
 
     def _full_limit(self, lane: int) -> int | None:
         """Return the number of a limit that has no units left for one more slot there; None if every limit has some.

@@ -138,14 +138,14 @@ def _by_type(
 
 def _file_says_all(sweep: Sweep) -> bool:
     """Return True if the sweep file leaves nothing to be learned."""
-    knows_instances = sweep.train.fixed_instances == 1 or sweep.train.efficiency is not None
+    knows_instances = sweep.train.instances == 1 or sweep.train.efficiency is not None
     knows_types = ANY_TYPE in sweep.runtimes or set(sweep.where.instance_types) <= set(sweep.runtimes)
     return knows_instances and knows_types
 
 
 def _instances_speedup(sweep: Sweep, learned: LearnedHours | None) -> float:
     """Return how many times as fast as on one instance a training is on all of its instances."""
-    instances = sweep.train.fixed_instances
+    instances = sweep.train.instances
     if sweep.train.efficiency is None and learned is not None and learned.doubling is not None:
         return speedup(instances, learned.doubling / 2)
     return speedup(instances, sweep.train.efficiency or EFFICIENCY)
@@ -167,7 +167,7 @@ def _learned_source(sweep: Sweep, learned: LearnedHours, datasets: Sequence[int]
     hours = np.full(sweep.points.sizes, learned.base_hours)
     for name, values in size_columns(sweep).items():
         hours *= learned.factor(name, values)
-    for name, value in {INSTANCES: float(sweep.train.fixed_instances), **fixed_numbers(sweep)}.items():
+    for name, value in {INSTANCES: float(sweep.train.instances), **fixed_numbers(sweep)}.items():
         hours *= learned.factor(name, np.array([value]))
     honest_factor = {name: max(HONEST_FACTOR, its.high) for name, its in learned.types.items()}
     return _Source(
@@ -200,7 +200,7 @@ def _source_notes(
     sweep: Sweep, instances_speedup: float, learned: LearnedHours | None, pace: dict[str, tuple[int, float]]
 ) -> Iterator[str]:
     """Yield what each source says. What was learned or guessed is left out if the hours of no type rest on it."""
-    instances = sweep.train.fixed_instances
+    instances = sweep.train.instances
     scaled = f"; {instances} instances taken to be {instances_speedup:.2g} times as fast" if instances > 1 else ""
     for name, expression in sweep.runtimes.items():
         whose = f" of {name}, as the sweep file says" if name else ", as the sweep file says, whatever its type"

@@ -78,7 +78,7 @@ def list_choices(
     interruptions = candidates.floats("interruptions_per_hour")[row]
     hours = held_hours(sweep, work, is_spot, interruptions)
 
-    instances = sweep.train.fixed_instances
+    instances = sweep.train.instances
     usd = hours * candidates.floats("usd_per_hour")[row] * instances
     rate = candidates.floats("rate")[row] * instances
     promise = rate * (honest_factor * hours + KEPT_BACK_HOURS) + LAUNCHER_USD_PER_HOUR * hours

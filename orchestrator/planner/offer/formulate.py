@@ -52,10 +52,6 @@ def formulate(sweep: Sweep, market: Market) -> Formulation:
 
     Raise InfeasibleError, in words, when some task can run nowhere at all.
     """
-    if len(sweep.train.instance_counts) > 1:
-        raise InfeasibleError(
-            "no plan chooses among several numbers of instances yet", where="train.instances", hint="write one number"
-        )
     selected = market.datasets
     datasets = [Dataset(name, int(size)) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:

@@ -46,7 +46,7 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes, market
         ~candidates["instance_type"].isin(list(runtimes.pace)),
         lambda rows: UNKNOWN_RUNTIME + rows["instance_type"] + ", and no prior for its speed",
     )
-    too_small = _too_small_quotas(candidates, sweep.train.fixed_instances, market)
+    too_small = _too_small_quotas(candidates, sweep.train.instances, market)
     forbid(too_small.notna(), lambda rows: too_small[rows.index])
     return reasons
 

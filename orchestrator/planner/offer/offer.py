@@ -75,7 +75,7 @@ def offer(
     choices, rows = list_choices(sweep, cohorts, runtimes, numbered)
     choices, rows = add_savings_plans(choices, rows, numbered, market.pools)
     uses = _uses_by_lane(lanes, market.uses)
-    quotas, limits = _quotas_of(lanes, uses, market.quotas, sweep.train.fixed_instances)
+    quotas, limits = _quotas_of(lanes, uses, market.quotas, sweep.train.instances)
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
         lanes=len(lanes),

@@ -110,7 +110,7 @@ def cautions(train: Train, instance_types: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
-    instances = max(train.instance_counts)
+    instances = train.instances
     alone = train.parallel == "single" and instances == 1
     known = {name: shape for name, shape in shapes.items() if shape is not None}
     unknown = [name for name in shapes if name not in known]
