@@ -23,14 +23,14 @@ USES = ("platform", "region", "instance_type", "purchase", "site", "quota", "uni
 POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discount", "opens_h", "closes_h")
 LEASES = ("run", "platform", "region", "quota", "units")
 HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
-DISCOUNTS = ("platform", "region", "instance_type", "tasks", "ratio")
+DISCOUNTS = ("platform", "region", "instance_type", "tasks", "usd_per_hour")
 
 ANY = "*"
 """Stands for every Region, instance type or purchase: in a quota over a whole Region, or a savings plan."""
 
 _WHOLE = ("bytes", "units", "held", "instances", "tasks")
 _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h",
-            "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "ratio")  # fmt: skip
+            "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours")  # fmt: skip
 
 
 def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
@@ -57,7 +57,7 @@ class Past:
     history: pd.DataFrame
     """HISTORY: one row a finished task of the same workload. `sizes` is canonical JSON of its numeric parameters."""
     discounts: pd.DataFrame
-    """DISCOUNTS: how many spot tasks have finished, and the median of the billed part of their time."""
+    """DISCOUNTS: how many spot tasks have finished, and the median of what an hour of one instance really cost."""
 
 
 @dataclass(frozen=True)

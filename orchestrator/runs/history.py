@@ -1,4 +1,4 @@
-"""What finished tasks tell the planner: how long they took, and what managed spot was billed."""
+"""What finished tasks tell the planner: how long they took, and what an hour of spot really cost."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def history(engine: Engine, workload: str) -> Past:
 
 
 def discounts(engine: Engine) -> pd.DataFrame:
-    """Return what managed spot was billed, as DISCOUNTS has it."""
+    """Return what spot really cost, as DISCOUNTS has it."""
     with reading(engine) as connection:
         return table(_discounts(connection), DISCOUNTS)
 
@@ -112,16 +112,16 @@ def _plan(connection: Connection, run: str) -> Plan | None:
 
 
 def _discounts(connection: Connection) -> list[tuple[str, str, str, int, float]]:
-    """Return what managed spot was billed, by platform, Region and instance type, in their order."""
+    """Return what an hour of a spot instance really cost, by platform, Region and instance type, in their order."""
     import pandas as pd
 
     clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
-    ratio = results.c.billable_s / results.c.seconds
+    paid = results.c.usd / (results.c.seconds / 3600 * results.c.instances)
     key = ["platform", "region", "instance_type"]
-    query = select(*(results.c[name] for name in key), ratio).join(runs)
-    found = connection.execute(query.where(_sample(connection, _DONE) & clean)).all()
-    frame = pd.DataFrame([tuple(row) for row in found], columns=[*key, "ratio"])
-    lanes = frame.groupby(key)["ratio"].agg(["size", "median"])
+    query = select(*(results.c[name] for name in key), paid).join(runs)
+    found = connection.execute(query.where(_sample(connection, _DONE) & clean & (results.c.usd > 0))).all()
+    frame = pd.DataFrame([tuple(row) for row in found], columns=[*key, "paid"])
+    lanes = frame.groupby(key)["paid"].agg(["size", "median"])
     return [(*lane, int(tasks), float(median)) for lane, tasks, median in lanes.itertuples(name=None)]
 
 

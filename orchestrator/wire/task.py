@@ -36,7 +36,8 @@ class Lane:
     @classmethod
     def parse(cls, text: str) -> Lane:
         """Return the lane that `str` has written. Raise ValueError when the text is no lane."""
-        platform, region, instance_type, purchase = text.split("/")
+        platform, region, rest = text.split("/", 2)
+        instance_type, purchase = rest.rsplit("/", 1)  # only the type, which is the platform's own word, may have a /
         return cls(platform, region, instance_type, Purchase(purchase))
 
 

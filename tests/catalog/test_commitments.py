@@ -285,7 +285,7 @@ def test_the_past_is_part_of_a_market_and_of_its_hash(shared: Catalog) -> None:
     past = Past(table([row], HISTORY), table([("sagemaker", "us-east-1", "ml.g5.xlarge", 1, 0.4)], DISCOUNTS))
     with_past, without = shared.survey(sweep(), past=past), shared.survey(sweep())
     assert with_past.history.values.tolist() == [list(row)]
-    assert with_past.discounts["ratio"].tolist() == [0.4]
+    assert with_past.discounts["usd_per_hour"].tolist() == [0.4]
     assert without.history.empty
     assert with_past.hash != without.hash
 

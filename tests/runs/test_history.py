@@ -34,7 +34,8 @@ ACCOUNT = Account("us-east-1", "control", "data-{region}", "sweep", "sweep", "ro
 def attempt(number: int = 1, lane: Lane = SPOT, hours: float = 1.0, **changes: Any) -> Outcome:
     seconds = hours * 3600
     state = TaskState.DONE if "cause" not in changes else TaskState.FAILED
-    return Outcome(number, lane, "t", state, seconds=seconds, billable_s=0.4 * seconds, **changes)
+    money = {"usd": 0.4 * hours * changes.get("instances", 1)} | changes
+    return Outcome(number, lane, "t", state, seconds=seconds, billable_s=0.4 * seconds, **money)
 
 
 @dataclass
@@ -84,7 +85,7 @@ def test_a_finished_task_is_a_row_with_its_data_and_all_its_numbers(memory: Memo
 
 def test_platforms_are_told_apart(memory: Memory) -> None:
     elsewhere = replace(SPOT, platform="elsewhere")
-    memory.run("one", {0: [attempt()], 1: [attempt(lane=elsewhere)], 2: [replace(attempt(), billable_s=1800.0)]})
+    memory.run("one", {0: [attempt()], 1: [attempt(lane=elsewhere)], 2: [attempt(usd=0.5)]})
     assert [row[0] for row in memory.learned()] == ["sagemaker", "elsewhere", "sagemaker"]
     found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
     assert found == [
@@ -120,8 +121,8 @@ def test_a_task_that_was_interrupted_or_went_on_elsewhere_teaches_no_hours(memor
 
 
 def test_discounts_are_the_median_of_spot_over_all_workloads(memory: Memory) -> None:
-    for run, billed in (("one", 0.2), ("two", 0.3), ("three", 0.9)):
-        paid = replace(attempt(), billable_s=billed * 3600)
+    for run, billed in (("one", 0.2), ("two", 0.3), ("three", 0.9), ("unknown", 0.0)):
+        paid = attempt(hours=2.0, instances=3, usd=billed * 6)
         memory.run(run, {0: [paid], 1: [attempt(lane=ON_DEMAND)]}, name=run)
     found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
     assert found == [("sagemaker", "us-east-1", "ml.g5.xlarge", 3, pytest.approx(0.3))]

@@ -57,6 +57,7 @@ ATTEMPTS = st.builds(
     rate=AMOUNTS,
     site=st.text(),
     instances=st.integers(1, 64),
+    output=st.text(),
 )
 
 

@@ -19,17 +19,17 @@ _LANE = ["platform", "region", "instance_type"]
 def price_spot(candidates: pd.DataFrame, discounts: pd.DataFrame) -> pd.DataFrame:
     """Return a Market's candidates with spot at the price that its discounts suggest.
 
-    A candidate whose discount is not known keeps its price. What is billed is a part of the on-demand price, so the
-    price is never above on-demand.
+    A candidate whose discount is not known keeps its price. What is billed is never more than the on-demand price, so
+    the expected price is not either.
     """
     if discounts.empty:
         return candidates.copy(deep=False)
     own = candidates[_LANE].merge(discounts, on=_LANE, how="left")
     tasks = own["tasks"].to_numpy(dtype=np.float64)
-    ratio = own["ratio"].to_numpy(dtype=np.float64)
+    paid = own["usd_per_hour"].to_numpy(dtype=np.float64)
     catalog = candidates["usd_per_hour"].to_numpy(dtype=np.float64)
     on_demand = candidates["on_demand_usd_per_hour"].to_numpy(dtype=np.float64)
-    blended = (tasks * ratio * on_demand + PRIOR_TASKS * np.minimum(catalog, on_demand)) / (tasks + PRIOR_TASKS)
+    blended = (tasks * paid + PRIOR_TASKS * np.minimum(catalog, on_demand)) / (tasks + PRIOR_TASKS)
     spot = (candidates["purchase"] == Purchase.SPOT.value).to_numpy()
     learned = spot & np.isfinite(blended)
     return candidates.assign(usd_per_hour=np.where(learned, np.minimum(blended, on_demand), catalog))
