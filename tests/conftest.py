@@ -13,7 +13,8 @@ from botocore.loaders import create_loader
 if TYPE_CHECKING:
     import pytest
 
-pytest_plugins = ["tests.fixtures.cloud", "tests.fixtures.toolkit", "tests.fixtures.team", "tests.fixtures.database"]
+FIXTURES = ("cloud", "database", "team", "toolkit", "trial")
+pytest_plugins = [f"tests.fixtures.{name}" for name in FIXTURES]
 
 # Whoever runs us in the background may have us ignore Ctrl-C, and what we start would inherit that: tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from orchestrator.api import Orchestrator, Settings, read_sweep
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
+from orchestrator.cli.app import main
+from orchestrator.errors import SpecError
 from orchestrator.localcloud import names
+from orchestrator.plan.slots import tasks_by_lot, units_taken
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Staging
 from orchestrator.platforms.conformance import TRAINING, Conformance, Subject
@@ -23,13 +24,11 @@ from orchestrator.platforms.source import pack
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane, Place, Purchase
+from tests.fixtures.trial import REGIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ROOT = Path(__file__).parents[2]
-SWEEP = Path(sys.executable).with_name("sweep")
-REGION, ELSEWHERE = "us-east-1", "eu-west-1"
+REGION, ELSEWHERE = REGIONS
+CORES = f"sweep-trial-{REGION}-cores"
+"""What children wait for in Batch, of the name that `wire.names.resource_name` makes."""
 RATE = 3600.0
 """Dollars of an hour on demand, so that a second costs a dollar."""
 
@@ -38,14 +37,14 @@ import argparse, os, pathlib, sys, time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--x", type=float)
-parser.add_argument("--hang", type=float, default=0)
 options = parser.parse_args()
 (file,) = [file for file in pathlib.Path(os.environ["SM_CHANNEL_TRAINING"]).rglob("*") if file.is_file()]
 print(f"x={options.x:g}: read {len(file.read_bytes())} bytes, nice {os.nice(0)}")
-if options.x == 3 and pathlib.Path(os.environ["BROKEN"]).exists():
-    sys.exit("x=3 is broken")
-if options.x == 9:
-    time.sleep(600)
+if pathlib.Path(os.environ["TROUBLE"]).exists():
+    if options.x == 3:
+        sys.exit("x=3 is broken")
+    if options.x == 4:
+        time.sleep(600)
 print(f"loss={(options.x - 2) ** 2 + 1:.3f}")
 """
 
@@ -56,15 +55,14 @@ train:
   source: code
   entry_point: train.py
   image: none:1
-  environment: {{BROKEN: {broken}}}
+  environment: {{TROUBLE: {trouble}}}
   metrics: {{loss: 'loss=([-+.0-9e]+)'}}
 platforms: {{trial: {{nice: 3}}}}
-space: {{x: {x}}}
+space: {{x: [1, 2, 3, 4]}}
 objective: {{minimize: loss}}
 where:
   platforms: [trial]
   instance_types: [trial.small, trial.large]
-  purchases: {purchases}
 runtime: {{trial.small: 0.001, trial.large: 0.001}}
 timeout: 10m
 """
@@ -82,83 +80,9 @@ CATALOG = {
     "quotas": ["platform,region,quota,units,observed_at", f"trial,{REGION},cores,3,2026-11-01"],
 }
 
-SERVE = """
-import runpy, sys
-sys.executable = sys.argv.pop(1)  # what a job's `python` is: the launcher's image, not the cloud's own
-runpy.run_module("orchestrator.localcloud", run_name="__main__", alter_sys=True)
-"""
-
-
-@dataclass(frozen=True)
-class Installed:
-    """The platform's wheel, installed twice."""
-
-    launcher: Path
-    """The Python of an environment like the launcher's image, with the platform's wheel."""
-    packages: Path
-    """A folder with the wheel alone, to be put on the path of whoever submits."""
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    folder = tmp_path_factory.mktemp("installed")
-    python, packages = folder / "launcher" / "bin" / "python", folder / "packages"
-    for project in (ROOT, ROOT / "tests" / "trial_platform"):
-        uv("build", "--wheel", "--out-dir", folder / "wheels", project)
-    ours, trial = sorted((folder / "wheels").glob("*.whl"))
-    uv("venv", "--python", sys.executable, folder / "launcher")
-    uv("pip", "install", "--python", python, "boto3>=1.40")
-    uv("pip", "install", "--python", python, "--no-deps", ours, trial)
-    uv("pip", "install", "--target", packages, "--no-deps", trial)
-    return Installed(python, packages)
-
-
-def uv(*arguments: object) -> None:
-    """Run uv, told what pip knows of where packages are."""
-    known = {"UV_DEFAULT_INDEX": "PIP_INDEX_URL", "UV_FIND_LINKS": "PIP_FIND_LINKS"}
-    environ = os.environ | {uv: os.environ[pip] for uv, pip in known.items() if os.environ.get(pip)}
-    command = [sys.executable, "-m", "uv", "--quiet", *map(str, arguments)]
-    subprocess.run(command, check=True, env=environ)
-
-
-@pytest.fixture(scope="module")
-def cloud(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The variables that lead to a local cloud whose launchers have the wheel, beside the platform's own service."""
-    home, regions = tmp_path_factory.mktemp("home"), [REGION, ELSEWHERE]
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SWEEP_", "PYTHON"))}
-    plain |= {"HOME": str(home)}
-    arguments = ["--home", str(home / "cloud"), "--regions", ",".join(regions), "--with-parent"]
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(installed.launcher), *arguments],
-        env=plain,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    endpoint = json.loads(server.stdout.readline())["endpoint"]
-    environment = plain | names.environment(endpoint, regions) | {"PYTHONPATH": str(installed.packages)}
-    service = subprocess.Popen([sys.executable, "-m", "sweep_trial.service", *regions], env=environment)
-    yield environment | {"SWEEP_POLL_S": "0.3"}
-    for process in (service, server):
-        process.terminate()
-        process.communicate()
-
 
 @pytest.fixture
-def here(cloud: dict[str, str], installed: Installed, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process submits too: it finds the cloud, and the platform among its packages."""
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    for name in ("HOME", "PYTHONPATH", *(name for name in cloud if name.startswith(("AWS_", "SWEEP_")))):
-        monkeypatch.setenv(name, cloud[name])
-    monkeypatch.syspath_prepend(installed.packages)
-    registry._installed.cache_clear()
-    yield
-    registry._installed.cache_clear()
-
-
-@pytest.fixture
-def subject(here: None, tmp_path: Path, name: str) -> Subject:  # noqa: ARG001 (the platform must be found)
+def subject(trial_here: None, tmp_path: Path, name: str) -> Subject:  # noqa: ARG001 (the platform must be found)
     bucket = S3(Clients(), REGION, names.bucket(REGION))
     (tmp_path / "train.py").write_text(TRAINING)
     bucket.put_once(f"{name}/code.tar.gz", pack(tmp_path).body)
@@ -219,89 +143,79 @@ class Shell:
     """A person, in the folder of the sweep."""
 
     folder: Path
-    environment: dict[str, str]
+    printed: pytest.CaptureFixture[str]
 
-    def __call__(self, *arguments: str, code: int = 0) -> tuple[str, str]:
-        """Return what a command has written, to stdout and to stderr."""
-        began = time.time()
-        done = subprocess.run(
-            [SWEEP, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        print(arguments, time.time() - began, os.times())
-        assert done.returncode == code, done.stderr + done.stdout
-        return done.stdout, done.stderr
+    def __call__(self, *arguments: str) -> str:
+        """Return what a command has written to stdout."""
+        code = main(arguments)
+        out, err = self.printed.readouterr()
+        assert code == 0, err
+        return out
 
     def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json")[0])
-
-    def write(self, x: str, purchases: str = "[on_demand]") -> None:
-        text = FILE.format(x=x, purchases=purchases, broken=self.folder / "broken")
-        (self.folder / "sweep.yaml").write_text(text)
+        return json.loads(self(*arguments, "--json"))
 
 
 @pytest.fixture
-def sweep(cloud: dict[str, str], tmp_path: Path) -> Shell:
+def sweep(
+    trial_here: None,  # noqa: ARG001 (the data lies in the cloud)
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Shell:
+    S3(Clients(), REGION, names.bucket(REGION)).put_once("data/alps/rows.csv", b"1,2,3")
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "train.py").write_text(CODE)
     (tmp_path / "catalog").mkdir()
     for kind, lines in CATALOG.items():
         (tmp_path / "catalog" / f"{kind}.csv").write_text("\n".join(lines) + "\n")
-    shell = Shell(tmp_path, cloud)
-    shell("catalog", "load", "catalog")
-    return shell
+    (tmp_path / "sweep.yaml").write_text(FILE.format(trouble=tmp_path / "trouble"))
+    monkeypatch.chdir(tmp_path)
+    return Shell(tmp_path, capsys)
 
 
-@pytest.fixture
-def data(here: None) -> None:  # noqa: ARG001 (the cloud must be found)
-    S3(Clients(), REGION, names.bucket(REGION)).put_once("data/alps/rows.csv", b"1,2,3")
-
-
-@pytest.mark.usefixtures("data")
 def test_a_sweep_goes_from_its_catalog_to_its_bill(sweep: Shell, name: str) -> None:
-    sweep.write("[1, 2, 3, 4]", "[spot]")
-    (sweep.folder / "broken").touch()
-    plan = sweep.json("plan", "sweep.yaml", "-o", "plan.json")
-    assert plan["tasks"] == 4
+    sweep("catalog", "load", "catalog")
+    assert sweep.json("plan", "sweep.yaml", "-o", "plan.json")["tasks"] == 4
+    trouble = sweep.folder / "trouble"
+    trouble.touch()
     sweep("submit", "plan.json", "--yes", "--name", name)
-    _, err = sweep("watch", name, code=5)
-    assert err.splitlines()[-1].startswith(f"error: {name}: 1 of 4 tasks failed")
-    rows = sweep.json("results", name)
-    assert [row["metrics"].get("loss") for row in rows] == [1.0, 2.0, 5.0, None]
-    assert rows[-1]["reason"] == "x=3 is broken"
-    assert {(row["platform"], row["instance_type"]) for row in rows} == {("trial", "trial.small")}
+    while not {"done": 2, "failed": 1, "running": 1}.items() <= sweep.json("status", name)["counts"].items():
+        time.sleep(0.5)
+    assert sweep.json("cancel", name, "--yes")["state"] == "partly_failed"
+    rows = {row["point"]["x"]: row for row in sweep.json("results", name)}
+    assert [rows[x]["state"] for x in (1, 2, 3, 4)] == ["done", "done", "failed", "cancelled"]
+    assert rows[3]["reason"] == "x=3 is broken"
 
-    (sweep.folder / "broken").unlink()
-    assert sweep.json("retry", name)["count"] == 1
+    trouble.unlink()
+    assert sweep.json("retry", name)["count"] == 2
     sweep("watch", name)
-    assert [row["metrics"]["loss"] for row in sweep.json("results", name)] == [1.0, 2.0, 2.0, 5.0]
-    assert "[2] x=3: read 5 bytes, nice 3\n" in sweep("logs", name, "--task", "2")[0]
+    rows = sweep.json("results", name)
+    assert [row["metrics"]["loss"] for row in rows] == [1.0, 2.0, 2.0, 5.0]
+    assert {(row["platform"], row["instance_type"]) for row in rows} == {("trial", "trial.small")}
+    assert "[2] x=3: read 5 bytes, nice 3\n" in sweep("logs", name, "--task", "2")
     (row,) = sweep.json("cost", name)["rows"]
     assert (row["platform"], row["purchase"], row["tasks"]) == ("trial", "spot", 4)
+    cores = Clients().client("batch", REGION).describe_consumable_resource(consumableResource=CORES)
+    assert cores["totalQuantity"] == 3
     assert 0 < row["usd"] == pytest.approx(row["hours"] * RATE / 2)
 
 
-@pytest.mark.usefixtures("data")
-def test_what_hangs_is_cancelled(sweep: Shell, name: str) -> None:
-    sweep.write("[9]")
-    sweep("submit", "sweep.yaml", "--yes", "--name", name)
-    while sweep.json("status", name)["counts"]["running"] == 0:
-        time.sleep(0.1)
-    assert sweep.json("cancel", name, "--yes")["state"] == "cancelled"
-    sweep("watch", name, code=1)
-    (row,) = sweep.json("results", name)
-    assert row["state"] == "cancelled"
-
-
 def test_what_the_platform_cannot_do_is_told_where_it_stands(sweep: Shell) -> None:
-    sweep.write("[1]")
     file = sweep.folder / "sweep.yaml"
     file.write_text(file.read_text().replace("nice: 3", "nise: 3"))
-    _, err = sweep("plan", "sweep.yaml", code=2)
-    assert err.strip() == "error: sweep.yaml:9:21: unknown key 'nise' (there is only nice)"
+    with pytest.raises(SpecError, match=r":10:21: unknown key 'nise' \(there is only nice\)$"):
+        read_sweep(file, Settings())
+
+
+def test_types_share_a_quota_with_the_cores_of_each(sweep: Shell) -> None:
+    file = sweep.folder / "sweep.yaml"
+    hours = "runtime: {trial.small: 2, trial.large: 1}\nplan: {deadline: 3h}\ntimeout: 3h"
+    file.write_text(file.read_text().partition("runtime:")[0] + hours)
+    team = Orchestrator(Settings(database=f"sqlite:///{sweep.folder / 'sweep.db'}"))
+    team.catalog.load([sweep.folder / "catalog"])
+    plan = team.plan(read_sweep(file, Settings()))
+    assert [(str(fact.quota), fact.units) for fact in plan.quotas] == [(f"cores in {REGION}", 3)]
+    cores = {lot.lane.instance_type: list(lot.quotas.values()) for lot in plan.lots}
+    assert cores == {"trial.small": [1], "trial.large": [2]}
+    assert sum(units_taken(plan, tasks_by_lot(plan)).values()) == 3

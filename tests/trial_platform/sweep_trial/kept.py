@@ -1,4 +1,4 @@
-"""What is kept of a training in S3, below its run's output. The service forgets a training as soon as it has ended.
+"""Keeps in S3, below a run's output, what the service forgets of a training as soon as it has ended.
 
 claim.json      whose the name is: the hash of the one request that may use it
 begun.json      when the processes began; written once, so that a training begins once

@@ -45,6 +45,10 @@ class TrialPlanning:
             yield Complaint(
                 f"the trial platform cannot start {sweep.train.parallel}", "set it to single", ("train", "parallel")
             )
+        if sweep.train.framework:
+            yield Complaint("the trial platform has no AWS images", "name an image instead", ("train", "framework"))
+        if sweep.train.checkpoints:
+            yield Complaint("the trial platform keeps no checkpoints", "leave them out", ("train", "checkpoints"))
         for name, value in sweep.platforms.get("trial", {}).items():
             at = ("platforms", "trial", name)
             if name != "nice":
@@ -53,9 +57,7 @@ class TrialPlanning:
                 yield Complaint(f"{value!r} is no number from 0 to 19", "write `nice: 10`", at)
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
-        if sweep.train.framework or sweep.train.image:
-            return ("the trial platform has no images: trainings run under its own Python",)
-        return ()
+        return ("the trial platform has no images: trainings run under its own Python",)
 
     def refuses(self, lane: Lane) -> str:
         if lane.instance_type not in CORES:

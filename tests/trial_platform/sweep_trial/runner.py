@@ -9,6 +9,7 @@ from orchestrator.platforms.base import Request
 from orchestrator.wire.names import digest, training_name
 from orchestrator.wire.result import Cause, Outcome, TaskState
 from orchestrator.wire.task import Purchase
+
 from sweep_trial.desk import Desk
 from sweep_trial.kept import BEGUN, CLAIM, OUTCOME, Kept
 

@@ -17,14 +17,17 @@ import sys
 import tarfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.wire.names import S3Uri
+
 from sweep_trial.desk import Desk
 from sweep_trial.kept import BEGUN, OUTCOME, Kept
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EVERY_S = 0.05
 
