@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +10,13 @@ from orchestrator.account import account
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check_catalog import Problem
-from orchestrator.errors import InfeasibleError, Refused, UsageError
+from orchestrator.errors import Refused, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.plan.file import read_plan, write_plan
 from orchestrator.plan.frontier_chart import draw_frontier
 from orchestrator.plan.plan import Plan, Share
+from orchestrator.plans import Plans
 from orchestrator.platforms.source import pack
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs import anchor as anchors
@@ -29,7 +28,10 @@ from orchestrator.runs.lease import booking
 from orchestrator.runs.ledger import Ledger
 from orchestrator.runs.run import Run
 from orchestrator.runs.submit import submit
-from orchestrator.runs.views import CostRow, LogLine, RunRow, Status, TaskRow
+from orchestrator.runs.views.costs import CostRow
+from orchestrator.runs.views.logs import LogLine
+from orchestrator.runs.views.status import RunRow, Status
+from orchestrator.runs.views.tasks import TaskRow
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from orchestrator.catalog.market import Market
     from orchestrator.platforms.base import Planning
     from orchestrator.platforms.source import Package
     from orchestrator.wire.manifest import ClassicLine
@@ -76,8 +77,6 @@ __all__ = [
     "write_plan",
 ]
 
-logger = logging.getLogger(__name__)
-
 
 class Orchestrator:
     """A team's catalog, ledger and cloud, each opened on first use."""
@@ -105,64 +104,37 @@ class Orchestrator:
     def _rules(self) -> Rules:
         return Rules(self.settings)
 
+    @cached_property
+    def _plans(self) -> Plans:
+        return Plans(self.catalog, self._rules)
+
     def plan(self, sweep: Sweep, classic: Path | None = None, *, time_limit_s: float | None = None) -> Plan:
         """Return where each task should run. This asks the catalog only: no network, no credentials.
 
         A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
         With a time limit, it is the best plan found until then: the same input may give another one.
         """
-        return self._solve(sweep, _lines(classic), time_limit_s)
+        return self._plans.make(sweep, _lines(classic), time_limit_s)
 
     def replan(self, plan: Plan) -> Plan:
         """Plan the same sweep again, with what the catalog says today."""
-        return self._solve(plan.sweep, plan.classic_lines or None)
-
-    def _solve(self, sweep: Sweep, lines: list[ClassicLine] | None, time_limit_s: float | None = None) -> Plan:
-        from orchestrator.planner.solve import solve  # here, for only a plan needs pandas
-
-        sweep = self._checked(sweep)
-        market = self._survey(sweep, lines)
-        try:
-            return solve(sweep, market, time_limit_s)
-        except InfeasibleError as refusal:
-            if time_limit_s is not None:  # what else would do is found by planning again, several times
-                raise
-            from orchestrator.planner.explain.elsewhere import suggest_elsewhere
-
-            raise suggest_elsewhere(refusal, sweep, lambda wider: self._survey(wider, lines)) from None
-
-    def _checked(self, sweep: Sweep) -> Sweep:
-        """Return the sweep with its instance types. SpecError if one of its platforms cannot run it."""
-        self._rules.check(sweep)
-        return self.catalog.select_types(sweep)
-
-    def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
-        """Return what the catalog says, with what was learned from earlier runs."""
-        from orchestrator.runs.history import history
-
-        return self.catalog.survey(sweep, lines, history(self.catalog.engine, sweep.name))
+        return self._plans.make(plan.sweep, plan.classic_lines or None)
 
     def explain(self, plan: Plan, what: str, classic: Path | None = None) -> list[str]:
         """Return in words why a task, by its number, or a dataset, by its name, goes where it goes."""
-        from orchestrator.planner.explain.why import explain
-
-        market = self._survey(plan.sweep, _lines(classic))
-        if market.hash != plan.market:
-            raise UsageError("prices, quotas or data have changed since the plan was made", hint="plan again")
-        return explain(plan, what, market)
+        return self._plans.explain(plan, what, _lines(classic))
 
     def difference(self, old: Plan, new: Plan, classic: Path | None = None) -> list[str]:
         """Return in words what changed from one plan to another, and why."""
-        from orchestrator.planner.difference import difference
-
-        return difference(old, new, self._survey(new.sweep, _lines(classic)))
+        return self._plans.difference(old, new, _lines(classic))
 
     def frontier(self, sweep: Sweep, classic: Path | None = None) -> list[Plan]:
         """Return plans from the cheapest within the horizon to the fastest: what time costs."""
-        from orchestrator.planner.frontier import frontier
+        return self._plans.frontier(sweep, _lines(classic))
 
-        sweep = self._checked(sweep)
-        return frontier(sweep, self._survey(sweep, _lines(classic)))
+    def stale(self, plan: Plan) -> str:
+        """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
+        return self._plans.stale(plan)
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
         """Start exactly this plan, once: submitting it again finds, or completes, the same run.
@@ -200,19 +172,6 @@ class Orchestrator:
                     raise Refused(f"plan {wanted.plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
                 slots.take(wanted, self.cloud.account)
         return noted or wanted
-
-    def stale(self, plan: Plan) -> str:
-        """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
-        from orchestrator.planner.stale import why_stale
-        from orchestrator.runs.history import discounts
-
-        names = [dataset.name for dataset in plan.datasets]
-        today = self.catalog.resurvey(plan.sweep, names, plan.classic_lines)
-        today = replace(today, discounts=discounts(self.catalog.engine))
-        if today.candidates.empty:
-            logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
-            return ""
-        return why_stale(plan, today)
 
     def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
         """Return the newest run of this very sweep that has not ended: of this name, or named by its plan."""

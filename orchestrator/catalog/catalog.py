@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from orchestrator.catalog.check_catalog import Problem, check_catalog
-from orchestrator.catalog.file_kinds import KINDS
-from orchestrator.catalog.load import LoadReport, load
+from orchestrator.catalog.files.kinds import KINDS
+from orchestrator.catalog.files.load import LoadReport, load
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.select_types import select_types
 from orchestrator.catalog.survey import resurvey, survey

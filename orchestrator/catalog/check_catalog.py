@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, func, select
 
-from orchestrator.catalog.file_cells import is_local
+from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.market import ANY
 from orchestrator.catalog.quotas import newest_units
 from orchestrator.catalog.wording import counted, few

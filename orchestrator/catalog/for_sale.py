@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, Integer, MetaData, Table, Text, insert, select
 
-from orchestrator.catalog.file_cells import is_local
+from orchestrator.catalog.files.cells import is_local
 from orchestrator.db.tables import prices
 from orchestrator.wire.task import Lane, Purchase
 

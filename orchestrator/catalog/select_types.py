@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from orchestrator.catalog.commitments import TRAINING_PLAN
-from orchestrator.catalog.file_cells import is_local
+from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import commitments, prices

@@ -9,26 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.commands import (
-    cancel,
-    catalog,
-    cost,
-    demo,
-    images,
-    init,
-    local,
-    local_fault,
-    logs,
-    plan,
-    results,
-    retry,
-    runs,
-    schema,
-    status,
-    submit,
-    sync,
-    watch,
-)
+from orchestrator.cli.commands.account import catalog, images, local, local_fault
+from orchestrator.cli.commands.runs import cancel, cost, logs, results, retry, runs, status, sync, watch
+from orchestrator.cli.commands.sweeps import demo, init, plan, schema, submit
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
 

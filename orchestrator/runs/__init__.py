@@ -14,9 +14,7 @@ sync.py          how does the database learn what happened?
 settle.py        who writes how a task ended, if its launcher died?
 ledger.py        what does the database remember?
 lease.py         what does a live run hold of each quota?
-views.py         how does a run look from outside? (status, rows, cost; accrued.py: what still runs)
-logs.py          what have the trainings written?
-curve_chart.py   how are learning curves drawn?
+views/           how does a run look from outside?
 history.py       what do finished tasks tell the planner?
 cloud.py         which AWS does a run use?
 """

@@ -7,13 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
-from orchestrator.runs import views
 from orchestrator.runs.anchor import submissions
 from orchestrator.runs.cancel import cancel
-from orchestrator.runs.curve_chart import draw_curves
-from orchestrator.runs.logs import Logs
 from orchestrator.runs.retry import retry
 from orchestrator.runs.sync import sync
+from orchestrator.runs.views.costs import cost_rows
+from orchestrator.runs.views.curve_chart import draw_curves
+from orchestrator.runs.views.logs import Logs
+from orchestrator.runs.views.status import run_status
+from orchestrator.runs.views.tasks import ranked, task_rows, with_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
-    from orchestrator.runs.views import CostRow, LogLine, Status, TaskRow
+    from orchestrator.runs.views.costs import CostRow
+    from orchestrator.runs.views.logs import LogLine
+    from orchestrator.runs.views.status import Status
+    from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.wire.ranges import Ranges
 
 
@@ -51,7 +56,7 @@ class Run:
         return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
 
     def status(self) -> Status:
-        return views.status(self.anchor, self.ledger, time.time())
+        return run_status(self.anchor, self.ledger, time.time())
 
     def watch(self, every_s: float = 2.0) -> Iterator[Status]:
         """Yield the status again and again, until the run has finished."""
@@ -66,19 +71,19 @@ class Run:
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         """Return a row for each task, best first by the sweep's objective."""
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
-        rows = views.rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
-        return views.ranked(rows, self.plan.sweep.objective)
+        rows = task_rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
+        return ranked(rows, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         """Return the same results, with what their trainings have reported step by step."""
-        return views.with_curves(rows, self.ledger.known(self.name))
+        return with_curves(rows, self.ledger.known(self.name))
 
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
         """Return the learning curves of these results, as `svg` or `png`."""
         return encode(draw_curves(rows, self.plan.sweep.objective), form)
 
     def cost(self) -> list[CostRow]:
-        return views.cost(self.ledger.known(self.name))
+        return cost_rows(self.ledger.known(self.name))
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
         """Yield what the trainings have written; with `follow`, as they write it, until the run has finished.

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.cli import app
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
-from orchestrator.runs.views import CostRow, LogLine, RunRow, Status, TaskRow
+from orchestrator.runs.views.costs import CostRow
+from orchestrator.runs.views.logs import LogLine
+from orchestrator.runs.views.status import RunRow, Status
+from orchestrator.runs.views.tasks import TaskRow
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 

@@ -11,7 +11,7 @@ from orchestrator.cli.status_view import StatusView
 from tests.cli.fake import FakeOrchestrator, status
 
 if TYPE_CHECKING:
-    from orchestrator.runs.views import Status
+    from orchestrator.runs.views.status import Status
     from tests.cli.calls import Shell, Sweep
 
 

@@ -1,5 +1,9 @@
 """The commands of `sweep`: a file is called like its command, or its group of commands.
 
-`sweep local fault` and `sweep local faults` are in local_fault.py. A command's docstring is its help.
+sweeps/    what makes a sweep, and a run of it?
+runs/      what looks at runs, and acts on them?
+account/   what is there for what all sweeps share?
+
+`sweep local fault` and `sweep local faults` are in account/local_fault.py. A command's docstring is its help.
 A new command is a function in a new file, and a line in the table of `program.py`.
 """

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.catalog.file_kinds import KINDS
-from orchestrator.catalog.incoming_rows import Counts
+from orchestrator.catalog.files.incoming import Counts
+from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.errors import CatalogError
 from tests.catalog.conftest import FILES, small, write
 from tests.catalog.platforms import make_catalog

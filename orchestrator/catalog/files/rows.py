@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.catalog.file_formats import Batch, batches
-from orchestrator.catalog.file_kinds import FILE_NAME, Columns, Field, Kind
-from orchestrator.catalog.file_lanes import first_lane_problem
+from orchestrator.catalog.files.formats import Batch, batches
+from orchestrator.catalog.files.kinds import FILE_NAME, Columns, Field, Kind
+from orchestrator.catalog.files.lanes import first_lane_problem
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:

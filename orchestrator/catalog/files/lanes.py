@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.catalog.commitments import SAVINGS_PLAN, TRAINING_PLAN
-from orchestrator.catalog.file_cells import is_local
+from orchestrator.catalog.files.cells import is_local
+from orchestrator.catalog.files.consistency import RowProblem
 from orchestrator.catalog.market import ANY
-from orchestrator.catalog.row_consistency import RowProblem
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
-    from orchestrator.catalog.file_kinds import Columns
+    from orchestrator.catalog.files.kinds import Columns
     from orchestrator.catalog.platforms import Platforms
 
 _BOUGHT = {TRAINING_PLAN: Purchase.COMMITTED, SAVINGS_PLAN: Purchase.ON_DEMAND}

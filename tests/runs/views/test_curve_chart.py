@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.chart.drawing import PALE, Drawing, Line, Text
 from orchestrator.errors import UsageError
-from orchestrator.runs.curve_chart import COLOURS, draw_curves
-from orchestrator.runs.views import TaskRow
+from orchestrator.runs.views.curve_chart import COLOURS, draw_curves
+from orchestrator.runs.views.tasks import TaskRow
 from orchestrator.spec.sweep import Objective
 from orchestrator.wire.result import TaskState
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from orchestrator.runs.views import LogLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +18,13 @@ READERS = 16
 """Recorded attempts that are read at once."""
 FEW = 16
 """Tasks whose attempts are listed one by one: of more, all attempts of the run are listed."""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    task: int
+    stream: str
+    text: str
 
 
 class Logs:

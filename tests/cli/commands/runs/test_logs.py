@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.runs.views import LogLine
+from orchestrator.runs.views.logs import LogLine
 
 if TYPE_CHECKING:
     from tests.cli.calls import Sweep

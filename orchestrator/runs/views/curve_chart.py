@@ -11,7 +11,7 @@ from orchestrator.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from orchestrator.runs.views import TaskRow
+    from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.spec.sweep import Objective
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#000000")

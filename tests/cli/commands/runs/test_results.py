@@ -12,7 +12,7 @@ from tests.cli.fake import FAILED, RUNNING, FakeOrchestrator, row
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.runs.views import TaskRow
+    from orchestrator.runs.views.tasks import TaskRow
     from tests.cli.calls import Sweep
 
 pytestmark = pytest.mark.usefixtures("team")

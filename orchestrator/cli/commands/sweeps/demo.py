@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import render
-from orchestrator.cli.commands import cost, plan, results
-from orchestrator.cli.commands.cost import Invoice
-from orchestrator.cli.commands.plan import Summary
+from orchestrator.cli.commands.runs import cost, results
+from orchestrator.cli.commands.runs.cost import Invoice
+from orchestrator.cli.commands.sweeps import plan
+from orchestrator.cli.commands.sweeps.plan import Summary
 from orchestrator.cli.follow import follow
 from orchestrator.cli.options import AsJson
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.commands.plan import Classic, show_plan
+from orchestrator.cli.commands.sweeps.plan import Classic, show_plan
 from orchestrator.cli.confirm import confirm
 from orchestrator.cli.errors import Interrupted
 from orchestrator.cli.follow import follow_to_end

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.catalog import file_cells as cells
-from orchestrator.catalog.row_consistency import RowProblem, commitment_problem, quota_problem
+from orchestrator.catalog.files import cells
+from orchestrator.catalog.files.consistency import RowProblem, commitment_problem, quota_problem
 from orchestrator.db import tables
 from orchestrator.platforms.registry import DEFAULT
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.runs.ledger import Known
-from orchestrator.runs.views import CostRow, cost
+from orchestrator.runs.views.costs import CostRow, cost_rows
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
 
@@ -21,7 +21,7 @@ def known(task: int, *outcomes: Outcome) -> Known:
 
 def test_each_lane_of_each_platform_has_a_row_with_the_hours_of_all_instances() -> None:
     hour = Outcome(1, LANE, "t", TaskState.DONE, seconds=7200, billable_s=3600, usd=0.5)
-    rows = cost(
+    rows = cost_rows(
         [
             known(0, hour, replace(hour, number=2, instances=4, usd=2.0)),
             known(1, hour),

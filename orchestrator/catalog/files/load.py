@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, delete, exists, insert, select
 
-from orchestrator.catalog.file_formats import SUFFIXES
-from orchestrator.catalog.file_kinds import KINDS, Kind
-from orchestrator.catalog.file_rows import CatalogFile
-from orchestrator.catalog.incoming_rows import Counts, IncomingRows
+from orchestrator.catalog.files.formats import SUFFIXES
+from orchestrator.catalog.files.incoming import Counts, IncomingRows
+from orchestrator.catalog.files.kinds import KINDS, Kind
+from orchestrator.catalog.files.rows import CatalogFile
 from orchestrator.db import tables
 from orchestrator.db.engine import writing
 from orchestrator.errors import CatalogError, did_you_mean

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.cli.commands.init import NAMES, STARTER
+from orchestrator.cli.commands.sweeps.init import NAMES, STARTER
 from orchestrator.settings import read as read_settings
 
 if TYPE_CHECKING:

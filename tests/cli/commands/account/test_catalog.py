@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.catalog.catalog import Catalog
-from orchestrator.catalog.file_kinds import KINDS
-from orchestrator.cli.commands import catalog
-from orchestrator.cli.commands.init import STARTER
+from orchestrator.catalog.files.kinds import KINDS
+from orchestrator.cli.commands.account import catalog
+from orchestrator.cli.commands.sweeps.init import STARTER
 
 if TYPE_CHECKING:
     from tests.cli.calls import Sweep

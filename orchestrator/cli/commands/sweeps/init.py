@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli import files, render
-from orchestrator.cli.commands.catalog import COMMON_KINDS
+from orchestrator.cli.commands.account.catalog import COMMON_KINDS
 from orchestrator.cli.options import AsJson
 from orchestrator.errors import UsageError
 
-STARTER = Path(__file__).parents[1] / "starter"
+STARTER = Path(__file__).parents[2] / "starter"
 NAMES = ("sweep.yaml", "sweep.toml", "src/train.py", *(f"catalog/{kind}.csv" for kind in COMMON_KINDS))
 
 

@@ -1,0 +1,1 @@
+"""Commands that look at runs and act on them: runs, status, watch, logs, results, cost, cancel, retry, sync."""

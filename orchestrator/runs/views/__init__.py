@@ -1,0 +1,9 @@
+"""Views of a run, as it looks from outside. They are declared types, so `--json` has a shape.
+
+status.py        how many tasks are in which state?
+tasks.py         how does each task stand?
+costs.py         what was paid, lane by lane?
+accrued.py       what does a training that still runs cost so far?
+logs.py          what have the trainings written?
+curve_chart.py   how are learning curves drawn?
+"""

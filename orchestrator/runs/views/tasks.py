@@ -1,0 +1,93 @@
+"""The rows of a run: where each task ran, what it cost, what it measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from orchestrator.runs.views.accrued import Accrued, Meter
+from orchestrator.wire.curve import decode
+from orchestrator.wire.result import TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.runs.anchor import Anchor
+    from orchestrator.runs.ledger import Known
+    from orchestrator.spec.sweep import Objective
+    from orchestrator.wire.curve import Curve
+    from orchestrator.wire.ranges import Ranges
+    from orchestrator.wire.task import Scalar
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    task: int
+    dataset: str
+    point: dict[str, Scalar]
+    state: TaskState
+    attempt: int
+    platform: str
+    region: str
+    instance_type: str
+    purchase: str
+    training: str
+    seconds: float
+    usd: float
+    metrics: dict[str, float]
+    reason: str
+    curves: dict[str, Curve] = field(default_factory=dict)
+    """Metric → points (step, value), where they were asked for."""
+    estimated: bool = False
+    """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
+
+
+def task_rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float) -> list[TaskRow]:
+    """Return a row for each task, whether it has begun or not."""
+    seen = {one.result.task: one for one in known}
+    meter = Meter(anchor.plan, now)
+    return [_row(anchor, number, seen.get(number), meter) for number in tasks]
+
+
+def with_curves(rows: list[TaskRow], known: Iterable[Known]) -> list[TaskRow]:
+    wanted = {row.task for row in rows}
+    found = {one.result.task: one.result.curves for one in known if one.result.task in wanted}
+    return [replace(row, curves={name: decode(text) for name, text in found.get(row.task, {}).items()}) for row in rows]
+
+
+def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
+    """Return the rows best first. Tasks without the metric come last, in the order of their numbers."""
+    if objective is None:
+        return rows
+    metric, sign = objective.metric, -1 if objective.maximize else 1
+
+    def key(row: TaskRow) -> tuple[bool, float, int]:
+        value = row.metrics.get(metric) if row.state is TaskState.DONE else None
+        return (value is None, sign * (value or 0.0), row.task)
+
+    return sorted(rows, key=key)
+
+
+def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> TaskRow:
+    task = anchor.plan.task(number, code=anchor.code)
+    outcome = known.result.outcomes[-1] if known and known.result.outcomes else None
+    lane = outcome.lane if outcome else task.places[0].lane
+    running = meter.accrued(known) if known else None
+    more = running or Accrued()
+    return TaskRow(
+        task=number,
+        dataset=task.dataset,
+        point=task.point,
+        state=known.state if known else TaskState.PENDING,
+        attempt=outcome.number if outcome else 0,
+        platform=lane.platform,
+        region=lane.region,
+        instance_type=lane.instance_type,
+        purchase=lane.purchase.value,
+        training=outcome.training if outcome else "",
+        seconds=sum(one.seconds for one in known.result.outcomes) + more.seconds if known else 0.0,
+        usd=known.result.usd + more.usd if known else 0.0,
+        metrics=outcome.metrics if outcome else {},
+        reason=known.result.reason if known else "",
+        estimated=running is not None,
+    )
