@@ -6,19 +6,24 @@ UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pytho
 LINKS  := $(PIP_FIND_LINKS:%=--find-links %)
 INDEX  := $(PIP_INDEX_URL:%=--default-index %)
 EXTRAS := local,parquet,png,postgres
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint torch toolkit horovod trackers bench parity images clean
+.PHONY: demo test test-long lint torch toolkit horovod trackers bench parity images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
 
 test: lint
 	@$(BIN)/python -c 'import importlib.util as u; raise SystemExit(u.find_spec("torch") is None)' || echo "PyTorch is not installed: tests of PyTorch DDP are skipped ('make torch' installs it)."
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+# What repeats a behaviour that a shorter test of `make test` shows: in another database, at another moment.
+test-long: .venv/.installed
+	$(PYTEST) -m long
 
 lint: .venv/.installed
 	$(BIN)/ruff check

@@ -133,7 +133,6 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return root, environment
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("imports", ["", "import lightning"], ids=["pytorch", "lightning"])
 def test_an_image_trains_by_its_own_command(image: tuple[Path, dict[str, str]], imports: str, tmp_path: Path) -> None:
     root, environment = image

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
     from tests.fixtures.team import Team
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 STEPS = 40
 
@@ -130,11 +130,7 @@ dist.barrier()
 """
 
 WITHOUT_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="`make torch` installs PyTorch")
-KINDS = [
-    pytest.param(SINGLE, "single", id="single"),
-    pytest.param(MPI, "mpi", id="mpi"),
-    pytest.param(TORCHRUN, "torchrun", id="torchrun", marks=WITHOUT_TORCH),
-]
+KINDS = [pytest.param(SINGLE, "single", id="single"), pytest.param(MPI, "mpi", id="mpi")]
 
 SWEEP = """
 name: {name}
@@ -233,7 +229,9 @@ def whole(row: TaskRow) -> bool:
     return [step for step, _ in row.curves["loss"]] == list(range(1, STEPS + 1))
 
 
-@pytest.mark.parametrize(("script", "parallel"), KINDS)
+@pytest.mark.parametrize(
+    ("script", "parallel"), [*KINDS, pytest.param(TORCHRUN, "torchrun", id="torchrun", marks=WITHOUT_TORCH)]
+)
 def test_a_reclaimed_spot_training_ends_with_the_same_loss(desk: Desk, script: str, parallel: str) -> None:
     desk.write(script, parallel)
     disturbed = desk.submit("b")
@@ -248,7 +246,10 @@ def test_a_reclaimed_spot_training_ends_with_the_same_loss(desk: Desk, script: s
     assert (found.attempt, found.purchase) == (1, "spot")
 
 
-@pytest.mark.parametrize(("script", "parallel"), KINDS)
+@pytest.mark.parametrize(
+    ("script", "parallel"),
+    [*KINDS, pytest.param(TORCHRUN, "torchrun", id="torchrun", marks=[WITHOUT_TORCH, pytest.mark.long])],
+)
 def test_a_cancelled_training_saves_and_its_retry_goes_on(desk: Desk, script: str, parallel: str) -> None:
     desk.write(script, parallel)
     disturbed = desk.submit("b")

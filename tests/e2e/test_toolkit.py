@@ -6,8 +6,6 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-import pytest
-
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.platforms.sagemaker.runner import SageMakerRunner
@@ -21,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from orchestrator.localcloud import LocalCloud
+    import pytest
 
-pytestmark = pytest.mark.slow
+    from orchestrator.localcloud import LocalCloud
 
 REGION = "us-east-1"
 STEPS = 40

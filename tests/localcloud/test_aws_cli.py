@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).parents[2] / ".bench" / "aws-cli"
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="session")
 def program() -> Path:

@@ -14,10 +14,9 @@ from tests.parity.compare import DIFFERENCES, Answers, Row, answers, compared
 if TYPE_CHECKING:
     from tests.parity.cases import Case
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not sdk.installed(), reason="the SageMaker SDK is not installed ('make parity' does it)"),
-]
+pytestmark = pytest.mark.skipif(
+    not sdk.installed(), reason="the SageMaker SDK is not installed ('make parity' does it)"
+)
 
 
 @pytest.fixture(scope="module")

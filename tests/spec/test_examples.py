@@ -132,7 +132,6 @@ torch.distributed.init_process_group = over_gloo
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not (TOOLKIT / ".installed").exists(), reason="there is no scikit-learn ('make toolkit')")
 def test_the_smddp_example_trains_over_a_stand_in_for_aws_s_library(tmp_path: Path) -> None:
     library = tmp_path / "smdistributed" / "dataparallel" / "torch"

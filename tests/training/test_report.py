@@ -199,7 +199,6 @@ def answer(python: str, code: str, folder: Path, **environment: str) -> list[str
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("store", ["sqlite:///{}/runs.db", "file://{}/runs"])
 def test_mlflow_has_the_metrics_of_a_training(tmp_path: Path, store: str) -> None:
     python, uri = real("mlflow"), store.format(tmp_path)
@@ -219,7 +218,6 @@ print([(one.step, one.value) for one in client.get_metric_history(run.info.run_i
     assert seen.stdout.splitlines() == ["nightly-7-1 FINISHED {'lr': '0.1'}", "[(0, 0.0), (1, 0.5), (2, 1.0)]"]
 
 
-@pytest.mark.slow
 def test_an_mlflow_server_that_is_not_there_costs_a_line(tmp_path: Path) -> None:
     out = reported(
         real("mlflow"), tmp_path, MLFLOW_TRACKING_URI="http://127.0.0.1:9", MLFLOW_HTTP_REQUEST_MAX_RETRIES="0"
@@ -228,7 +226,6 @@ def test_an_mlflow_server_that_is_not_there_costs_a_line(tmp_path: Path) -> None
     assert out.count("report: mlflow:") == 1
 
 
-@pytest.mark.slow
 def test_wandb_has_the_metrics_of_a_training(tmp_path: Path) -> None:
     python = real("wandb")
     out = reported(python, tmp_path, WANDB_MODE="offline", WANDB_SILENT="true")

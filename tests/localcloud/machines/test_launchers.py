@@ -40,7 +40,7 @@ ONLY_THEIRS = {
     "mpi": {"--host algo-1:2,algo-2:2", "-x LD_LIBRARY_PATH", "-x LD_PRELOAD", "-x PYTHONPATH"},
     "torchrun": {"--master_addr algo-1", "torchrun"},
 }
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("containers")]
+pytestmark = pytest.mark.usefixtures("containers")
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,6 @@ def poor(toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield running
 
 
-@pytest.mark.slow
 def test_without_namespaces_one_host_is_a_plain_process(poor: LocalCloud) -> None:
     serving = status(poor.home)
     assert serving
@@ -64,7 +63,6 @@ def test_without_namespaces_one_host_is_a_plain_process(poor: LocalCloud) -> Non
     )
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("containers")
 def test_nothing_is_left_of_hosts_when_the_cloud_is_killed(tmp_path: Path) -> None:
     """Neither processes nor namespaces nor mounts; the next `up` or `down` finds nothing to do."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(account.IS_REAL, reason="it compares two local clouds")
 
-BOTH = ("imitated", pytest.param("toolkit", marks=pytest.mark.slow))
+BOTH = ("imitated", "toolkit")
 HYPERPARAMETERS = {
     "lr": "0.1",
     "n": "3",
@@ -164,7 +164,6 @@ def test_a_training_knows_its_host_and_its_job(seen: dict[str, Any]) -> None:
     assert json.loads(variables["SM_TRAINING_ENV"])["job_name"] == "look"
 
 
-@pytest.mark.slow
 def test_both_give_a_training_the_same_variables(cloud: LocalCloud, toolkit_cloud: LocalCloud) -> None:
     """All variables of the toolkit are the same, except for where /opt/ml is."""
     imitated, real = (look(TrainingDesk(client_of(each), "same")) for each in (cloud, toolkit_cloud))
