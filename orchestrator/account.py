@@ -47,6 +47,7 @@ def account(settings: Settings) -> Account:
         poll_s=settings.poll_s,
         id=number,
         definition=definition,
+        launcher_platforms=settings.launcher_platforms,
     )
 
 

@@ -68,6 +68,9 @@ class Settings(BaseModel):
         "without it they go to `queue`, where one lane holds up the others",
     )
     launcher_image: str | None = Field(default=None, description="container image of the launcher")
+    launcher_platforms: tuple[str, ...] = Field(
+        default=(), description="platforms of other packages that the launcher's image has; in the environment, a,b"
+    )
     log_group: str = Field(default="/aws/batch/job", description="where launchers log")
     owner: str = Field(default_factory=_login_name, description="tag of everything started")
     poll_s: float = Field(default=30.0, gt=0, description="launchers look at their training no more often than this")
@@ -84,6 +87,11 @@ class Settings(BaseModel):
         if pattern is not None and "{region}" not in pattern:
             raise ValueError("must contain {region}, as in my-sweeps-{region}")
         return pattern
+
+    @field_validator("launcher_platforms", mode="before")
+    @classmethod
+    def _split_names(cls, names: object) -> object:
+        return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
 
     @field_validator("lane_queue")
     @classmethod

@@ -30,6 +30,12 @@ def platforms() -> tuple[str, ...]:
     return tuple(sorted(_installed(PLANNING)))
 
 
+def is_ours(name: str) -> bool:
+    """Return whether the runner of this platform comes with this package, and so with every launcher's image."""
+    found = _installed(RUNNERS).get(name)
+    return found is not None and found.module.partition(".")[0] == __name__.partition(".")[0]
+
+
 def make_runner(name: str, clients: Clients) -> Runner:
     """Return the runner of this platform. Raise UsageError when it is not installed here."""
     runner: Runner = _load(RUNNERS, name)(clients)

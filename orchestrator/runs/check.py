@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import SpecError, UsageError
+from orchestrator.errors import SettingsError, SpecError, UsageError
+from orchestrator.platforms.registry import is_ours
 from orchestrator.runs.submission import everything
 from orchestrator.runs.templates import make_template
 
@@ -32,9 +33,23 @@ def check_plan(plan: Plan, planning: Callable[[str], Planning]) -> None:
             raise UsageError(why, where=str(lane), hint="leave it out of the sweep's `where`, and plan again")
 
 
+def check_launchers(plan: Plan, cloud: Cloud) -> None:
+    """Raise SettingsError for a platform that the launcher's image is not said to have.
+
+    Its tasks would start, and then fail one by one for want of it.
+    """
+    for platform in sorted({platform for platform, _ in plan.sites}):
+        if not is_ours(platform) and platform not in cloud.account.launcher_platforms:
+            raise SettingsError(
+                f"the launcher's image is not said to have the platform {platform!r}",
+                hint=f'build its wheel into the image, then write `launcher_platforms = ["{platform}"]` in sweep.toml',
+            )
+
+
 def check(wanted: Anchor, cloud: Cloud) -> None:
     """Refuse a run that could not be submitted: templates, buckets, images and queues are asked for."""
     check_plan(wanted.plan, cloud.planning)
+    check_launchers(wanted.plan, cloud)
     for platform, region in wanted.plan.sites:
         make_template(wanted, platform, region, cloud)
         cloud.bucket(region).check()

@@ -39,6 +39,8 @@ class Account:
     """The account's number; empty if no role in the settings says it."""
     definition: dict[str, Any] = field(default_factory=dict)
     """The launcher's job definition, rendered."""
+    launcher_platforms: tuple[str, ...] = ()
+    """Platforms that the launcher's image has besides those of this package, as the settings say."""
 
 
 class Cloud:

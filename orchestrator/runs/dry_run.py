@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.batch import create_resource_request, register_definition_request, submit_job_request
+from orchestrator.runs.check import check_launchers
 from orchestrator.runs.copy import located
 from orchestrator.runs.submission import everything
 from orchestrator.runs.submit import array_job, objects, resources
@@ -38,6 +39,7 @@ FEW = 10
 def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
     """Return all requests in the order in which they are sent, and the first training that each launcher will start."""
     plan = anchor.plan
+    check_launchers(plan, cloud)
     templates = {site: make_template(anchor, *site, cloud) for site in plan.sites}
     arrays = everything(plan).arrays(anchor.name)
     name = str(register_definition_request(cloud.rendered)["jobDefinitionName"])

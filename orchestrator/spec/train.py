@@ -165,13 +165,9 @@ class Train(Model):
         return self._wants_horovod
 
     @model_validator(mode="after")
-    def _one_image(self) -> Train:
+    def _at_most_one_image(self) -> Train:
         if self.image is not None and self.framework is not None:
             raise wrong("image and framework exclude each other", hint="keep one of them", at=("framework",))
-        if self.image is None and self.framework is None:
-            raise wrong(
-                "no image", hint="add `image: <uri>` or `framework: {name: pytorch, version: '2.8.0'}` under train"
-            )
         return self
 
     @model_validator(mode="after")

@@ -54,7 +54,6 @@ data: {{campaigns: [alps]}}
 train:
   source: code
   entry_point: train.py
-  image: none:1
   environment: {{TROUBLE: {trouble}}}
   metrics: {{loss: 'loss=([-+.0-9e]+)'}}
 platforms: {{trial: {{nice: 3}}}}
@@ -92,7 +91,7 @@ def subject(trial_here: None, tmp_path: Path, name: str) -> Subject:  # noqa: AR
     sweep = Sweep.model_validate(
         {
             "name": "trial",
-            "train": {"entry_point": "train.py", "source": ".", "image": "none:1", "metrics": {"loss": "loss=(.+)"}},
+            "train": {"entry_point": "train.py", "source": ".", "metrics": {"loss": "loss=(.+)"}},
             "space": {"then": ["end"]},
             "where": {"instance_types": ["trial.small"]},
             "runtime": 0.1,
@@ -206,6 +205,20 @@ def test_what_the_platform_cannot_do_is_told_where_it_stands(sweep: Shell) -> No
     file.write_text(file.read_text().replace("nice: 3", "nise: 3"))
     with pytest.raises(SpecError, match=r":10:21: unknown key 'nise' \(there is only nice\)$"):
         read_sweep(file, Settings())
+
+
+@pytest.mark.parametrize("command", [("submit", "--yes"), ("submit", "--dry-run")], ids=" ".join)
+def test_a_platform_that_the_launcher_s_image_may_lack_is_refused_before_anything_is_sent(
+    sweep: Shell, monkeypatch: pytest.MonkeyPatch, name: str, command: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("SWEEP_LAUNCHER_PLATFORMS")
+    sweep("catalog", "load", "catalog")
+    sweep("plan", "sweep.yaml", "-o", "plan.json")
+    assert main((*command, "plan.json", "--name", name)) == 2
+    error = sweep.printed.readouterr().err
+    assert "the launcher's image is not said to have the platform 'trial'" in error
+    assert 'launcher_platforms = ["trial"]' in error
+    assert list(S3(Clients(), REGION, names.bucket()).list(f"runs/{name}/")) == []
 
 
 def test_types_share_a_quota_with_the_cores_of_each(sweep: Shell) -> None:

@@ -79,6 +79,7 @@ def test_what_sagemaker_takes_is_not_complained_of(file: Path) -> None:
             f"  metrics: {{m: '(x){'x' * 500}'}}\n  image:",
             "5:16: a regex of 503 characters is too long (SageMaker takes 500)",
         ),
+        ("  image: registry/steering:1\n", "", "3:3: no image (add `image: <uri>` or `framework:"),
         ("  image:", "  parallel: smddp\n  image:", "13:20: smddp does not run on ml.g5.xlarge (it runs on"),
         (
             "image: registry/steering:1",

@@ -70,7 +70,6 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"name": "Grid"}, "cannot name a sweep"),
         ({"name": "a--b"}, "cannot name a sweep"),
         ({"name": "x" * 41}, "cannot name a sweep"),
-        ({"train__image": None}, "no image"),
         ({"train__framework": {"name": "pytorch", "version": "2.8.0"}}, "image and framework exclude each other"),
         ({"train__source": "/abs"}, "not a folder relative to the sweep file"),
         ({"train__entry_point": "../train.py"}, "not a path inside the source folder"),

@@ -40,7 +40,7 @@ def _problem(
 ) -> RowProblem | None:
     known = platforms.known
     if platform not in known:
-        return RowProblem("platform", f"no platform {platform!r} is installed", did_you_mean(platform, list(known)))
+        return RowProblem("platform", f"there is no platform {platform!r}", did_you_mean(platform, list(known)))
     if instance_type in (None, ANY) or bought in (None, ANY) or region == ANY or is_local(region):
         return None
     purchase = _BOUGHT.get(str(bought)) or Purchase(bought)

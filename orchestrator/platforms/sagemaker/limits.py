@@ -26,7 +26,10 @@ MAX_REGEX = 500
 
 
 def check_limits(sweep: Sweep) -> Iterator[Complaint]:
-    """Yield a complaint for each part of the sweep that is more than SageMaker takes."""
+    """Yield a complaint for each part of the sweep that is more than SageMaker takes, or less than it needs."""
+    if sweep.train.image is None and sweep.train.framework is None:
+        hint = "add `image: <uri>` or `framework: {name: pytorch, version: '2.8.0'}` under train"
+        yield Complaint("no image", hint, ("train",))
     yield from _check_environment(sweep.train.environment)
     yield from _check_metrics(sweep.train.metrics)
     yield from _check_parameters(sweep)

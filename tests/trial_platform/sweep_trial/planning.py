@@ -46,7 +46,11 @@ class TrialPlanning:
                 f"the trial platform cannot start {sweep.train.parallel}", "set it to single", ("train", "parallel")
             )
         if sweep.train.framework:
-            yield Complaint("the trial platform has no AWS images", "name an image instead", ("train", "framework"))
+            yield Complaint(
+                "the trial platform has no AWS images",
+                "leave it out: trainings run under its own Python",
+                ("train", "framework"),
+            )
         if sweep.train.checkpoints:
             yield Complaint("the trial platform keeps no checkpoints", "leave them out", ("train", "checkpoints"))
         for name, value in sweep.platforms.get("trial", {}).items():
