@@ -30,6 +30,7 @@ from orchestrator.runs.run import Run
 from orchestrator.runs.submit import submit
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
+from orchestrator.runs.views.outlook import Outlook
 from orchestrator.runs.views.status import RunRow, Status
 from orchestrator.runs.views.tasks import TaskRow
 from orchestrator.settings import Settings
@@ -55,6 +56,7 @@ __all__ = [
     "Lane",
     "LogLine",
     "Orchestrator",
+    "Outlook",
     "Plan",
     "Problem",
     "Pushed",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import IO, TYPE_CHECKING
 
-from orchestrator.cli import render
+from orchestrator.cli import formatting, render
 from orchestrator.cli.errors import Interrupted
-from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, raise_unless_done, region_lines
+from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, outlook_line, raise_unless_done, region_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,4 +82,11 @@ def _picture(view: StatusView) -> Group:
 
     progress = ProgressBar(total=max(view.tasks, 1), completed=view.ended, width=60)
     bar = Padding(progress, (0, 0, 1, 0))  # by itself it would not end its line
-    return Group(Text(str(view), style="bold"), bar, render.rich_table(region_lines(view), REGION_COLUMNS))
+    table = render.rich_table(region_lines(view), REGION_COLUMNS)
+    return Group(Text(str(view), style="bold"), Text(_times(view)), bar, table)
+
+
+def _times(view: StatusView) -> str:
+    """Return how long the run has been there, and what is expected of it."""
+    elapsed = f"{formatting.duration(max(time.time() - view.created_at, 0))} since it was submitted"
+    return f"{elapsed}; {outlook_line(view)}" if view.outlook else elapsed

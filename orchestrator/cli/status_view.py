@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from orchestrator.cli import formatting
@@ -12,7 +13,7 @@ from orchestrator.errors import PartlyFailed, RunFailed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.api import Status, TaskState
+    from orchestrator.api import Outlook, Status, TaskState
 
 STATES = ("running", "starting", "pending", "done", "failed", "cancelled")
 
@@ -32,6 +33,8 @@ class StatusView:
     usd: float
     running_usd: float = field(default=0.0, compare=False)
     """An estimate of what the running trainings have cost beside that. It always grows, so it is no change."""
+    outlook: Outlook | None = field(default=None, compare=False)
+    """What is expected of the run; None once it has ended."""
 
     @classmethod
     def of(cls, status: Status) -> StatusView:
@@ -47,6 +50,7 @@ class StatusView:
             regions={region: _by_name(counts) for region, counts in sorted(status.regions.items())},
             usd=status.usd,
             running_usd=status.running_usd,
+            outlook=status.outlook,
         )
 
     @property
@@ -62,6 +66,23 @@ class StatusView:
             cost += f" and about {formatting.money(self.running_usd)} running"
         parts = [f"{self.counts['done']:,}/{self.tasks:,} done", *others, cost]
         return f"{self.run}: {', '.join(parts)}"
+
+
+def outlook_line(view: StatusView) -> str:
+    """Return one line: `$1.21 an hour now; about $4.80 in all by 14:35, at most $6.00`.
+
+    It is empty once the run has ended.
+    """
+    outlook = view.outlook
+    if outlook is None:
+        return ""
+    now = datetime.now().astimezone()
+    end = max(datetime.fromtimestamp(outlook.ends_at).astimezone(), now)
+    unpriced = f", but for {formatting.plural(outlook.unpriced, 'task')} of unknown price" if outlook.unpriced else ""
+    return (
+        f"{formatting.money(outlook.usd_per_hour)} an hour now{unpriced}; about {formatting.money(outlook.usd)} in all "
+        f"by {formatting.future_time(end, now)}, at most {formatting.money(outlook.most_usd)}"
+    )
 
 
 def _by_name(counts: Mapping[TaskState, int]) -> dict[str, int]:

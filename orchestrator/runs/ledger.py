@@ -176,6 +176,14 @@ class Ledger:
         with reading(self.engine) as connection:
             return connection.scalar(query) or 0
 
+    def placeless(self, run: str, first: int, stop: int) -> dict[TaskState, int]:
+        """Count those of these tasks that left a result without having been anywhere, by state."""
+        mine = (results.c.run == run) & results.c.task.between(first, stop - 1)
+        placeless = (results.c.region == "") & (results.c.state != TaskState.PENDING.value)
+        query = select(results.c.state, func.count()).where(mine & placeless)
+        with reading(self.engine) as connection:
+            return {TaskState(state): count for state, count in connection.execute(query.group_by(results.c.state))}
+
     def ended(self, run: str, tasks: Ranges) -> int:
         """Return how many of these tasks have ended."""
         with reading(self.engine) as connection:

@@ -1,6 +1,7 @@
 """Views of a run, as it looks from outside. They are declared types, so `--json` has a shape.
 
 status.py        how many tasks are in which state?
+outlook.py       what does it cost an hour now, and in all? about when does it end?
 tasks.py         how does each task stand?
 costs.py         what was paid, lane by lane?
 accrued.py       what does a training that still runs cost so far?

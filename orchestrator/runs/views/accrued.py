@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from orchestrator.plan.plan import Plan
     from orchestrator.runs.ledger import Known
+    from orchestrator.wire.task import Lane
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,17 @@ class Meter:
         self.now = now
         self._usd_per_hour = {lot.lane: lot.usd_per_hour for lot in plan.lots}
 
+    def usd_per_hour(self, lane: Lane) -> float | None:
+        """Return what the plan pays for an instance of a lane; None if it does not know the lane."""
+        return self._usd_per_hour.get(lane)
+
     def accrued(self, known: Known) -> Accrued | None:
         """Return what a task has taken; None if it does not run, or if nobody knows since when."""
         outcome = known.result.outcomes[-1] if known.result.outcomes else None
         if known.state is not TaskState.RUNNING or outcome is None or outcome.started_at is None:
             return None
         seconds = max(self.now - outcome.started_at, outcome.seconds)
-        usd = seconds / 3600 * self._usd_per_hour.get(outcome.lane, 0.0) * outcome.instances
+        usd = seconds / 3600 * (self.usd_per_hour(outcome.lane) or 0.0) * outcome.instances
         return Accrued(seconds - outcome.seconds, max(usd - outcome.usd, 0.0))
 
     def usd(self, running: Iterable[Known]) -> float:

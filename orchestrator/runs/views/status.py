@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.accrued import Meter
+from orchestrator.runs.views.outlook import expect
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
     from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.views.outlook import Outlook
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Status:
     cancelled: bool
     running_usd: float = 0.0
     """About what the running trainings have cost so far, by the clock. Not in `usd`."""
+    outlook: Outlook | None = None
+    """What is expected of it; None once it has ended."""
 
     @property
     def finished(self) -> bool:
@@ -59,17 +62,21 @@ def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
     plan = anchor.plan
     counts = dict.fromkeys(TaskState, 0)
     regions: dict[str, dict[TaskState, int]] = {}
-    started = 0
+    placeless = 0
     for (region, state), count in ledger.counts(anchor.name).items():
         if state is not TaskState.PENDING:
             counts[state] += count
-            started += count
             if region:
                 _tally(regions, region)[state] += count
-    counts[TaskState.PENDING] = plan.tasks - started
-    for region, count in _waiting(anchor, ledger).items():
-        _tally(regions, region)[TaskState.PENDING] += count
-    return Status(
+            else:
+                placeless += count
+    if placeless:
+        _count_where_planned(regions, anchor, ledger)
+    waiting = _waiting(anchor, ledger)
+    counts[TaskState.PENDING] = sum(waiting.values())
+    for index, count in waiting.items():
+        _tally(regions, plan.shares[index].places[0].lane.region)[TaskState.PENDING] += count
+    status = Status(
         run=anchor.name,
         created_at=anchor.created_at,
         tasks=plan.tasks,
@@ -77,18 +84,32 @@ def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
         regions=dict(sorted(regions.items())),
         usd=ledger.usd(anchor.name),
         cancelled=ledger.cancelled(anchor.name),
-        running_usd=Meter(plan, now).usd(ledger.known(anchor.name, state=TaskState.RUNNING)),
     )
+    if status.finished:
+        return status
+    meter = Meter(plan, now)
+    begun = [one for state in (TaskState.STARTING, TaskState.RUNNING) for one in ledger.known(anchor.name, state=state)]
+    outlook = expect(plan, status.usd, begun, waiting, meter)
+    return replace(status, running_usd=meter.usd(begun), outlook=outlook)
 
 
-def _waiting(anchor: Anchor, ledger: Ledger) -> Counter[str]:
-    waiting: Counter[str] = Counter()
+def _count_where_planned(regions: dict[str, dict[TaskState, int]], anchor: Anchor, ledger: Ledger) -> None:
+    """Count tasks that ended without having been anywhere, such as those cancelled before, in their planned Regions."""
     for share in anchor.plan.shares:
+        for state, count in ledger.placeless(anchor.name, share.first, share.first + share.count).items():
+            _tally(regions, share.places[0].lane.region)[state] += count
+
+
+def _waiting(anchor: Anchor, ledger: Ledger) -> dict[int, int]:
+    """Return how many tasks of each share, by its place in the plan, have not begun."""
+    waiting = {}
+    for index, share in enumerate(anchor.plan.shares):
         left = share.count - ledger.seen(anchor.name, share.first, share.first + share.count)
         if left:
-            waiting[share.places[0].lane.region] += left
+            waiting[index] = left
     return waiting
 
 
 def _tally(regions: dict[str, dict[TaskState, int]], region: str) -> dict[TaskState, int]:
+    """Return the counts of a Region, which begin at none."""
     return regions.setdefault(region, dict.fromkeys(TaskState, 0))

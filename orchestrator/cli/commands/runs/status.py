@@ -7,11 +7,11 @@ import typer
 from orchestrator.cli import render
 from orchestrator.cli.options import AsJson, NoSync, RunName
 from orchestrator.cli.session import open_run
-from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, region_lines
+from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, outlook_line, region_lines
 
 
 def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False, as_json: AsJson = False) -> None:
-    """Show how a run stands, by Region.
+    """Show how a run stands, by Region, and what is expected of it.
 
     Example: sweep status nightly --json
     """
@@ -19,5 +19,8 @@ def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False,
     if as_json:
         render.as_json(view)
     else:
-        render.line(f"{view}\n")
+        render.line(str(view))
+        if view.outlook:
+            render.line(outlook_line(view))
+        render.line()
         render.as_table(region_lines(view), REGION_COLUMNS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.api import Outlook
 from tests.cli.fake import FakeOrchestrator, status
 
 if TYPE_CHECKING:
@@ -26,6 +27,17 @@ def test_what_runs_has_cost_something_already(sweep: Sweep, team: FakeOrchestrat
     team.opened.statuses = [replace(status(done=3, running=2), running_usd=0.25)]
     assert sweep("status").out.splitlines()[0] == "nightly: 3/5 done, 2 running, $3.00 and about $0.25 running"
     assert json.loads(sweep("status", "--json").out)["running_usd"] == 0.25
+
+
+def test_what_is_expected_of_a_run_is_told_until_it_has_ended(sweep: Sweep, team: FakeOrchestrator) -> None:
+    outlook = Outlook(usd_per_hour=1.5, unpriced=1, usd=4.25, most_usd=9.0, ends_at=0.0)
+    team.opened.statuses = [replace(status(done=3, running=2), outlook=outlook)]
+    line = sweep("status").out.splitlines()[1]
+    assert line.startswith("$1.50 an hour now, but for 1 task of unknown price; about $4.25 in all by ")
+    assert line.endswith(", at most $9.00")
+    assert json.loads(sweep("status", "--json").out)["outlook"]["most_usd"] == 9.0
+    team.opened.statuses = [status(done=5)]
+    assert sweep("status").out.splitlines()[1] == ""
 
 
 def test_the_status_as_json_says_how_it_ended_and_names_every_state(sweep: Sweep, team: FakeOrchestrator) -> None:
