@@ -1,9 +1,9 @@
 -- Every dataset × lane that can train it: wanted replicas × the lanes on offer, with their newest prices and
--- interruption rates × the price of a copy, where the data does not lie. Runs on SQLite and PostgreSQL alike. Two
+-- interruption rates × each source that a copy can come from, with its price, where the data does not lie. Runs on SQLite and PostgreSQL alike. Two
 -- temporary tables say what the sweep, the platforms and the clock say: `wanted`, the replicas that it asks for
--- (dataset, region, number, s3_uri, bytes), their Regions numbered by name; and `offered`, the lanes that it may buy (a
--- lane, its site, opens_h, closes_h), each with the lane that stands in for it where facts of a spot lane are missing
--- (proxy_platform, proxy_region, proxy_instance_type). Rows come in no order: databases collate differently.
+-- (dataset, region, s3_uri, bytes); and `offered`, the lanes that it may buy (a lane, its site, opens_h, closes_h), each
+-- with the lane that stands in for it where facts of a spot lane are missing (proxy_platform, proxy_region,
+-- proxy_instance_type). Rows come in no order: databases collate differently.
 WITH
 -- Each lane's facts are looked up once, by primary key, whatever a planner knows about the tables. Distinct, though no
 -- two are alike: else SQLite would look each lane's facts up once a dataset.
@@ -69,16 +69,15 @@ tier AS (
     WHERE :may_move = 1 AND from_gb * 1000000000 <= wanted.bytes
     GROUP BY wanted.dataset, from_region, to_region
 ),
--- Where a dataset may be trained: where it lies, or where its cheapest source, of equals the first, can be copied to.
+-- Where a dataset may be trained: where it lies, or wherever any of its replicas can be copied to. Which source is best,
+-- and which is quickest, only the planner can tell: that depends on all tiers that a replica's bytes go through.
 source AS (
     SELECT
         dataset, region, s3_uri, bytes,
-        CAST(NULL AS TEXT) AS from_region, CAST(NULL AS DOUBLE PRECISION) AS transfer_usd_per_gb, 1 AS place
+        CAST(NULL AS TEXT) AS from_region, CAST(NULL AS DOUBLE PRECISION) AS transfer_usd_per_gb
     FROM wanted
     UNION ALL
-    SELECT
-        dataset, to_region, s3_uri, bytes, from_region, usd_per_gb,
-        ROW_NUMBER() OVER (PARTITION BY dataset, to_region ORDER BY usd_per_gb, wanted.number) AS place
+    SELECT dataset, to_region, s3_uri, bytes, from_region, usd_per_gb
     FROM tier
     JOIN transfer_prices USING (from_region, to_region, from_gb)
     JOIN wanted USING (dataset)
@@ -91,4 +90,4 @@ SELECT
     NULLIF(lane.site, '') AS site, source.from_region, source.transfer_usd_per_gb
 FROM source
 JOIN lane ON lane.region = source.region
-WHERE source.place = 1 AND (lane.usd_per_hour > 0 OR lane.purchase = 'committed')
+WHERE lane.usd_per_hour > 0 OR lane.purchase = 'committed'

@@ -69,8 +69,9 @@ class Market:
     For a classic JOBARRAY there is one row a URI, in the order of its lines."""
     candidates: pd.DataFrame
     """CANDIDATES: datasets × lanes that the sweep allows, in the order of the datasets, then of the lanes.
-    `s3_uri` is the replica in the lane's Region; or, where there is none and the sweep may copy data, the one to copy:
-    then `from_region` and `transfer_usd_per_gb` say from where and for how much, and else they are null.
+    `s3_uri` is the replica in the lane's Region. Where there is none and the sweep may copy data, there is a row for
+    each replica that can be copied: then `from_region` and `transfer_usd_per_gb` (of the tier that its bytes reach) say
+    from where and for how much, and else they are null.
     A committed lane is one training plan, `site`, ours from `opens_h` to `closes_h`, in hours from now. Any other is
     ours from 0 to infinity, and its site is null.
     `on_demand_usd_per_hour` and `interruptions_per_hour` (of spot) are null where they are not known."""

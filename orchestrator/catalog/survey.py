@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, Column, Integer, MetaData, Table, Text, bindparam, func, insert, select, text, update
+from sqlalchemy import BigInteger, Column, MetaData, Table, Text, func, insert, select, text
 
 from orchestrator import resources
 from orchestrator.catalog.commitments import savings_pools, training_plans
@@ -38,7 +38,6 @@ WANTED = Table(
     MetaData(),
     Column("dataset", Text, nullable=False),
     Column("region", Text, nullable=False),
-    Column("number", Integer, comment="of the Region, by name"),
     Column("s3_uri", Text, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     prefixes=["TEMPORARY"],
@@ -127,19 +126,9 @@ class _Survey:
 
 def candidates(connection: Connection, *, may_move: bool = False) -> pd.DataFrame:
     """Return CANDIDATES: what sql/candidates.sql finds for the replicas in WANTED and the lanes in OFFERED."""
-    _number_regions(connection)
     statement = text(resources.text("sql/candidates.sql"))
     found = table(connection.execute(statement, {"may_move": int(may_move)}).fetchall(), CANDIDATES)
     return found.fillna({"closes_h": math.inf})
-
-
-def _number_regions(connection: Connection) -> None:
-    """Number the Regions in WANTED by name, for databases do not agree on the order of names."""
-    names = sorted(connection.scalars(select(WANTED.c.region).distinct()))
-    if names:
-        change = update(WANTED).where(WANTED.c.region == bindparam("its_region"))
-        change = change.values(number=bindparam("its_number"))
-        connection.execute(change, [{"its_region": name, "its_number": number} for number, name in enumerate(names)])
 
 
 def gather_replicas(connection: Connection, names: Sequence[str]) -> None:
@@ -167,10 +156,10 @@ def _gather_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[
 
 
 def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return the candidates in the order of the dataset names, and then of the lanes."""
+    """Return the candidates in the order of the dataset names, then of the lanes, then of where a copy comes from."""
     order = {name: number for number, name in enumerate(names)}
     return lanes.sort_values(
-        ["dataset", "platform", "region", "instance_type", "purchase", "site"],
+        ["dataset", "platform", "region", "instance_type", "purchase", "site", "from_region"],
         key=lambda column: column.map(order) if column.name == "dataset" else column,
         ignore_index=True,
     )

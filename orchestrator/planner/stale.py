@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot, units_taken
-from orchestrator.planner.offer.copy_prices import price_copies
+from orchestrator.planner.offer.copy_prices import COPY, price_copies
 from orchestrator.planner.offer.spot_prices import price_spot
 from orchestrator.wire.task import Lane, Purchase, Quota
 
@@ -114,6 +114,6 @@ def _share_usd(share: Share, then: dict[LotKey, Lot], today: _Today) -> float:
 def _copies_usd(plan: Plan, today: _Today) -> Iterator[float]:
     """Yield what each of the plan's copies costs today, or as before if nobody can tell."""
     made = price_copies(today.market.candidates, today.market.transfers).to_dict("records")
-    usd = {(row["dataset"], row["region"]): row["usd"] for row in made}
+    usd = {tuple(row[name] for name in COPY): row["usd"] for row in made}
     for copy in plan.copies:
-        yield usd.get((plan.datasets[copy.dataset].name, copy.to_region), copy.usd)
+        yield usd.get((plan.datasets[copy.dataset].name, copy.to_region, copy.from_region), copy.usd)

@@ -207,15 +207,14 @@ def _loop(where: Where, world: _World) -> list[Row]:
         allowed = not where.regions or offer["region"] in where.regions
         if offer["purchase"] == "committed":
             wanted, allowed = Purchase.COMMITTED in where.purchases, True
-        source = _source([row for row in world.wanted if row["dataset"] == dataset], offer["region"], world.tiers)
-        if allowed and wanted and source:
-            replica, usd = source
+        of_dataset = [row for row in world.wanted if row["dataset"] == dataset]
+        for replica, usd in _sources(of_dataset, offer["region"], world.tiers) if allowed and wanted else ():
             found.append(
                 {"dataset": dataset, **offer, "s3_uri": replica["s3_uri"], "bytes": replica["bytes"]}
                 | {"on_demand_usd_per_hour": world.usd(_on_demand(offer))}
                 | {"transfer_usd_per_gb": usd, "from_region": None if usd is None else replica["region"]}
             )
-    return sorted(found, key=lambda row: (row["dataset"], *_lane(row), row["site"] or ""))
+    return sorted(found, key=lambda row: (row["dataset"], *_lane(row), row["site"] or "", row["from_region"] or ""))
 
 
 def _on_demand(lane: Row) -> Row:
@@ -229,12 +228,12 @@ def _on_ec2(lane: Row) -> Row | None:
     return lane | {"platform": "ec2", "instance_type": lane["instance_type"].removeprefix("ml.")}
 
 
-def _source(replicas: list[Row], region: str, tiers: list[Row]) -> tuple[Row, float | None] | None:
-    """Return the replica here, or the one that is cheapest to copy from: the first of equals."""
-    options: list[tuple[float, str, Row]] = []
+def _sources(replicas: list[Row], region: str, tiers: list[Row]) -> list[tuple[Row, float | None]]:
+    """Return the replica here, or all that can be copied here, each with the price of the tier that it reaches."""
+    found: list[tuple[Row, float | None]] = []
     for replica in replicas:
         if replica["region"] == region:
-            return replica, None
+            return [(replica, None)]
         reached = [
             tier
             for tier in tiers
@@ -242,10 +241,8 @@ def _source(replicas: list[Row], region: str, tiers: list[Row]) -> tuple[Row, fl
             and tier["from_gb"] * 10**9 <= replica["bytes"]
         ]
         if reached:
-            tier = max(reached, key=lambda tier: tier["from_gb"])
-            options.append((tier["usd_per_gb"], replica["region"], replica))
-    best = min(options, key=lambda option: option[:2], default=None)
-    return (best[2], best[0]) if best else None
+            found.append((replica, max(reached, key=lambda tier: tier["from_gb"])["usd_per_gb"]))
+    return found
 
 
 def _newest(rows: list[Row]) -> dict[tuple[str, ...], Row]:

@@ -266,15 +266,17 @@ def test_a_classic_job_array_that_can_run_nowhere_is_refused(
         small_sqlite.survey(sweep(), lines)
 
 
-def test_where_data_may_move_each_other_region_is_served_from_its_cheapest_source(shared: Catalog) -> None:
+def test_where_data_may_move_each_other_region_is_served_from_any_source(shared: Catalog) -> None:
     market = shared.survey(sweep({"purchases": ["on_demand"]}, campaigns=["alps"], move_data="if_cheaper"))
     rows = market.candidates[["region", "s3_uri", "from_region", "transfer_usd_per_gb"]].astype(object)
     assert rows.where(rows.notna(), None).values.tolist() == [
         ["eu-central-1", "s3://data-eu-central-1/alps/v2/", None, None],
         ["us-east-1", "s3://data-us-east-1/alps/v2/", None, None],
+        ["us-west-2", "s3://data-eu-central-1/alps/v2/", "eu-central-1", 0.02],
         ["us-west-2", "s3://data-us-east-1/alps/v2/", "us-east-1", 0.01],  # 119 GB reach the second tier
     ]
     assert market.transfers.values.tolist() == [
+        ["eu-central-1", "us-west-2", 0.0, 0.02],
         ["us-east-1", "us-west-2", 0.0, 0.02],
         ["us-east-1", "us-west-2", 100.0, 0.01],
     ]

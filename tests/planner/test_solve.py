@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchestrator.catalog.market import TRANSFERS, table
 from orchestrator.errors import InfeasibleError
 from orchestrator.plan.plan import Plan
+from orchestrator.planner.explain.why import explain
 from orchestrator.planner.fallbacks import MAX_PLACES
 from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
@@ -270,6 +272,39 @@ def test_data_moves_once_for_all_tasks_and_only_if_that_is_cheaper(tasks: int, r
     assert [share.places[0].lane.region for share in plan.shares] == [region]
     assert [copy.usd for copy in plan.copies] == [pytest.approx(200 * 0.043)] * (tasks == 50)
     assert plan.usd == pytest.approx(1 if tasks == 1 else 50 * 0.2 + 200 * 0.043)
+
+
+def from_two_sources(*tiers: tuple[float, float], bytes_of_tiered: int) -> Market:
+    """One lane, to which 20 TB come from a flat source at $0.02 a GB, or from another with these tiers."""
+    lane = {"region": "us-west-2", "usd_per_hour": 5.0, "slots": None}
+    rows = [
+        candidate(**lane, from_region="flat", bytes=20_000 * 10**9, transfer_usd_per_gb=0.02, s3_uri="s3://flat/"),
+        candidate(
+            **lane, from_region="tiered", bytes=bytes_of_tiered, transfer_usd_per_gb=tiers[-1][1], s3_uri="s3://tiered/"
+        ),
+    ]
+    prices = [("flat", "us-west-2", 0.0, 0.02), *(("tiered", "us-west-2", *tier) for tier in tiers)]
+    return replace(make_market(*rows), transfers=table(prices, TRANSFERS))
+
+
+def test_a_copy_comes_from_the_source_that_is_cheapest_over_all_its_tiers() -> None:
+    sweep = make_sweep(space={}, runtime=1, data={"move_data": "if_cheaper"})
+    market = from_two_sources((0.0, 0.09), (10_240.0, 0.01), bytes_of_tiered=20_000 * 10**9)
+    plan = solve(sweep, market)
+    assert (plan.usd, plan.copies[0].from_region) == (pytest.approx(865), "flat")
+    cheap = solve(sweep, from_two_sources((0.0, 0.03), (10_240.0, 0.005), bytes_of_tiered=20_000 * 10**9))
+    assert (cheap.usd, cheap.copies[0].from_region) == (pytest.approx(5 + 307.2 + 48.8 + 460), "tiered")
+
+
+def test_a_dearer_source_is_taken_where_only_its_copy_is_there_in_time() -> None:
+    market = from_two_sources((0.0, 0.09), bytes_of_tiered=10_800 * 10**9)
+    move = {"data": {"move_data": "if_cheaper"}}
+    calm = solve(make_sweep(space={}, runtime=1, **move), market)
+    assert (calm.copies[0].from_region, calm.finish) == ("flat", pytest.approx(20 / 3.6 + 1))
+    assert explain(calm, "0", market)[2] == "  on a copy of the data, for $860.00 in all"
+    tight = solve(make_sweep(space={}, runtime=1, plan={"deadline": "4h"}, **move), market)
+    assert [(copy.from_region, copy.from_uri) for copy in tight.copies] == [("tiered", "s3://tiered/")]
+    assert (tight.finish, tight.usd) == (pytest.approx(4), pytest.approx(5 + 10_800 * (0.09 + 0.023)))
 
 
 def test_a_dearer_type_beside_the_data_beats_a_cheaper_one_far_away() -> None:

@@ -14,6 +14,7 @@ from orchestrator.planner.explain.remedies import with_more_units
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.offer.copy_prices import COPY
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.offer.offer import LOT, QUOTA
 from orchestrator.planner.pack.lanes import Lanes
@@ -78,13 +79,16 @@ class _Explainer:
         ]
         self._quotas = [Quota(*key) for key in formulation.offer.quotas[QUOTA].itertuples(index=False, name=None)]
         self._prices = lanes["usd_per_hour"].tolist()
+        made = {(copy.dataset, copy.to_region, copy.from_region) for copy in plan.copies}
+        every = formulation.offer.copies[COPY].itertuples(index=False, name=None)
+        self._copies = {NO_COPY, *(number for number, copy in enumerate(every) if copy in made)}
+        """The numbers of the copies that the plan makes."""
         self._tasks = np.zeros(len(self._problem.choices), dtype=np.int64)
         for share in plan.shares:
             self._tasks[self._row(share)] += share.count
         self._filled = Lanes(self._problem)
         self._filled.add_all(self._tasks)
         solution = Solution(self._problem, self._tasks, plan.bound)
-        self._copies = set(solution.copies.tolist())
         self._spent = self._problem.drawn_usd(self._tasks)
         self._unpromised = (goal.budget or np.inf) - solution.promise
         """$ of the budget that are not promised to any task."""
@@ -124,7 +128,7 @@ class _Explainer:
         name = _lane_name(share.places[0].lane, share.places[0].site)
         choices, first = self._problem.choices, self._problem.first_choice
         rows = range(first[cohort], first[cohort + 1])
-        on_lane = [row for row in rows if self._lanes[choices.lane[row]] == name]
+        on_lane = [row for row in rows if self._lanes[choices.lane[row]] == name and choices.copy[row] in self._copies]
         # A lane may be there twice: under a savings plan, and not.
         return min(on_lane, key=lambda row: (abs(choices.usd[row] - share.usd), row))
 
@@ -163,7 +167,7 @@ class _Explainer:
         if within == len(self._kept) or self._kept[within] != other:
             return "too late"
         copy, pool = int(choices.copy[other]), int(choices.pool[other])
-        if copy != NO_COPY and copy not in self._copies:
+        if copy not in self._copies:
             return f"without the data (a copy is ${problem.charges[copy]:,.2f})"
         if pool != NO_POOL and self._spent[pool] + choices.draw[other] > problem.funds[pool] * SLACK:
             return "its savings plan is spent"

@@ -19,11 +19,13 @@ _PRICE = "transfer_usd_per_gb"
 _FACTS = ("dataset", "region", "from_region", "s3_uri", "bytes")
 COPIES = (*_FACTS, "usd", "hours")
 """Columns of a table of copies."""
+COPY = ["dataset", "region", "from_region"]
+"""What a copy is known by: what is copied, where to, and where from."""
 
 
 def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of COPIES: one row for each dataset and each Region that a candidate would bring it to."""
-    wanted = candidates[candidates["from_region"].notna()].drop_duplicates(["dataset", "region"])
+    """Return a table of COPIES: a row for each dataset, each Region that it can come to, and each source."""
+    wanted = candidates[candidates["from_region"].notna()].drop_duplicates(COPY)
     tiers: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for source, target, start, price in sorted(transfers.itertuples(index=False, name=None)):
         tiers.setdefault((source, target), []).append((start, price))
@@ -33,6 +35,16 @@ def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame) -> pd.DataFr
         usd = transfer_usd(size, tiers.get((row["from_region"], row["region"]), one_price))
         rows.append((*(row[name] for name in _FACTS), usd + size * STORAGE_USD_PER_GB, size / COPY_GB_PER_HOUR))
     return pd.DataFrame(rows, columns=list(COPIES))
+
+
+def drop_worse_copies(copies: pd.DataFrame) -> pd.DataFrame:
+    """Return the copies without those that another source beats: at no higher cost it takes no more hours.
+
+    Of equals, that of the first Region by name stays.
+    """
+    in_order = copies.sort_values(["dataset", "region", "usd", "hours", "from_region"], ignore_index=True)
+    quickest_before = in_order.groupby(["dataset", "region"])["hours"].transform(lambda hours: hours.cummin().shift())
+    return in_order[~(in_order["hours"] >= quickest_before)].reset_index(drop=True)
 
 
 def transfer_usd(size: float, tiers: Sequence[tuple[float, float]]) -> float:

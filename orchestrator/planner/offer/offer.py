@@ -13,7 +13,7 @@ import pandas as pd
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.problem import Limit, Pool, Problem
 from orchestrator.planner.offer.choices import NumberedCandidates, add_savings_plans, list_choices
-from orchestrator.planner.offer.copy_prices import price_copies
+from orchestrator.planner.offer.copy_prices import COPY, drop_worse_copies, price_copies
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LANE = ["platform", "region", "instance_type", "purchase"]
 LOT = [*LANE, "site"]
 """A committed lane is as many lots as there are training plans of it."""
-TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site"]
+TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site", "from_region"]
 """Places that cost the same are ranked in this order, and the first wins; so on_demand before spot at one price."""
 QUOTA = ["platform", "region", "quota"]
 _LANE_FACTS = ["usd_per_hour", "opens_h", "closes_h"]
@@ -47,7 +47,8 @@ class Offer:
     lanes: pd.DataFrame
     """LOT and its `usd_per_hour`, `opens_h` and `closes_h`, by the lane's number."""
     copies: pd.DataFrame
-    """dataset, from_region, region, s3_uri, bytes, usd and hours, by the copy's number."""
+    """COPIES, by the copy's number: a dataset may come to a Region from several sources, where one is cheaper and
+    another quicker."""
     quotas: pd.DataFrame
     """QUOTA and its `units` and `held`, by the limit's number. `bought` is true where it is a training plan."""
     uses: list[dict[str, int]]
@@ -65,11 +66,12 @@ def offer(
     table = table.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
     lanes = table[[*LOT, *_LANE_FACTS]].drop_duplicates(LOT).sort_values(LOT, ignore_index=True)
     lanes = lanes.astype(dict.fromkeys(_LANE_FACTS, "float64"))
-    copies = price_copies(table, market.transfers)
+    copies = drop_worse_copies(price_copies(table, market.transfers))
+    table["copy"] = _copy_numbers(table, copies)
+    table = table[table["copy"].ge(0) | table["from_region"].isna()].reset_index(drop=True)
     # AWS bills by the on-demand rate, spot or not, unless the hours are paid already.
     table["rate"] = table["on_demand_usd_per_hour"].where(table["purchase"] != Purchase.COMMITTED.value, 0.0)
     table["lane"] = table[LOT].merge(lanes[LOT].reset_index(names="lane"), on=LOT, how="left")["lane"].to_numpy()
-    table["copy"] = NO_COPY if copies.empty else _copy_numbers(table, copies)
 
     numbered = NumberedCandidates(table, copies)
     choices, rows = list_choices(sweep, cohorts, runtimes, numbered)
@@ -92,11 +94,12 @@ def offer(
     return Offer(problem, table, rows, lanes, copies, quotas, uses)
 
 
-def _copy_numbers(table: pd.DataFrame, copies: pd.DataFrame) -> pd.Series[int]:
-    """Return the number of the copy that each candidate needs, or NO_COPY."""
-    keys = ["dataset", "region"]
-    found = table[keys].merge(copies[keys].reset_index(names="copy"), on=keys, how="left")["copy"]
-    return found.where(table["from_region"].notna(), NO_COPY).astype("int64")
+def _copy_numbers(table: pd.DataFrame, copies: pd.DataFrame) -> pd.Series[int] | int:
+    """Return the number of the copy that each candidate needs, or NO_COPY: it needs none, or one that is no option."""
+    if copies.empty:
+        return NO_COPY
+    found = table[COPY].merge(copies[COPY].reset_index(names="copy"), on=COPY, how="left")["copy"]
+    return found.fillna(NO_COPY).astype("int64")
 
 
 def _uses_by_lane(lanes: pd.DataFrame, uses: pd.DataFrame) -> list[dict[str, int]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.planner.offer.copy_prices import transfer_usd
+from orchestrator.planner.offer.copy_prices import COPIES, drop_worse_copies, transfer_usd
 
 TIERS = [(0.0, 0.09), (10_240.0, 0.085), (51_200.0, 0.07), (153_600.0, 0.05)]
 
@@ -24,3 +25,17 @@ def test_each_part_is_paid_at_the_price_of_its_tier() -> None:
 
 def test_between_regions_of_one_cloud_it_is_not_free() -> None:
     assert transfer_usd(500, [(0.0, 0.02)]) == 10
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=5))
+def test_of_all_sources_only_those_stay_that_no_other_beats(facts: list[tuple[int, int]]) -> None:
+    rows = [
+        ("alps", "us-west-2", f"r-{n}", "s3://", 1, float(usd), float(hours)) for n, (usd, hours) in enumerate(facts)
+    ]
+    kept = drop_worse_copies(pd.DataFrame(rows, columns=list(COPIES)))
+    found = set(zip(kept["usd"], kept["hours"], strict=True))
+    assert len(found) == len(kept)
+    for usd, hours in facts:
+        assert any(other_usd <= usd and other_hours <= hours for other_usd, other_hours in found)
+        beaten = any(other != (usd, hours) and other[0] <= usd and other[1] <= hours for other in facts)
+        assert ((usd, hours) in found) is not beaten
