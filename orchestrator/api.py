@@ -21,6 +21,7 @@ from orchestrator.platforms.source import pack
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs import anchor as anchors
 from orchestrator.runs.anchor import Anchor, claim
+from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.check import check
 from orchestrator.runs.cloud import Cloud
 from orchestrator.runs.dry_run import requests
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CostRow",
+    "Fetched",
     "Lane",
     "LogLine",
     "Orchestrator",

@@ -13,6 +13,7 @@ from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
 
@@ -88,6 +89,16 @@ class S3:
         with aws_errors(f"read {self.uri(key)}", where=self.region):
             answer = self._client.get_object(Bucket=self.bucket, Key=key)
             return Stored(answer["Body"].read(), answer["ETag"])
+
+    def download(self, key: str, path: Path) -> None:
+        """Write the object to a file, a piece at a time. A download that fails leaves no file."""
+        draft = path.with_name(f".{path.name}.part")
+        try:
+            with draft.open("wb") as file, aws_errors(f"read {self.uri(key)}", where=self.region):
+                self._client.download_fileobj(self.bucket, key, file)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
     def get_range(self, key: str, first: int, stop: int) -> bytes:
         """Return the bytes first..stop-1; fewer, or none, when the object ends before."""

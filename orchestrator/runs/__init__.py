@@ -15,6 +15,7 @@ settle.py        who writes how a task ended, if its launcher died?
 ledger.py        what does the database remember?
 lease.py         what does a live run hold of each quota?
 views/           how does a run look from outside?
+artifacts.py     how are the models of finished tasks fetched?
 history.py       what do finished tasks tell the planner?
 cloud.py         which AWS does a run use?
 """

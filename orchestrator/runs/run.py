@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
 from orchestrator.runs.anchor import submissions
+from orchestrator.runs.artifacts import fetch_artifacts
 from orchestrator.runs.cancel import cancel
 from orchestrator.runs.retry import retry
 from orchestrator.runs.sync import sync
@@ -18,10 +19,12 @@ from orchestrator.runs.views.status import run_status
 from orchestrator.runs.views.tasks import ranked, task_rows, with_curves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from orchestrator.plan.plan import Plan
     from orchestrator.runs.anchor import Anchor
+    from orchestrator.runs.artifacts import Fetched
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ledger import Ledger
     from orchestrator.runs.views.costs import CostRow
@@ -81,6 +84,13 @@ class Run:
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
         """Return the learning curves of these results, as `svg` or `png`."""
         return encode(draw_curves(rows, self.plan.sweep.objective), form)
+
+    def fetch_artifacts(self, rows: Iterable[TaskRow], folder: Path, *, force: bool = False) -> Iterator[Fetched]:
+        """Write what these tasks have left in S3 into a folder, a folder a task, and yield each file.
+
+        UsageError, before anything is written, for a file that is there already, unless `force` says to replace it.
+        """
+        return fetch_artifacts(rows, folder, self.cloud.clients, force=force)
 
     def cost(self) -> list[CostRow]:
         return cost_rows(self.ledger.known(self.name))

@@ -10,8 +10,8 @@ import pytest
 from orchestrator.aws.batch import ArrayJob, Batch, Job, register_definition_request, submit_job_request
 from orchestrator.aws.definitions import render
 from orchestrator.errors import InvalidRequest
-from tests.aws.conftest import REGION
 from tests.aws.test_definitions import LAUNCHER, VALUES
+from tests.fixtures.aws import REGION
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.logs import events
-from tests.aws.conftest import REGION
+from tests.fixtures.aws import REGION
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.cli import app
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
+from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.status import RunRow, Status
@@ -19,7 +20,8 @@ from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 PENDING, RUNNING, DONE = TaskState.PENDING, TaskState.RUNNING, TaskState.DONE
 FAILED, CANCELLED = TaskState.FAILED, TaskState.CANCELLED
@@ -76,8 +78,16 @@ class FakeRun:
             time.sleep(0.02)
             yield self.statuses[-1]
 
-    def results(self) -> list[TaskRow]:
-        return self.rows
+    def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
+        return [row for row in self.rows if tasks is None or row.task in tasks]
+
+    def fetch_artifacts(self, rows: Iterable[TaskRow], folder: Path, *, force: bool = False) -> Iterator[Fetched]:
+        self.calls.append(("fetch", force))
+        for row in rows:
+            path = folder / str(row.task) / "model.tar.gz"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(b"12345")
+            yield Fetched(row.task, row.artifact, path)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         self.calls.append("curves")

@@ -36,6 +36,8 @@ class TaskRow:
     usd: float
     metrics: dict[str, float]
     reason: str
+    artifact: str = ""
+    """The S3 URI of what its last training left behind, such as its model; empty if there is nothing."""
     curves: dict[str, Curve] = field(default_factory=dict)
     """Metric → points (step, value), where they were asked for."""
     estimated: bool = False
@@ -89,5 +91,6 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         usd=known.result.usd + more.usd if known else 0.0,
         metrics=outcome.metrics if outcome else {},
         reason=known.result.reason if known else "",
+        artifact=outcome.artifact if outcome else "",
         estimated=running is not None,
     )

@@ -1,1 +1,4 @@
-"""Commands that look at runs and act on them: runs, status, watch, logs, results, cost, cancel, retry, sync."""
+"""Commands that look at runs and act on them.
+
+These are runs, status, watch, logs, results, artifacts, cost, cancel, retry and sync.
+"""

@@ -74,6 +74,7 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("attempt", lambda row: row.attempt, right=True, optional=True),
         Column("estimated", lambda row: row.estimated),
         Column("training", lambda row: row.training),
+        Column("artifact", lambda row: row.artifact),
         Column("reason", lambda row: row.reason),
     ]
 
@@ -82,7 +83,7 @@ def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
     """Return True if a table has the column. What tells no tasks apart is in CSV and JSON only."""
     if column.key == "reason":
         return any(row.reason for row in rows)
-    return column.key not in ("training", "estimated")
+    return column.key not in ("training", "estimated", "artifact")
 
 
 def _maybe_estimated(column: Column[TaskRow]) -> Column[TaskRow]:
