@@ -12,10 +12,10 @@ from benchmarks.figure import Figure, best
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine
 from orchestrator.plan.plan import Dataset, Plan, Share
-from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.ledger import Known, Ledger
-from orchestrator.runs.submission import everything
+from orchestrator.runs.known.ledger import Known, Ledger
+from orchestrator.runs.written.anchor import Anchor
+from orchestrator.runs.written.submission import everything
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase

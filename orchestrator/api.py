@@ -19,21 +19,21 @@ from orchestrator.plan.plan import Plan, Share
 from orchestrator.plans import Plans
 from orchestrator.platforms.source import pack
 from orchestrator.rules import Rules, read_sweep
-from orchestrator.runs import anchor as anchors
-from orchestrator.runs.anchor import Anchor, claim
 from orchestrator.runs.artifacts import Fetched
-from orchestrator.runs.check import check
 from orchestrator.runs.cloud import Cloud
-from orchestrator.runs.dry_run import requests
-from orchestrator.runs.lease import booking
-from orchestrator.runs.ledger import Ledger
+from orchestrator.runs.known.lease import booking
+from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.run import Run
-from orchestrator.runs.submit import submit
+from orchestrator.runs.sending.check import check
+from orchestrator.runs.sending.dry_run import requests
+from orchestrator.runs.sending.submit import submit
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.outlook import Outlook
 from orchestrator.runs.views.status import RunRow, Status
 from orchestrator.runs.views.tasks import TaskRow
+from orchestrator.runs.written import anchor as anchors
+from orchestrator.runs.written.anchor import Anchor, claim
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic

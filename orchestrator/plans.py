@@ -72,7 +72,7 @@ class Plans:
     def stale(self, plan: Plan) -> str:
         """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
         from orchestrator.planner.stale import why_stale
-        from orchestrator.runs.history import discounts
+        from orchestrator.runs.known.history import discounts
 
         names = [dataset.name for dataset in plan.datasets]
         today = self._catalog.resurvey(plan.sweep, names, plan.classic_lines)
@@ -89,6 +89,6 @@ class Plans:
 
     def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
         """Return what the catalog says, with what was learned from earlier runs."""
-        from orchestrator.runs.history import history
+        from orchestrator.runs.known.history import history
 
         return self._catalog.survey(sweep, lines, history(self._catalog.engine, sweep.name))

@@ -7,30 +7,30 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
-from orchestrator.runs.anchor import submissions
 from orchestrator.runs.artifacts import fetch_artifacts
-from orchestrator.runs.cancel import cancel
-from orchestrator.runs.retry import retry
-from orchestrator.runs.sync import sync
+from orchestrator.runs.ending.cancel import cancel
+from orchestrator.runs.known.sync import sync
+from orchestrator.runs.sending.retry import retry
 from orchestrator.runs.views.costs import cost_rows
 from orchestrator.runs.views.curve_chart import draw_curves
 from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.views.tasks import ranked, task_rows, with_curves
+from orchestrator.runs.written.anchor import submissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from orchestrator.plan.plan import Plan
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.artifacts import Fetched
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.logs import LogLine
     from orchestrator.runs.views.status import Status
     from orchestrator.runs.views.tasks import TaskRow
+    from orchestrator.runs.written.anchor import Anchor
     from orchestrator.wire.ranges import Ranges
 
 

@@ -14,8 +14,8 @@ from orchestrator.plan.file import read_plan
 from orchestrator.plan.plan import Copy, Dataset, Lot, Plan, QuotaFact, Share, copied_uri
 from orchestrator.plan.slots import LotKey
 from orchestrator.platforms.sagemaker.request import make_request
-from orchestrator.runs.anchor import Anchor
-from orchestrator.runs.submission import Part, Submission
+from orchestrator.runs.written.anchor import Anchor
+from orchestrator.runs.written.submission import Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
 from orchestrator.wire.ranges import Ranges

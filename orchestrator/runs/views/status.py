@@ -10,9 +10,9 @@ from orchestrator.runs.views.outlook import expect
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from orchestrator.runs.anchor import Anchor
-    from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.views.outlook import Outlook
+    from orchestrator.runs.written.anchor import Anchor
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from orchestrator.wire.result import TaskState
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.runs.anchor import Anchor
-    from orchestrator.runs.ledger import Known
+    from orchestrator.runs.known.ledger import Known
+    from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Objective
     from orchestrator.wire.curve import Curve
     from orchestrator.wire.ranges import Ranges

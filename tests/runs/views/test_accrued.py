@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.plan.plan import Dataset, Lot, Plan
-from orchestrator.runs.ledger import Known
+from orchestrator.runs.known.ledger import Known
 from orchestrator.runs.views.accrued import Accrued, Meter
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase

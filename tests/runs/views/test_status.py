@@ -8,10 +8,10 @@ import pytest
 
 from orchestrator.db.engine import engine
 from orchestrator.plan.plan import Copy, Dataset, Lot, Plan, Share
-from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.ledger import Known, Ledger
+from orchestrator.runs.known.ledger import Known, Ledger
 from orchestrator.runs.views.status import Status, run_status
+from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
 from tests.fixtures.sweeps import make_sweep

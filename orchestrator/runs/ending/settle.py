@@ -8,9 +8,9 @@ from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.aws.control import Control
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.submission import Submission
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Submission
 
 
 def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud: Cloud) -> bool:

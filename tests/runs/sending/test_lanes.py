@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.plan.file import write_plan
-from orchestrator.runs.submission import everything
+from orchestrator.runs.written.submission import everything
 from orchestrator.wire.names import resource_name
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Quota
 from tests.fixtures.team import REGIONS
-from tests.runs.test_submit import Killed, arrays_of, kill_after, trainings_of
+from tests.runs.sending.test_submit import Killed, arrays_of, kill_after, trainings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

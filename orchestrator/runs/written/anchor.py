@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import NotFound, UsageError
 from orchestrator.plan.plan import Plan
-from orchestrator.runs.submission import Submission
+from orchestrator.runs.written.submission import Submission
 from orchestrator.wire.names import RunKeys, canonical, valid_run_name
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.stored import VERSION, check_version

@@ -5,19 +5,19 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.lease import held, renew
-from orchestrator.runs.ledger import Known
-from orchestrator.runs.settle import settle
+from orchestrator.runs.ending.settle import settle
+from orchestrator.runs.known.lease import held, renew
+from orchestrator.runs.known.ledger import Known
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.ledger import Ledger
-    from orchestrator.runs.submission import Submission
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Submission
 
 READERS = 16
 """Result objects that are read or written at once."""

@@ -11,8 +11,8 @@ from orchestrator.platforms.base import Staging
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.written.anchor import Anchor
     from orchestrator.wire.template import Template
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.runs import submit as submitting
-from orchestrator.runs.submission import everything
+from orchestrator.runs.sending import submit as submitting
+from orchestrator.runs.written.submission import everything
 from orchestrator.wire.result import TaskState
-from tests.runs.test_retry import finished
-from tests.runs.test_submit import Killed
+from tests.runs.sending.test_retry import finished
+from tests.runs.sending.test_submit import Killed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

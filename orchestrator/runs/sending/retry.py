@@ -6,17 +6,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists, UsageError
-from orchestrator.runs.anchor import add_submission, submissions
-from orchestrator.runs.submission import Submission, parts
-from orchestrator.runs.submit import send
-from orchestrator.runs.sync import sync
+from orchestrator.runs.known.sync import sync
+from orchestrator.runs.sending.submit import send
+from orchestrator.runs.written.anchor import add_submission, submissions
+from orchestrator.runs.written.submission import Submission, parts
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
 
 
 def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:

@@ -13,10 +13,10 @@ from orchestrator import Plan, read
 from orchestrator.db.engine import engine, writing
 from orchestrator.db.tables import runs
 from orchestrator.plan.plan import Dataset, Share
-from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.history import RUNS, TASKS, discounts, history
-from orchestrator.runs.ledger import Known, Ledger
+from orchestrator.runs.known.history import RUNS, TASKS, discounts, history
+from orchestrator.runs.known.ledger import Known, Ledger
+from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
 from tests.fixtures.sweeps import make_sweep

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from orchestrator.errors import NewerVersion
 from orchestrator.plan.plan import Dataset, Lot, Plan, Share
 from orchestrator.plan.slots import LotKey
-from orchestrator.runs.submission import Part, Submission, everything, parts
+from orchestrator.runs.written.submission import Part, Submission, everything, parts
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.stored import VERSION
 from orchestrator.wire.task import Lane, Limits, Place, Purchase

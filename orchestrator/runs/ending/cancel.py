@@ -6,18 +6,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.anchor import add_submission, submissions
-from orchestrator.runs.lease import renew
-from orchestrator.runs.settle import poll
-from orchestrator.runs.submission import everything
-from orchestrator.runs.sync import READERS, read_results, settle_all, sync
+from orchestrator.runs.ending.settle import poll
+from orchestrator.runs.known.lease import renew
+from orchestrator.runs.known.sync import READERS, read_results, settle_all, sync
+from orchestrator.runs.written.anchor import add_submission, submissions
+from orchestrator.runs.written.submission import everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
     from orchestrator.wire.result import Attempt
 
 AGAIN_S = 1.0

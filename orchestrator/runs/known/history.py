@@ -12,7 +12,7 @@ from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import results, runs
 from orchestrator.errors import NewerVersion
-from orchestrator.runs.anchor import Anchor
+from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Purchase

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, SpecError, UsageError
 from orchestrator.platforms.registry import is_ours
-from orchestrator.runs.submission import everything
-from orchestrator.runs.templates import make_template
+from orchestrator.runs.sending.templates import make_template
+from orchestrator.runs.written.submission import everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.plan.plan import Plan
     from orchestrator.platforms.base import Planning
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.written.anchor import Anchor
 
 
 def check_plan(plan: Plan, planning: Callable[[str], Planning]) -> None:

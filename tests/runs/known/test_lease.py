@@ -17,8 +17,8 @@ from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases
 from orchestrator.errors import Refused, UsageError
 from orchestrator.plan.file import write_plan
-from orchestrator.runs import anchor as anchors
-from orchestrator.runs.lease import held
+from orchestrator.runs.known.lease import held
+from orchestrator.runs.written import anchor as anchors
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.batch import create_resource_request, register_definition_request, submit_job_request
-from orchestrator.runs.check import check_launchers
-from orchestrator.runs.copy import located
-from orchestrator.runs.submission import everything
-from orchestrator.runs.submit import array_job, objects, resources
-from orchestrator.runs.templates import make_template, source_key
+from orchestrator.runs.sending.check import check_launchers
+from orchestrator.runs.sending.copy import located
+from orchestrator.runs.sending.submit import array_job, objects, resources
+from orchestrator.runs.sending.templates import make_template, source_key
+from orchestrator.runs.written.submission import everything
 from orchestrator.wire.names import canonical
 from orchestrator.wire.ranges import Ranges
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from orchestrator.aws.batch import Resource
     from orchestrator.platforms.base import Request
     from orchestrator.platforms.source import Package
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.submission import Array
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Array
     from orchestrator.wire.template import Template
 
 LARGE = 1_000

@@ -18,7 +18,7 @@ from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.db.upsert import insert_missing
 from orchestrator.plan.slots import LotKey, instances_taken, lots_by_key, tasks_by_lot, units_taken
-from orchestrator.runs.ledger import row
+from orchestrator.runs.known.ledger import row
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Quota
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from orchestrator.plan.plan import Plan
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Account
-    from orchestrator.runs.ledger import Ledger
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
 
 
 class Booking:

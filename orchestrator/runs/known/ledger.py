@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import arrays, results, runs
 from orchestrator.db.upsert import insert_missing, upsert
-from orchestrator.runs.anchor import Anchor
+from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.names import RunKeys, canonical
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from orchestrator.runs.cloud import Account
-    from orchestrator.runs.submission import Array, Submission
+    from orchestrator.runs.written.submission import Array, Submission
 
 _HAS_ENDED = results.c.state.in_([state.value for state in TaskState if state.terminal])
 

@@ -10,7 +10,7 @@ from orchestrator.aws.batch import Batch
 from orchestrator.errors import UsageError
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
-from tests.runs.test_submit import Killed
+from tests.runs.sending.test_submit import Killed
 
 if TYPE_CHECKING:
     from orchestrator import Run

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.batch import ArrayJob, Resource
 from orchestrator.errors import UsageError
 from orchestrator.plan.slots import lots_by_key
-from orchestrator.runs.anchor import add_submission, submissions
-from orchestrator.runs.copy import copy, located
-from orchestrator.runs.lease import renew
-from orchestrator.runs.submission import everything
-from orchestrator.runs.templates import make_template, source_key
+from orchestrator.runs.known.lease import renew
+from orchestrator.runs.sending.copy import copy, located
+from orchestrator.runs.sending.templates import make_template, source_key
+from orchestrator.runs.written.anchor import add_submission, submissions
+from orchestrator.runs.written.submission import everything
 from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key, resource_name
 
 if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan
     from orchestrator.platforms.source import Package
-    from orchestrator.runs.anchor import Anchor
     from orchestrator.runs.cloud import Cloud
-    from orchestrator.runs.ledger import Ledger
-    from orchestrator.runs.submission import Array, Submission
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Array, Submission
     from orchestrator.wire.task import Quota
 
 log = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from orchestrator.db.engine import engine
 from orchestrator.plan.plan import Dataset, Plan, Share
-from orchestrator.runs import ledger as ledgers
-from orchestrator.runs.anchor import Anchor
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.ledger import Known, Ledger
+from orchestrator.runs.known import ledger as ledgers
+from orchestrator.runs.known.ledger import Known, Ledger
+from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase

@@ -1,0 +1,9 @@
+"""The way from a plan to jobs.
+
+check.py         what is refused before anything is written?
+submit.py        in which order is everything made and sent, so that it may be killed at any line?
+templates.py     what is put into each Region first? (the sources, and what all tasks share there)
+copy.py          how is data brought to another Region?
+retry.py         how are tasks run again?
+dry_run.py       what would be sent?
+"""
