@@ -39,7 +39,7 @@ from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
 from orchestrator.spec.duration import seconds as read_duration
 from orchestrator.spec.schema import schema
-from orchestrator.spec.sweep import Sweep
+from orchestrator.spec.sweep import Objective, Sweep
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane
@@ -57,6 +57,7 @@ __all__ = [
     "Fetched",
     "Lane",
     "LogLine",
+    "Objective",
     "Orchestrator",
     "Outlook",
     "Plan",

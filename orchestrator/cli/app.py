@@ -48,7 +48,7 @@ def _run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except Exception as error:  # noqa: BLE001 - the one place where every error becomes a line
-        return show_error(error, debug="--debug" in arguments)
+        return show_error(error, debug="--debug" in arguments, as_json="--json" in arguments)
 
 
 def _unwind_when_terminated() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,6 +31,16 @@ class Interrupted(SweepError):
 
 
 @dataclass(frozen=True)
+class ErrorParts:
+    """An error as `--json` shows it, under the key `error`."""
+
+    message: str
+    where: str
+    hint: str
+    exit_code: int
+
+
+@dataclass(frozen=True)
 class ErrorLine:
     """An error as it is shown, and the code that the program ends with."""
 
@@ -38,11 +49,18 @@ class ErrorLine:
     label: str = "error"
 
 
-def show_error(error: Exception, *, debug: bool) -> int:
-    """Show an error on stderr, with its traceback if `debug`, and return its exit code."""
+def show_error(error: Exception, *, debug: bool, as_json: bool = False) -> int:
+    """Show an error on stderr, with its traceback if `debug`, and return its exit code.
+
+    With `as_json` it is one line of JSON, with the parts of the error apart.
+    """
     shown = _error_line(error)
     if debug:
         traceback.print_exception(error)
+    if as_json:
+        parts = error if isinstance(error, SweepError) else SweepError(shown.text)
+        say(json.dumps({"error": asdict(ErrorParts(parts.message, parts.where, parts.hint, shown.exit_code))}))
+        return shown.exit_code
     text = " ".join(shown.text.split())
     if shown.label:
         text = f"{paint(f'{shown.label}:', 'red', sys.stderr)} {text}"

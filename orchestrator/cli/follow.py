@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from orchestrator.cli import formatting, render
 from orchestrator.cli.errors import Interrupted
+from orchestrator.cli.metric_warning import warn_of_missing_metric
 from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, outlook_line, raise_unless_done, region_lines
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def follow_to_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
         raise Interrupted(f"{run.name} goes on", hint=hint) from error
     if last is not None:
         raise_unless_done(last)
+        warn_of_missing_metric(run.plan.sweep.objective, run.results())
 
 
 def follow(statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False) -> StatusView | None:

@@ -15,11 +15,13 @@ from orchestrator.runs.views.costs import cost_rows
 from orchestrator.runs.views.curve_chart import draw_curves
 from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.views.status import run_status
-from orchestrator.runs.views.tasks import ranked, task_rows, with_curves
+from orchestrator.runs.views.tasks import measured, ranked, task_rows, with_curves
 from orchestrator.runs.written.anchor import submissions
+from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    import re
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from orchestrator.plan.plan import Plan
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.status import Status
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.runs.written.anchor import Anchor
-    from orchestrator.wire.ranges import Ranges
 
 
 class Run:
@@ -76,6 +77,11 @@ class Run:
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
         rows = task_rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
         return ranked(rows, self.plan.sweep.objective)
+
+    def measure(self, rows: list[TaskRow], regexes: Mapping[str, re.Pattern[str]]) -> list[TaskRow]:
+        """Return the same results with what these regexes find in the logs, best first. Nothing is written down."""
+        found = Logs(self.cloud, self.name).measure(regexes, Ranges.of(row.task for row in rows))
+        return measured(rows, found, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         """Return the same results, with what their trainings have reported step by step."""

@@ -58,6 +58,9 @@ class Objective(Model):
 
     minimize: str | None = Field(default=None, description="a metric's name: the smallest is best")
     maximize: str | None = Field(default=None, description="a metric's name: the largest is best")
+    of: Literal["last", "best"] = Field(
+        default="last", description="the value that counts: a training's last one, or the best that it ever had"
+    )
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Objective:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli import app
@@ -16,6 +17,7 @@ from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.status import RunRow, Status
 from orchestrator.runs.views.tasks import TaskRow
+from orchestrator.spec.sweep import Objective
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 PENDING, RUNNING, DONE = TaskState.PENDING, TaskState.RUNNING, TaskState.DONE
 FAILED, CANCELLED = TaskState.FAILED, TaskState.CANCELLED
 NOVEMBER = 1_795_000_000.0
+PLAN = SimpleNamespace(sweep=SimpleNamespace(objective=Objective(minimize="loss")))
 
 
 def status(**counts: int) -> Status:
@@ -50,6 +53,7 @@ def row(task: int, loss: float | None = None, **changes: Any) -> TaskRow:
         seconds=75.0,
         usd=0.0042,
         metrics={} if loss is None else {"loss": loss},
+        score=loss,
         reason="",
     )
     return replace(made, **changes)
@@ -58,7 +62,7 @@ def row(task: int, loss: float | None = None, **changes: Any) -> TaskRow:
 @dataclass
 class FakeRun:
     name: str = "nightly"
-    plan: Any = None
+    plan: Any = field(default_factory=lambda: PLAN)
     statuses: list[Status] = field(default_factory=lambda: [status(done=2)])
     rows: list[TaskRow] = field(default_factory=lambda: [row(1, 0.25), row(0, 0.5)])
     lines: list[LogLine] = field(default_factory=lambda: [LogLine(3, "algo-1", "loss=0.5")])
@@ -88,6 +92,10 @@ class FakeRun:
             path.parent.mkdir(parents=True)
             path.write_bytes(b"12345")
             yield Fetched(row.task, row.artifact, path)
+
+    def measure(self, rows: list[TaskRow], regexes: dict[str, Any]) -> list[TaskRow]:
+        self.calls.append(("measure", {name: regex.pattern for name, regex in regexes.items()}))
+        return [replace(row, metrics={**row.metrics, **dict.fromkeys(regexes, 0.9)}) for row in rows]
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         self.calls.append("curves")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -77,6 +78,16 @@ def test_a_bug_says_that_it_is_one_without_a_traceback(failing) -> None:
     assert err.startswith("error: this is a bug")
     assert "ZeroDivisionError: division by zero" in err
     assert err.count("\n") == 1
+
+
+def test_with_json_an_error_is_json_too(failing) -> None:
+    code, out, err = failing(errors.NotFound("no run 'x'", where="us-east-1", hint="`sweep runs` lists them"), "--json")
+    assert (code, out) == (1, "")
+    assert json.loads(err) == {
+        "error": {"message": "no run 'x'", "where": "us-east-1", "hint": "`sweep runs` lists them", "exit_code": 1}
+    }
+    _, _, err = failing(ValueError("oops"), "--json")
+    assert json.loads(err)["error"]["message"].startswith("this is a bug")
 
 
 def test_debug_shows_where_an_error_comes_from(failing) -> None:

@@ -6,8 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.wire.curve import Curves
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import re
+    from collections.abc import Iterator, Mapping
 
     from orchestrator.runs.cloud import Cloud
     from orchestrator.wire.ranges import Ranges
@@ -46,6 +49,21 @@ class Logs:
             runner = self._cloud.runner(attempt.lane.platform)
             for stream, text in runner.logs(attempt, self._template(attempt), self._after.setdefault(key, {})):
                 yield LogLine(attempt.task, stream, text)
+
+    def measure(self, regexes: Mapping[str, re.Pattern[str]], tasks: Ranges | None = None) -> dict[int, Curves]:
+        """Return what these regexes, and `report`, find in the logs of the first instances, by task."""
+        keys = sorted(self._recorded(tasks))
+        self._read(keys)
+        found: dict[int, Curves] = {}
+        for key in keys:
+            attempt = self._attempts[key]
+            curves = found.setdefault(attempt.task, Curves())
+            curves.begin_log()
+            lines = self._cloud.runner(attempt.lane.platform).logs(
+                attempt, self._template(attempt), {}, first_instance=True
+            )
+            curves.read((text for _, text in lines), regexes)
+        return found
 
     def _recorded(self, tasks: Ranges | None) -> list[tuple[int, int]]:
         """Return the task and the number of each attempt of these tasks. Few tasks are looked up one by one."""

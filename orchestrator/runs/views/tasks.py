@@ -10,12 +10,12 @@ from orchestrator.wire.curve import decode
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from orchestrator.runs.known.ledger import Known
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Objective
-    from orchestrator.wire.curve import Curve
+    from orchestrator.wire.curve import Curve, Curves
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.task import Scalar
 
@@ -38,6 +38,8 @@ class TaskRow:
     reason: str
     artifact: str = ""
     """The S3 URI of what its last training left behind, such as its model; empty if there is nothing."""
+    score: float | None = None
+    """The value of the sweep's objective by which it is ranked; None if it is not done, or has no such value."""
     curves: dict[str, Curve] = field(default_factory=dict)
     """Metric → points (step, value), where they were asked for."""
     estimated: bool = False
@@ -58,16 +60,32 @@ def with_curves(rows: list[TaskRow], known: Iterable[Known]) -> list[TaskRow]:
 
 
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
-    """Return the rows best first. Tasks without the metric come last, in the order of their numbers."""
+    """Return the rows best first. Tasks without a score come last, in the order of their numbers."""
     if objective is None:
         return rows
-    metric, sign = objective.metric, -1 if objective.maximize else 1
+    sign = -1 if objective.maximize else 1
+    return sorted(rows, key=lambda row: (row.score is None, sign * (row.score or 0.0), row.task))
 
-    def key(row: TaskRow) -> tuple[bool, float, int]:
-        value = row.metrics.get(metric) if row.state is TaskState.DONE else None
-        return (value is None, sign * (value or 0.0), row.task)
 
-    return sorted(rows, key=key)
+def measured(rows: list[TaskRow], found: Mapping[int, Curves], objective: Objective | None) -> list[TaskRow]:
+    """Return the rows with what was found in the logs of their trainings, best first."""
+    return ranked([_measured(row, found[row.task], objective) if row.task in found else row for row in rows], objective)
+
+
+def _measured(row: TaskRow, curves: Curves, objective: Objective | None) -> TaskRow:
+    metrics = {**row.metrics, **curves.last}
+    if objective is None or row.state is not TaskState.DONE:
+        return replace(row, metrics=metrics)
+    score = _score(objective, metrics, curves.encoded())
+    return replace(row, metrics=metrics, score=row.score if score is None else score)
+
+
+def _score(objective: Objective, metrics: Mapping[str, float], curves: Mapping[str, str]) -> float | None:
+    """Return the value of the objective that counts; None if there is none."""
+    values = [value for _, value in decode(curves.get(objective.metric, ""))] if objective.of == "best" else []
+    if not values:
+        return metrics.get(objective.metric)
+    return max(values) if objective.maximize else min(values)
 
 
 def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> TaskRow:
@@ -76,6 +94,10 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
     lane = outcome.lane if outcome else task.places[0].lane
     running = meter.accrued(known) if known else None
     more = running or Accrued()
+    objective, metrics = anchor.plan.sweep.objective, outcome.metrics if outcome else {}
+    score = None
+    if known and known.state is TaskState.DONE and objective:
+        score = _score(objective, metrics, known.result.curves)
     return TaskRow(
         task=number,
         dataset=task.dataset,
@@ -89,8 +111,9 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         training=outcome.training if outcome else "",
         seconds=sum(one.seconds for one in known.result.outcomes) + more.seconds if known else 0.0,
         usd=known.result.usd + more.usd if known else 0.0,
-        metrics=outcome.metrics if outcome else {},
+        metrics=metrics,
         reason=known.result.reason if known else "",
         artifact=outcome.artifact if outcome else "",
+        score=score,
         estimated=running is not None,
     )

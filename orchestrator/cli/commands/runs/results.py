@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import files, formatting, render
+from orchestrator.cli.metric_warning import warn_of_missing_metric
 from orchestrator.cli.options import AsJson, NoSync, RunName
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import open_run
@@ -26,6 +28,10 @@ def results(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the learning curves: a .svg or .png file.")
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME=REGEX", help="Read the logs again for this metric. May be repeated."),
+    ] = None,
     no_sync: NoSync = False,
     as_json: AsJson = False,
 ) -> None:
@@ -35,8 +41,13 @@ def results(
     """
     if plot and plot.suffix not in (".svg", ".png"):
         raise UsageError(f"{plot} is neither a .svg nor a .png file", where="--plot", hint="name it curves.svg")
+    regexes = metric_regexes(metric or [])
     opened = open_run(context, run, no_sync=no_sync)
-    rows = opened.results()[:limit]
+    rows = opened.results()
+    if regexes:
+        rows = opened.measure(rows, regexes)
+    warn_of_missing_metric(opened.plan.sweep.objective, rows)
+    rows = rows[:limit]
     if plot or as_json:
         rows = opened.with_curves(rows)
     if plot:
@@ -48,6 +59,22 @@ def results(
         render.as_csv(rows, columns_of(rows))
     else:
         show_results(rows)
+
+
+def metric_regexes(texts: list[str]) -> dict[str, re.Pattern[str]]:
+    """Return the regexes that --metric gives, by name. Raise UsageError for a text that gives none."""
+    found = {}
+    for text in texts:
+        name, _, regex = text.partition("=")
+        try:
+            pattern = re.compile(regex)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise UsageError(f"not a regular expression: {error}", where=f"--metric {text}") from error
+        if not name or pattern.groups != 1:
+            hint = "write --metric 'acc=accuracy: ([0-9.]+)', with one pair of parentheses around the number"
+            raise UsageError("no metric", where=f"--metric {text}", hint=hint)
+        found[name] = pattern
+    return found
 
 
 def show_results(rows: list[TaskRow]) -> None:
@@ -64,6 +91,7 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("dataset", lambda row: row.dataset),
         *(_point_column(name) for name in point),
         *(_metric_column(name) for name in metrics),
+        Column("score", lambda row: row.score, formatting.number, right=True),
         Column("state", lambda row: row.state.value),
         _maybe_estimated(Column("seconds", lambda row: row.seconds, formatting.duration, title="time")),
         _maybe_estimated(Column("usd", lambda row: row.usd, formatting.money, title="cost")),
@@ -83,6 +111,8 @@ def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
     """Return True if a table has the column. What tells no tasks apart is in CSV and JSON only."""
     if column.key == "reason":
         return any(row.reason for row in rows)
+    if column.key == "score":  # it is the best of a curve, which no metric's column shows
+        return any(row.score is not None and row.score not in row.metrics.values() for row in rows)
     return column.key not in ("training", "estimated", "artifact")
 
 

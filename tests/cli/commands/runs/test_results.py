@@ -32,6 +32,41 @@ def test_a_reason_is_shown_only_if_there_is_one(sweep: Sweep, team: FakeOrchestr
     assert "loss is nan" in out
 
 
+def test_a_metric_that_no_task_has_is_said_loudly(sweep: Sweep, team: FakeOrchestrator) -> None:
+    assert sweep("results").err == ""
+    team.opened.rows = [row(0, 0.5, score=None), row(1, 0.5, score=None)]
+    assert sweep("results").err.startswith("warning: none of the finished tasks has 'loss', the metric that ranks them")
+    team.opened.rows = [row(0, 0.5), row(1, 0.5, score=None), row(2)]
+    assert sweep("results").err.startswith("warning: 1 finished tasks have no 'loss'")
+
+
+def test_a_metric_can_be_read_from_the_logs_afterwards(sweep: Sweep, team: FakeOrchestrator) -> None:
+    best = json.loads(sweep("results", "--metric", "acc=acc: ([0-9.]+)", "--json").out)[0]
+    assert best["metrics"] == {"loss": 0.25, "acc": 0.9}
+    assert ("measure", {"acc": "acc: ([0-9.]+)"}) in team.opened.calls
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("acc=(", "error: --metric acc=(: not a regular expression: "),
+        ("acc=x", "error: --metric acc=x: no metric (write --metric 'acc=accuracy: ([0-9.]+)', with one pair"),
+        ("=(x)", "error: --metric =(x): no metric"),
+        ("acc", "error: --metric acc: no metric"),
+    ],
+)
+def test_what_is_no_metric_is_told(sweep: Sweep, text: str, said: str) -> None:
+    ended = sweep("results", "--metric", text)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(said)
+
+
+def test_the_best_value_of_a_curve_is_shown_where_it_ranks(sweep: Sweep, team: FakeOrchestrator) -> None:
+    assert "SCORE" not in sweep("results").out
+    team.opened.rows = [row(0, 0.5, score=0.1), row(1, 0.25)]
+    assert "SCORE" in sweep("results").out
+
+
 def test_limit_keeps_the_best(sweep: Sweep) -> None:
     assert [row["task"] for row in json.loads(sweep("results", "--limit", "1", "--json").out)] == [1]
 
