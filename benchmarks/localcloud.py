@@ -34,8 +34,9 @@ def measure() -> Iterator[Figure]:
 def client(cloud: LocalCloud) -> Any:
     import boto3
 
-    session = boto3.session.Session(aws_access_key_id="local", aws_secret_access_key="local")
-    return session.client("batch", region_name="us-east-1", endpoint_url=cloud.endpoint)
+    access = cloud.serving.access
+    session = boto3.session.Session(aws_access_key_id=access.key_id, aws_secret_access_key=access.secret)
+    return session.client("batch", region_name="us-east-1", endpoint_url=access.endpoint)
 
 
 def submit(batch: Any) -> tuple[str, float]:

@@ -91,19 +91,24 @@ class LocalCloud:
     @property
     def steering(self) -> Steering:
         """What moves this cloud's clock, and lets things go wrong in it."""
-        return Steering(self.endpoint)
+        return Steering(self.serving.access)
+
+    @property
+    def serving(self) -> Serving:
+        """The server, as it announced itself; LocalCloudError when it does not run."""
+        if self._serving is None:
+            raise LocalCloudError("this local cloud does not run: use it in a `with` block")
+        return self._serving
 
     @property
     def endpoint(self) -> str:
         """The address of the server; LocalCloudError when it does not run."""
-        if self._serving is None:
-            raise LocalCloudError("this local cloud does not run: use it in a `with` block")
-        return self._serving.endpoint
+        return self.serving.endpoint
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that lead a process to this cloud."""
-        return names.environment(self.endpoint, self.regions)
+        """The variables that lead a process to this cloud, its key among them."""
+        return names.environment(self.serving.access, self.regions)
 
 
 def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, toolkit: bool = False) -> Serving:
@@ -129,8 +134,8 @@ def status(home: Path) -> Serving | None:
 
 
 def environment(serving: Serving) -> dict[str, str]:
-    """Return the variables that lead a process to a running cloud."""
-    return names.environment(serving.endpoint, serving.regions)
+    """Return the variables that lead a process to a running cloud, its key among them."""
+    return names.environment(serving.access, serving.regions)
 
 
 def _start(
@@ -162,7 +167,7 @@ def _start(
         _, message = server.communicate()
         last = (message or "").strip().rpartition("\n")[2]
         raise LocalCloudError(said.get("error") or last or "the local cloud did not start")
-    return server, Serving(**said)
+    return server, Serving.read(line)
 
 
 @contextmanager

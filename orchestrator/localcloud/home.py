@@ -1,7 +1,7 @@
 """The folder of one local cloud: it shows who serves it, where, and what a crash left behind.
 
 server.lock   held, as a file lock, by the server while it lives
-server.json   its process and its endpoint; stale when the lock is free
+server.json   its process, its endpoint and its key, for its owner's eyes; stale when the lock is free
 work/         the folders of running processes
 scratch       a link to their /tmp, whose own name must be short
 
@@ -18,12 +18,13 @@ import signal
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.errors import LocalCloudError
 from orchestrator.localcloud.machines.processes import HOME_VARIABLE
+from orchestrator.localcloud.names import Access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,24 @@ class Serving:
     regions: list[str]
     trainings: str = ""
     """A sentence on how trainings are started, if not as usual."""
+    key_id: str = ""
+    secret: str = field(default="", repr=False)
+    page: str = ""
+    """The address of the page that shows it, with the word that opens the page and nothing else."""
+
+    @property
+    def access(self) -> Access:
+        """The way in, for whoever may use it."""
+        return Access(self.endpoint, self.key_id, self.secret)
+
+    @classmethod
+    def read(cls, text: str) -> Serving:
+        """Return what a server has announced. Raise ValueError for what is no announcement."""
+        said = json.loads(text)
+        try:
+            return cls(**{each.name: said[each.name] for each in fields(cls) if each.name in said})
+        except TypeError as error:
+            raise ValueError(f"no server has said so: {error}") from error
 
 
 class Home:
@@ -59,7 +78,7 @@ class Home:
     def hold(self) -> Iterator[None]:
         """Be the server of this home while a block runs. Raise LocalCloudError, which says who is, when another is."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise LocalCloudError(f"cannot write to {self.folder}: {error.strerror}") from error
@@ -71,7 +90,7 @@ class Home:
             )
         try:
             self._clean()
-            self.work.mkdir()
+            self.work.mkdir(mode=0o700)
             yield
         finally:
             self._clean()
@@ -86,6 +105,8 @@ class Home:
     def announce(self, serving: Serving) -> None:
         """Write down who serves this home, and where."""
         draft = self._record.with_suffix(".new")
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
         draft.write_text(json.dumps(asdict(serving)))
         draft.replace(self._record)
 
@@ -96,7 +117,7 @@ class Home:
         if not self._held():
             return None
         try:
-            return Serving(**json.loads(self._record.read_text()))
+            return Serving.read(self._record.read_text())
         except (OSError, ValueError):  # it is about to, or about to go
             return None
 

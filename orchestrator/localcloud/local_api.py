@@ -26,6 +26,16 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.http.overview import Overview
 
 PREFIX = "/_local/"
+_PAGE_HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""No script runs on the page, nobody frames it, and its address is told to nobody."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +49,7 @@ class LocalApi:
 
     def page(self) -> Answer:
         """Return the page that a person sees."""
-        headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}
-        return Answer(200, page.render(self.overview.facts()).encode(), headers)
+        return Answer(200, page.render(self.overview.facts()).encode(), _PAGE_HEADERS)
 
     def answer(self, environ: dict[str, Any]) -> Answer:
         """Do what a request under /_local/ asks, and return its answer; an error for what makes no sense."""

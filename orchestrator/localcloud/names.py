@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,23 +26,32 @@ def bucket(region: str = "") -> str:
     return f"sweep-local-{region}" if region else "sweep-local"
 
 
-def access(endpoint: str, region: str) -> dict[str, str]:
+@dataclass(frozen=True)
+class Access:
+    """The way into a local cloud: its address, and its key. Whoever has the key runs commands on this machine."""
+
+    endpoint: str
+    key_id: str
+    secret: str = field(repr=False)
+
+
+def aws_variables(access: Access, region: str) -> dict[str, str]:
     """Return the variables that lead an AWS SDK to a local cloud."""
     return {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_ENDPOINT_URL": access.endpoint,
+        "AWS_ACCESS_KEY_ID": access.key_id,
+        "AWS_SECRET_ACCESS_KEY": access.secret,
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
 
 
-def environment(endpoint: str, regions: Sequence[str]) -> dict[str, str]:
-    """Return the variables of `access`, and the settings of `sweep`, which looks at trainings every second here."""
+def environment(access: Access, regions: Sequence[str]) -> dict[str, str]:
+    """Return the variables of an SDK, and the settings of `sweep`, which looks at trainings every second here."""
     roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
     return {
-        **access(endpoint, regions[0]),
+        **aws_variables(access, regions[0]),
         "SWEEP_REGION": regions[0],
         "SWEEP_BUCKET": bucket(),
         "SWEEP_REGION_BUCKET": bucket("{region}"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -20,6 +21,7 @@ from orchestrator.localcloud.faults.cloud_faults import CloudFaults
 from orchestrator.localcloud.faults.faults import Faults
 from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.http.gateway import Gateway
+from orchestrator.localcloud.http.guard import Guard
 from orchestrator.localcloud.http.overview import Overview
 from orchestrator.localcloud.http.web import Server
 from orchestrator.localcloud.local_api import LocalApi
@@ -27,6 +29,7 @@ from orchestrator.localcloud.machines import prerequisites
 from orchestrator.localcloud.machines.processes import Processes
 from orchestrator.localcloud.machines.real_toolkit import RealToolkit
 from orchestrator.localcloud.machines.tunnel import Tunnel
+from orchestrator.localcloud.names import Access
 from orchestrator.localcloud.provision import provision
 from orchestrator.localcloud.services import moto_backends
 from orchestrator.localcloud.services.batch.api import Batch
@@ -82,9 +85,19 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
         server = _listen(options.port)
         processes = Processes(home.folder, lost=lambda: _lost(stop))
         try:
-            site = _site(options, home, processes, server)
-            serving = Serving(os.getpid(), _endpoint(server), options.regions, site.starter.description)
-            server.answer = _cloud(options, site, serving.endpoint)
+            access = _new_access(server)
+            site = _site(options, home, processes, server, access)
+            guard = Guard(access, moto_backends.secret_of)
+            server.answer = _cloud(options, site, guard)
+            serving = Serving(
+                pid=os.getpid(),
+                endpoint=access.endpoint,
+                regions=options.regions,
+                trainings=site.starter.description,
+                key_id=access.key_id,
+                secret=access.secret,
+                page=f"{access.endpoint}/?{guard.page_query}",
+            )
             threading.Thread(target=server.serve_forever, args=(3600,), name="http", daemon=True).start()
             home.announce(serving)
             ready(serving)
@@ -94,10 +107,10 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
             server.server_close()
 
 
-def _site(options: Options, home: Home, processes: Processes, server: Server) -> Site:
+def _site(options: Options, home: Home, processes: Processes, server: Server, access: Access) -> Site:
     """Make what all services have in common."""
     clock, objects, scratch = Clock(), moto_backends.Objects(), home.scratch()
-    environment = _environment(_endpoint(server), options.regions[0])
+    environment = _environment(access, options.regions[0])
     starter: Starter = ImitatedToolkit(environment, objects)
     if options.toolkit:
         tunnel = Tunnel(scratch / "tunnel", server)
@@ -117,7 +130,7 @@ def _site(options: Options, home: Home, processes: Processes, server: Server) ->
     )
 
 
-def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
+def _cloud(options: Options, site: Site, guard: Guard) -> Gateway:
     """Make all services, fill them with what a fresh cloud has, and return the gateway that answers for them."""
     clock, objects, logs = site.clock, site.objects, site.logs
     lifecycle = Lifecycle(site, options.trainings)
@@ -126,8 +139,9 @@ def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
     provision(batch, objects, moto_backends.LogStreams(), options.vcpus)
     faults = Faults()
     cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings)
-    overview = Overview(endpoint, clock, faults, objects, batch, trainings)
+    overview = Overview(guard.endpoint, clock, faults, objects, batch, trainings)
     return Gateway(
+        guard=guard,
         services={
             "batch": batch,
             "sagemaker": trainings,
@@ -145,8 +159,9 @@ def _cloud(options: Options, site: Site, endpoint: str) -> Gateway:
     )
 
 
-def _endpoint(server: Server) -> str:
-    return f"http://127.0.0.1:{server.port}"
+def _new_access(server: Server) -> Access:
+    """Return a server's address with a key that nobody has had before."""
+    return Access(f"http://127.0.0.1:{server.port}", f"LOCAL{secrets.token_hex(8).upper()}", secrets.token_urlsafe(30))
 
 
 def _listen(port: int) -> Server:
@@ -157,13 +172,13 @@ def _listen(port: int) -> Server:
         raise LocalCloudError(f"port {port} {reason}: choose another with --port, or 0 for any free one") from error
 
 
-def _environment(endpoint: str, region: str) -> dict[str, str]:
+def _environment(access: Access, region: str) -> dict[str, str]:
     """Return the variables of every process: few of ours, so that a job sees what a container would."""
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     passed = {
         name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIX)
     }
-    return {**passed, "PATH": programs, **names.access(endpoint, region)}
+    return {**passed, "PATH": programs, **names.aws_variables(access, region)}
 
 
 def _lost(stop: threading.Event) -> None:

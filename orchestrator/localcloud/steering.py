@@ -16,12 +16,15 @@ from orchestrator.localcloud.errors import LocalCloudError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.localcloud.names import Access
+
 
 class Steering:
     """A client of one running cloud. Its methods raise LocalCloudError when the cloud refuses, or is not there."""
 
-    def __init__(self, endpoint: str) -> None:
-        self._endpoint = endpoint
+    def __init__(self, access: Access) -> None:
+        self._endpoint = access.endpoint
+        self._headers = {"Authorization": f"Bearer {access.secret}"}
         self._opener = build_opener(ProxyHandler({}))
 
     def advance(self, seconds: float) -> None:
@@ -52,7 +55,7 @@ class Steering:
 
     def _send(self, method: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         data = None if body is None else json.dumps(body).encode()
-        request = Request(f"{self._endpoint}/_local/{action}", data=data, method=method)
+        request = Request(f"{self._endpoint}/_local/{action}", data=data, headers=self._headers, method=method)
         try:
             with self._opener.open(request, timeout=60) as answer:
                 found: dict[str, Any] = json.load(answer)

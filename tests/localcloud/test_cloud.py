@@ -41,8 +41,8 @@ def hang(variables: dict[str, str]) -> None:
         "batch",
         endpoint_url=variables["AWS_ENDPOINT_URL"],
         region_name="us-east-1",
-        aws_access_key_id="local",
-        aws_secret_access_key="local",
+        aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
     )
     desk = BatchDesk(client, "hang")
     desk.in_state(desk.submit(HANGS), "RUNNING")

@@ -1,7 +1,9 @@
 """Requests to the local cloud, and their answers.
 
 web.py          how does a request come in, and an answer go out?
-call.py         which service and Region is a request for, and what are its parameters?
+guard.py        who may speak to this cloud?
+signature.py    is a request signed, and for which service and Region?
+call.py         what are a request's parameters?
 operations.py   which operation of the service is it?
 forms.py        how are EC2's parameters read?
 gateway.py      who answers a request: a service of ours, or moto?

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 from orchestrator.localcloud.http import forms, operations
 from orchestrator.localcloud.http.answers import AwsError
 
-_SCOPE = re.compile(r"Credential=[^/]+/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
+if TYPE_CHECKING:
+    from orchestrator.localcloud.http.signature import Scope
 
 
 @dataclass(frozen=True)
@@ -20,19 +20,15 @@ class Call:
 
     service: str
     region: str
-    """The Region; empty when nobody has signed the request."""
+    """The Region; empty when the signature names none, as S3's older ones do."""
     operation: str
     body: bytes
     environ: dict[str, Any]
 
     @classmethod
-    def of(cls, environ: dict[str, Any]) -> Call:
-        """Return the call that a WSGI request is. One that nobody has signed is S3's."""
-        scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
-        scope = scope or _SCOPE.search(unquote(environ.get("QUERY_STRING", "")))
-        service, region = (scope["service"], scope["region"]) if scope else ("s3", "")
-        body = environ["wsgi.input"].getvalue()
-        return cls(service, region, operations.name(service, environ, body), body, environ)
+    def of(cls, environ: dict[str, Any], body: bytes, scope: Scope) -> Call:
+        """Return the call that a WSGI request is, which is signed for this scope."""
+        return cls(scope.service, scope.region, operations.name(scope.service, environ, body), body, environ)
 
     def document(self) -> dict[str, Any]:
         """Return the parameters of body, path and query. Raise AwsError when the body cannot be read."""

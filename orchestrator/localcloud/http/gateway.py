@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from botocore import xform_name
 
 from orchestrator.localcloud import local_api
-from orchestrator.localcloud.http import answers
+from orchestrator.localcloud.http import answers, signature
 from orchestrator.localcloud.http.answers import Answer, AwsError
 from orchestrator.localcloud.http.call import Call
 from orchestrator.localcloud.services import s3
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from orchestrator.localcloud.faults.call_faults import CallFaults
+    from orchestrator.localcloud.http.guard import Guard
     from orchestrator.localcloud.local_api import LocalApi
     from orchestrator.localcloud.services.ecr import Registry
     from orchestrator.localcloud.services.logs import Logs
@@ -40,6 +41,7 @@ _WHOLLY_OURS = ("batch", "pricing", "servicequotas")
 class Gateway:
     """The one function that answers every request."""
 
+    guard: Guard
     services: Mapping[str, Mapping[str, Any]]
     """Our own services, by name and Region; an operation is a method of the same name as boto3's."""
     moto: Any
@@ -52,11 +54,21 @@ class Gateway:
 
     def __call__(self, environ: dict[str, Any]) -> Answer:
         """Return the answer to a request, which WSGI describes."""
-        if environ["PATH_INFO"].startswith(local_api.PREFIX):
-            return self.local_api.answer(environ)
-        if _is_browser(environ):
-            return self.local_api.page()
-        return self.call_faults.answer(Call.of(environ), self._safely)
+        try:
+            self.guard.refuse_strangers(environ)
+            if environ["PATH_INFO"].startswith(local_api.PREFIX):
+                self.guard.check_steering(environ)
+                return self.local_api.answer(environ)
+            if self.guard.wants_page(environ):
+                return self.local_api.page()
+        except AwsError as problem:
+            return answers.error("local", problem)
+        body = environ["wsgi.input"].getvalue()
+        try:
+            scope = self.guard.scope(environ, body)
+        except AwsError as problem:
+            return answers.error(signature.claimed_service(environ), problem)
+        return self.call_faults.answer(Call.of(environ, body, scope), self._safely)
 
     def _safely(self, call: Call) -> Answer:
         """Answer, and turn whatever is raised into an error that AWS's SDKs read."""
@@ -130,12 +142,6 @@ class Gateway:
         if status >= 500:
             raise AwsError("LocalCloudError", f"moto cannot answer {call.service} {call.operation}: {_text(body)}")
         return Answer(status, body, headers)
-
-
-def _is_browser(environ: dict[str, Any]) -> bool:
-    """Return True when someone asks for the page at the address itself, and has signed nothing."""
-    at_root = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"] == "/"
-    return at_root and "HTTP_AUTHORIZATION" not in environ and not environ.get("QUERY_STRING")
 
 
 def _text(body: bytes) -> str:

@@ -41,6 +41,15 @@ def _application_of(service: Any) -> Any:
     return create_backend_app(service)
 
 
+def secret_of(key_id: str) -> str | None:
+    """Return the secret of a key that was made here by IAM, or by STS for an assumed role; None for any other."""
+    for partitions in list(iam_backends.values()):
+        key = partitions[PARTITION].access_keys.get(key_id)
+        if key is not None:
+            return str(key.secret_access_key) if key.status == "Active" else None
+    return None
+
+
 class Objects:
     """The buckets of the account, in all Regions. They are read and written in memory, without a request."""
 

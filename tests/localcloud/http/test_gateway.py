@@ -48,8 +48,8 @@ def test_a_connection_serves_many_requests(cloud: LocalCloud) -> None:
     connection.connect()
     socket = connection.sock
     for _ in range(3):
-        connection.request("GET", "/sweep-local")
-        connection.getresponse().read()
+        connection.request("GET", "/_local/faults", headers={"Authorization": f"Bearer {cloud.serving.secret}"})
+        assert connection.getresponse().read()
         assert connection.sock is socket
     connection.close()
 
@@ -79,8 +79,9 @@ def raw(cloud: LocalCloud, method: str, bucket: str, region: str) -> http.client
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
 
+    access = cloud.serving.access
     request = AWSRequest(method, f"{cloud.endpoint}/{bucket}")
-    S3SigV4Auth(Credentials("local", "local"), "s3", region).add_auth(request)
+    S3SigV4Auth(Credentials(access.key_id, access.secret), "s3", region).add_auth(request)
     connection = http.client.HTTPConnection(cloud.endpoint.removeprefix("http://"), timeout=10)
     connection.request(method, f"/{bucket}", headers=dict(request.headers))
     return connection.getresponse()

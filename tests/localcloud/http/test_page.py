@@ -46,7 +46,7 @@ class Page(HTMLParser):
 
 
 def look(cloud: LocalCloud) -> Page:
-    with urllib.request.urlopen(cloud.endpoint, timeout=10) as answer:
+    with urllib.request.urlopen(cloud.serving.page, timeout=10) as answer:
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         return Page(answer.read().decode())
 

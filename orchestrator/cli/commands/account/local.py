@@ -46,6 +46,8 @@ class Cloud:
     environment: dict[str, str] = field(default_factory=dict)
     trainings: str = ""
     """Says how trainings are started, if not as usual."""
+    page: str = ""
+    """The address of the page that shows it."""
 
     @classmethod
     def of(cls, serving: Serving | None) -> Cloud:
@@ -54,7 +56,15 @@ class Cloud:
 
         if serving is None:
             return cls(running=False)
-        return cls(True, serving.endpoint, serving.pid, tuple(serving.regions), environment(serving), serving.trainings)
+        return cls(
+            running=True,
+            endpoint=serving.endpoint,
+            pid=serving.pid,
+            regions=tuple(serving.regions),
+            environment=environment(serving),
+            trainings=serving.trainings,
+            page=serving.page,
+        )
 
     @property
     def export(self) -> str:
@@ -75,7 +85,7 @@ def up(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start a local AWS, and print the line that leads a shell to it.
+    """Start a local AWS, and print the line that leads a shell to it, with the key that it takes.
 
     S3, Batch and SageMaker, whose jobs are processes of this machine. Serves until Ctrl-C, or in the background.
 
@@ -134,3 +144,4 @@ def _show(serving: Serving | None, *, as_json: bool) -> None:
     if cloud.trainings:
         render.say(cloud.trainings)
     render.say(f"{cloud.endpoint} in {', '.join(cloud.regions)} (process {cloud.pid})")
+    render.say(f"its page: {cloud.page}")

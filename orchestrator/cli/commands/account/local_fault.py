@@ -123,4 +123,4 @@ def _steering(home: Path) -> Steering:
     serving = localcloud.status(home)
     if serving is None:
         raise localcloud.LocalCloudError("no local cloud runs: `sweep local up` starts one")
-    return localcloud.Steering(serving.endpoint)
+    return localcloud.Steering(serving.access)

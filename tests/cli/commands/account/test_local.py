@@ -69,12 +69,12 @@ def test_a_cloud_in_the_foreground_ends_with_its_command(home: Path, number: sig
         start_new_session=True,
     )
     assert process.stdout is not None
-    endpoint = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")["endpoint"]
-    urllib.request.urlopen(endpoint, timeout=20).close()
+    page = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")["page"]
+    urllib.request.urlopen(page, timeout=20).close()
     os.killpg(process.pid, number)
     assert process.wait(timeout=30) == 128 + number
     with pytest.raises(OSError, match=r"refused"):
-        urllib.request.urlopen(endpoint, timeout=20)
+        urllib.request.urlopen(page, timeout=20)
 
 
 @pytest.mark.parametrize("background", [["-d"], []])
