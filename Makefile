@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint torch toolkit horovod trackers bench parity images clean
+.PHONY: demo test test-long lint torch browser toolkit horovod trackers bench parity images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -61,6 +61,13 @@ clean:
 torch: .venv/.torch
 .venv/.torch: .venv/.installed
 	$(UV) $(or $(LINKS),--torch-backend cpu) $(INDEX) --editable '.[$(EXTRAS),torch]'
+	@touch $@
+
+# What drives a browser, for the test in which a stranger's page attacks the local cloud. The browser is the machine's own.
+browser: .venv/.browser
+.venv/.browser: .venv/.installed
+	@command -v chromium > /dev/null || command -v google-chrome > /dev/null || echo "There is no chromium: install it (Debian: apt-get install chromium)."
+	$(UV) $(INDEX) --group browser
 	@touch $@
 
 # AWS's training toolkit, as our images have it, in an environment of its own: for `sweep local up --toolkit`.

@@ -31,6 +31,10 @@ class Steering:
         """Move the cloud's clock. What would have happened meanwhile (time-outs, schedules) happens now."""
         self._send("POST", "clock", {"advance": seconds})
 
+    def now(self) -> float:
+        """Return what time it is there, in seconds since 1970."""
+        return float(self._send("GET", "overview")["now"])
+
     def add(self, kind: str, what: str = "*", **parts: Any) -> dict[str, Any]:
         """Let something go wrong. `parts` are further fields of a `faults.Fault`. Return it, with a number, `id`."""
         return self._send("POST", "faults", {"kind": kind, "what": what, **parts})

@@ -33,7 +33,7 @@ _CREDENTIAL = re.compile(r"(?P<id>[^/]+)/(?P<day>\d{8})/(?P<region>[\w-]+)/(?P<s
 _SHA256 = re.compile("[0-9a-f]{64}")
 _UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 _SKEW_S = 15 * 60
-"""How far a caller's clock may be from ours."""
+"""The most seconds by which a caller's clock may differ from ours."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def test_moto_is_touched_in_one_file() -> None:
 
 
 def test_the_account_is_the_one_that_our_arns_name() -> None:
-    assert f":{moto_backends.ACCOUNT}:" in shared.environment("", ["us-east-1"])["SWEEP_ROLE"]
+    assert f":{moto_backends.ACCOUNT}:" in shared.environment(shared.Access("", "", ""), ["us-east-1"])["SWEEP_ROLE"]
 
 
 def test_objects_are_written_listed_and_read() -> None:
@@ -90,3 +90,15 @@ def test_repositories_are_where_we_look_for_them() -> None:
         "contract", "123456789012", None, None, None, None
     )
     assert repositories.has("contract")
+
+
+def test_the_secrets_of_its_keys_are_found_while_the_keys_are_active() -> None:
+    from moto.iam.models import iam_backends
+
+    backend = iam_backends[moto_backends.ACCOUNT][moto_backends.PARTITION]
+    backend.create_user(moto_backends.ACCOUNT, "partner", path="/")
+    made = backend.create_access_key("partner")
+    assert moto_backends.secret_of(made.access_key_id) == made.secret_access_key
+    made.status = "Inactive"
+    assert moto_backends.secret_of(made.access_key_id) is None
+    assert moto_backends.secret_of("AKIANOBODY") is None
