@@ -18,7 +18,7 @@ from orchestrator.plan.frontier_chart import draw_frontier
 from orchestrator.plan.plan import Plan, Share
 from orchestrator.plans import Plans
 from orchestrator.platforms.source import pack
-from orchestrator.rules import Rules, read_sweep
+from orchestrator.rules import Rules, read_sweep, schema
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.cloud import Cloud
 from orchestrator.runs.known.lease import booking
@@ -38,7 +38,6 @@ from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
 from orchestrator.spec.duration import seconds as read_duration
-from orchestrator.spec.schema import schema
 from orchestrator.spec.sweep import Objective, Sweep
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState

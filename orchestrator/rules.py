@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import SettingsError, SpecError, did_you_mean
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Complaint
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.reader import read
+from orchestrator.spec.schema import schema as sweep_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,11 @@ class Rules:
             return
         for name in sweep.where.platforms or self.usual:
             yield from self.planning(name).check(sweep)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of sweep.yaml, with what each installed platform takes."""
+    return sweep_schema({name: registry.make_planning(name, {}).asks for name in registry.platforms()})
 
 
 def read_sweep(path: str | Path, settings: Settings | None = None) -> Sweep:

@@ -116,6 +116,18 @@ class S3:
         with aws_errors(f"look for the bucket {self.bucket}", where=self.region):
             self._client.head_bucket(Bucket=self.bucket)
 
+    def check_region(self) -> None:
+        """Raise NotFound when there is no such bucket in this Region, AccessDenied when we may not use it."""
+        with aws_errors(f"look for the bucket {self.bucket}", where=self.region):
+            found = self._client.head_bucket(Bucket=self.bucket).get("BucketRegion", self.region)
+        if found != self.region:
+            raise NotFound(f"the bucket {self.bucket} lies in {found}", where=self.region)
+
+    def has_any(self, prefix: str) -> bool:
+        """Return whether there is an object whose key begins with this prefix."""
+        with aws_errors(f"list {self.uri(prefix)}", where=self.region):
+            return bool(self._client.list_objects_v2(Bucket=self.bucket, Prefix=prefix, MaxKeys=1).get("Contents"))
+
     def exists(self, key: str) -> bool:
         """Return whether there is an object of this key."""
         try:

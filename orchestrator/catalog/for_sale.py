@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from orchestrator.db.tables import prices
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
@@ -44,16 +45,34 @@ class ForSale:
     """Training plans that the sweep might use, whether it may buy `committed` or not."""
     refused: dict[str, str]
     """Why lanes are refused by their platforms, by instance type."""
+    excluded: dict[str, frozenset[str]]
+    """Why the sweep's trainings cannot run on lanes that there are, by Region."""
+
+    def excluded_in(self, regions: Sequence[str]) -> list[str]:
+        """Return why the sweep's trainings cannot run on lanes of these Regions, each reason once."""
+        return sorted({why for region in regions for why in self.excluded.get(region, ())})
 
 
-def gather_lanes(connection: Connection, where: Where, platforms: Platforms, plans: Sequence[TrainingPlan]) -> ForSale:
-    """Write the lanes that this sweep may buy into OFFERED, and return what they come from."""
+def gather_lanes(
+    connection: Connection,
+    where: Where,
+    platforms: Platforms,
+    plans: Sequence[TrainingPlan],
+    excludes: Callable[[Lane], str],
+) -> ForSale:
+    """Write the lanes that this sweep may buy into OFFERED, and return what they come from.
+
+    `excludes` says in words why the sweep's trainings cannot run on a lane, or nothing.
+    """
     asked = platforms.asked(where)
     plans = [plan for plan in plans if plan.platform in asked]
     refused: dict[str, str] = {}
+    excluded: defaultdict[str, set[str]] = defaultdict(set)
 
     def taken(lane: Lane) -> bool:
         why = platforms.refuses(lane)
+        if not why and lane.purchase in where.purchases and (why := excludes(lane)):
+            excluded[lane.region].add(why)
         if why:
             refused.setdefault(lane.instance_type, why)
         return lane.purchase in where.purchases and not why
@@ -68,7 +87,7 @@ def gather_lanes(connection: Connection, where: Where, platforms: Platforms, pla
     OFFERED.create(connection)
     if rows:
         connection.execute(insert(OFFERED), rows)
-    return ForSale(asked, tuple(plans), refused)
+    return ForSale(asked, tuple(plans), refused, {region: frozenset(why) for region, why in excluded.items()})
 
 
 def _priced_lanes(connection: Connection, where: Where, platforms: Sequence[str]) -> list[Lane]:

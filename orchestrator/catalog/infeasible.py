@@ -50,6 +50,11 @@ def no_place_error(
     elif not allowed:
         problem = f"has no replica in an allowed Region ({few(where.regions)})"
         hint = f"it lies in {few(regions)}: allow one of these, or put a replica there"
+    elif why := for_sale.excluded_in(allowed):
+        problem, hint = (
+            f"lies in {few(allowed)}, where it cannot be trained: {why[0]}",
+            "widen `where`, or ask for less",
+        )
     else:
         problem, hint = _no_price(connection, allowed, where, for_sale)
     others = nowhere[1:]

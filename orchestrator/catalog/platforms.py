@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.platforms.refusals import find_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +46,10 @@ class Platforms:
         """Return in words why its platform has no such lane; nothing if it has, or if only prices are known of it."""
         planning = self._planning.get(lane.platform)
         return planning.refuses(lane) if planning else ""
+
+    def excludes(self, sweep: Sweep, lane: Lane) -> str:
+        """Return in words why a sweep's trainings cannot run on a lane of a platform that is installed, or nothing."""
+        return find_refusal(self._planning[lane.platform], lane, sweep)
 
     def proxy(self, lane: Lane) -> Lane | None:
         """Return the lane whose spot price and interruptions stand in for this spot lane's, if there is one."""

@@ -40,7 +40,7 @@ def select_types(engine: Engine, platforms: Platforms, sweep: Sweep) -> Sweep:
     if names:
         return written.with_types(resolve_types(resources, names))
     with reading(engine) as connection:
-        sold = _types_for_sale(connection, written.where, platforms)
+        sold = _types_for_sale(connection, written, platforms)
     there = f" in {few(written.where.regions)}" if written.where.regions else ""
     if not sold:
         raise InfeasibleError(f"no instance type is for sale{there}", where=_LINE, hint="sweep catalog load prices.csv")
@@ -65,13 +65,16 @@ def _without_refused(sweep: Sweep, platforms: Platforms) -> Sweep:
     return sweep.with_types(usable)
 
 
-def _types_for_sale(connection: Connection, where: Where, platforms: Platforms) -> list[str]:
+def _types_for_sale(connection: Connection, sweep: Sweep, platforms: Platforms) -> list[str]:
     """Return the types that can be had on the sweep's platforms and in its Regions, as it may buy them, sorted."""
+    where = sweep.where
     asked = platforms.asked(where)
 
     def may_be_bought(lane: Lane) -> bool:
         region_allowed = not where.regions or lane.region in where.regions
-        return lane.platform in asked and region_allowed and not is_local(lane.region) and not platforms.refuses(lane)
+        if lane.platform not in asked or not region_allowed or is_local(lane.region):
+            return False
+        return not platforms.excludes(sweep, lane)
 
     lanes = [*_priced_lanes(connection, where), *_committed_lanes(connection, where)]
     return sorted({lane.instance_type for lane in lanes if may_be_bought(lane)})

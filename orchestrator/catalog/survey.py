@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text, func, insert, select, text
@@ -105,7 +106,7 @@ class _Survey:
         self._connection, self._platforms, self._sweep = connection, platforms, sweep
         self._now = now or datetime.now(timezone.utc)
         plans = training_plans(connection, sweep.where, self._now)
-        self.for_sale = gather_lanes(connection, sweep.where, platforms, plans)
+        self.for_sale = gather_lanes(connection, sweep.where, platforms, plans, partial(platforms.excludes, sweep))
 
     def market(self, chosen: Sequence[Chosen], *, may_move: bool) -> Market:
         """Return the Market of the replicas in WANTED."""
@@ -120,8 +121,13 @@ class _Survey:
             uses=uses,
             pools=table(savings_pools(connection, self._sweep.where, self._now), POOLS),
             leases=live,
-            cautions=self._platforms.cautions(self._sweep),
+            cautions=(*self._platforms.cautions(self._sweep), *self._left_out()),
         )
+
+    def _left_out(self) -> list[str]:
+        """Return a line for each reason why trainings cannot run on lanes of Regions where replicas lie."""
+        regions = list(self._connection.scalars(select(WANTED.c.region).distinct()))
+        return [f"left out: {why}" for why in self.for_sale.excluded_in(regions)]
 
 
 def candidates(connection: Connection, *, may_move: bool = False) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from orchestrator.plan.work import digest_work
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.names import digest
@@ -224,13 +225,8 @@ class Plan:
         )
 
     def _work(self, dataset: int, code: str) -> str:
-        """Return the digest of what a task trains with, but for its point: data, code and image, not how it runs."""
         if (dataset, code) not in self._works:
-            train = self.sweep.train
-            image = train.image or (train.framework and train.framework.model_dump())
-            self._works[dataset, code] = digest(
-                [self.datasets[dataset].name, code, train.entry_point, train.hyperparameters, image]
-            )
+            self._works[dataset, code] = digest_work(self.sweep, self.datasets[dataset].name, code)
         return self._works[dataset, code]
 
     @cached_property

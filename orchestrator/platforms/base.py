@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pydantic import BaseModel
+
     from orchestrator.aws.session import Clients
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.result import Attempt, Outcome
@@ -169,6 +171,8 @@ class Planning(Protocol):
     Only `stage` asks AWS. Everything else answers at once, offline, the same for the same arguments.
     """
 
+    asks: type[BaseModel]
+    """What may stand under `platforms.NAME` of a sweep file: the file's JSON Schema is made from it."""
     proxies: tuple[str, ...]
     """Platforms whose prices stand in for missing ones of ours (see `proxy`): they need not be installed."""
 
@@ -186,6 +190,11 @@ class Planning(Protocol):
 
     def refuses(self, lane: Lane) -> str:
         """Return in words why there is no such lane, such as a type that the platform does not have; else nothing."""
+        ...
+
+    def excludes(self, sweep: Sweep, lane: Lane) -> str:
+        """Return in words why a sweep's trainings cannot run on a lane that there is, such as for want of a network in
+        its Region that the sweep asks for; else nothing. It is asked about sweeps that `check` has no complaint of."""
         ...
 
     def proxy(self, lane: Lane) -> Lane | None:

@@ -1,12 +1,15 @@
 """What the user asks: sweep.yaml, read with care. Errors are at file:line:column.
 
 reader.py               how does a file become a Sweep, and an error one line with its place?
+mistakes.py             what is wrong with a part of the file, in words?
 yaml.py                 what is YAML here, and where does each part of a file stand?
 schema.py               what do editors check a sweep.yaml with?
 classic.py              how is a classic JOBARRAY read?
 
 sweep.py                what may a sweep.yaml hold? what must its parts agree on?
 train.py                what may stand under `train`? (code, image, how processes start)
+channels.py             which data does a training find beside its dataset, and under which names?
+by_region.py            how is something written that differs by Region?
 where.py                what may stand under `where`? (platforms, Regions, instance types, ways of buying)
 resources.py            what may stand under `where.resources`, and which instance types have it?
 metrics.py              what may stand under `train.metrics`?

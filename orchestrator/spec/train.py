@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from orchestrator.errors import did_you_mean
+from orchestrator.spec.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.metrics import Metrics
 from orchestrator.spec.model import Model, Value, shown, wrong
@@ -152,6 +153,12 @@ class Train(Model):
     metrics: Metrics = Field(
         default={}, description="names, as the script reports them; or name → regex over the log, with one group"
     )
+    data_channel: ChannelName = Field(
+        default=DATA, description="the folder of the dataset in /opt/ml/input/data: train is $SM_CHANNEL_TRAIN"
+    )
+    channels: Channels = Field(
+        default={}, description="further folders there, the same for all tasks: name → S3 URI, or a URI for each Region"
+    )
     checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
     volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
     _wants_horovod: bool = PrivateAttr(default=False)
@@ -169,6 +176,28 @@ class Train(Model):
         if self.image is not None and self.framework is not None:
             raise wrong("image and framework exclude each other", hint="keep one of them", at=("framework",))
         return self
+
+    @model_validator(mode="after")
+    def _channels_are_distinct(self) -> Train:
+        for name in self.channels:
+            other = self.data_channel if name == self.data_channel else find_clash(name, self.all_channels)
+            if other:
+                raise wrong(f"the channels {name} and {other} have one variable", at=("channels", name))
+        return self
+
+    @property
+    def names_channels(self) -> bool:
+        """True unless the dataset is all that a training reads, under the name that it always has."""
+        return bool(self.channels) or self.data_channel != DATA
+
+    def lacks_in(self, region: str) -> str:
+        """Return in words which fixed channel has no data in a Region; nothing if all have."""
+        return lacks(self.channels, region)
+
+    @property
+    def all_channels(self) -> tuple[str, ...]:
+        """The names of all channels, the dataset's first."""
+        return (self.data_channel, *self.channels)
 
     @model_validator(mode="after")
     def _processes_can_start(self) -> Train:

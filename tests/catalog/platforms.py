@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.spec.model import Model
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 class _NothingElse:
     """What the catalog does not ask."""
 
+    asks = Model
+
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         pass
 
@@ -25,6 +28,11 @@ class _NothingElse:
 
     def cautions(self, sweep: Any) -> tuple[str, ...]:  # noqa: ARG002
         return ()
+
+    def excludes(self, sweep: Any, lane: Lane) -> str:
+        """Return why a sweep cannot run there: in Regions that its own table says."""
+        regions = sweep.platforms.get(lane.platform, {}).get("not_in", ())
+        return f"nothing runs in {lane.region}" if lane.region in regions else ""
 
     def stage(self, staging: Any, clients: Any) -> Any:
         raise NotImplementedError

@@ -135,9 +135,8 @@ def test_the_join_finds_what_a_loop_would_find(
         WANTED.create(connection)
         for name, filled in TABLES.items():
             _insert(connection, filled, world[name])
-        gather_lanes(
-            connection, where, Platforms({"sagemaker": Managed()}), [TrainingPlan(**row) for row in world["plans"]]
-        )
+        plans = [TrainingPlan(**row) for row in world["plans"]]
+        gather_lanes(connection, where, Platforms({"sagemaker": Managed()}), plans, lambda _: "")
         found = in_order(candidates(connection, may_move=may_move), list(DATASETS)).astype(object)
     if not may_move:
         world = world | {"tiers": []}

@@ -54,6 +54,27 @@ def test_a_market_holds_each_newest_dataset_at_every_lane_beside_a_replica_of_it
     ]
 
 
+def test_a_lane_where_the_trainings_cannot_run_is_left_out_and_the_plan_says_why(shared: Catalog) -> None:
+    asked = sweep().model_copy(update={"platforms": {"sagemaker": {"not_in": ["eu-central-1", "sa-east-1"]}}})
+    market = shared.survey(asked)
+    assert not any("eu-central-1" in lane for lane in lanes(market))
+    assert market.cautions == ("left out: nothing runs in eu-central-1",)
+
+
+def test_a_dataset_that_lies_only_where_the_trainings_cannot_run_says_so(shared: Catalog) -> None:
+    asked = sweep().model_copy(update={"platforms": {"sagemaker": {"not_in": ["us-west-2"]}}})
+    said = r"dataset coast@v1 lies in us-west-2, where it cannot be trained: nothing runs in us-west-2"
+    with pytest.raises(InfeasibleError, match=said):
+        shared.survey(asked)
+
+
+def test_a_type_on_which_the_trainings_can_run_nowhere_is_refused_with_the_reason(shared: Catalog) -> None:
+    regions = ["eu-central-1", "us-east-1", "us-west-2", "eu-west-1", "ap-northeast-1"]
+    asked = sweep().model_copy(update={"platforms": {"sagemaker": {"not_in": regions}}})
+    with pytest.raises(InfeasibleError, match="nothing runs in "):
+        shared.survey(asked)
+
+
 def test_a_candidate_has_the_newest_price_and_quota_and_the_replica_of_its_region(shared: Catalog) -> None:
     rows = shared.survey(sweep(campaigns=["alps"])).candidates.astype(object).to_dict("records")
     nothing = {"from_region": None, "transfer_usd_per_gb": None}

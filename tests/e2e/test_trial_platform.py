@@ -203,7 +203,7 @@ def test_a_sweep_goes_from_its_catalog_to_its_bill(sweep: Shell, name: str) -> N
 def test_what_the_platform_cannot_do_is_told_where_it_stands(sweep: Shell) -> None:
     file = sweep.folder / "sweep.yaml"
     file.write_text(file.read_text().replace("nice: 3", "nise: 3"))
-    with pytest.raises(SpecError, match=r":9:21: unknown key 'nise' \(there is only nice\)$"):
+    with pytest.raises(SpecError, match=r":9:21: unknown key 'nise' \(did you mean 'nice'\?\)$"):
         read_sweep(file, Settings())
 
 

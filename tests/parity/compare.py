@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.wire.task import Purchase
 from tests.parity import ours
-from tests.parity.cases import CASES, HERE, MAX_RUNTIME_S, MAX_WAIT_S, NAME, POINT, REGION, ROLE, RUN
+from tests.parity.case import DATA, HERE, MAX_RUNTIME_S, MAX_WAIT_S, NAME, POINT, REGION, ROLE, RUN
+from tests.parity.cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.parity.cases import Case
+    from tests.parity.case import Case
 
 ESTIMATORS = Path(__file__).with_name("estimators.py")
 ABSENT = "-"
@@ -132,7 +133,7 @@ def _training(case: Case) -> dict[str, Any]:
         **({"use_spot_instances": True, "max_wait": MAX_WAIT_S} if case.purchase is Purchase.SPOT else {}),
         **case.arguments,
     }
-    inputs = {"training": ours.DATA}
+    inputs = case.inputs or {"training": {"s3_data": DATA}}
     return {"region": REGION, "estimator": case.estimator, "name": NAME, "inputs": inputs, "arguments": arguments}
 
 
@@ -165,7 +166,9 @@ def _fields(body: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from _fields(value, f"{path}.{name}" if path else name)
     elif isinstance(body, list) and body:
         for number, value in enumerate(body):
-            if "Key" in value:
+            if not isinstance(value, dict):
+                yield f"{path}.{number}", json.dumps(value)
+            elif "Key" in value:
                 yield f"{path}.{value['Key']}", json.dumps(value["Value"])
             else:
                 yield from _fields(value, f"{path}.{value.get('ChannelName', value.get('Name', number))}")

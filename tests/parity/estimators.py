@@ -18,6 +18,7 @@ logging.disable(logging.CRITICAL)
 import boto3  # noqa: E402
 import jsonschema  # noqa: E402
 from sagemaker import image_uris  # noqa: E402
+from sagemaker.inputs import ShuffleConfig, TrainingInput  # noqa: E402
 from sagemaker.pytorch import PyTorch  # noqa: E402
 from sagemaker.session import Session  # noqa: E402
 from sagemaker.tensorflow import TensorFlow  # noqa: E402
@@ -36,13 +37,20 @@ class Recorder:
         return {"TrainingJobArn": "arn:aws:sagemaker:::training-job/recorded"}
 
 
+def channel(**arguments: Any) -> TrainingInput:
+    if "shuffle_config" in arguments:
+        arguments["shuffle_config"] = ShuffleConfig(arguments["shuffle_config"])
+    return TrainingInput(**arguments)
+
+
 def sent(training: dict[str, Any]) -> dict[str, Any]:
     client = Recorder()
     account = boto3.Session("AKIA", "secret", region_name=training["region"])
     session = Session(account, sagemaker_client=client, sagemaker_config=NO_TELEMETRY)
     try:
         estimator = ESTIMATORS[training["estimator"]](**training["arguments"], sagemaker_session=session)
-        estimator.fit(training["inputs"], wait=False, job_name=training["name"])
+        inputs = {name: channel(**arguments) for name, arguments in training["inputs"].items()}
+        estimator.fit(inputs, wait=False, job_name=training["name"])
     except ValueError as error:
         return {"refused": " ".join(str(error).split())}
     return {"request": client.request}

@@ -15,14 +15,12 @@ from orchestrator.platforms.sagemaker.request import make_request
 from orchestrator.platforms.sagemaker.stage import make_template
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
-from tests.parity.cases import DIGEST, HERE, MAX_RUNTIME_S, MAX_WAIT_S, PLAN, POINT, REGION, ROLE, RUN
+from tests.parity.case import DATA, DIGEST, HERE, MAX_RUNTIME_S, MAX_WAIT_S, PLAN, POINT, REGION, ROLE, RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.parity.cases import Case
-
-DATA = f"{HERE}/paris/v1/"
+    from tests.parity.case import Case
 
 
 class Refused(Exception):
@@ -38,6 +36,7 @@ def sent(case: Case, images: dict[str, str]) -> dict[str, Any]:
         "space": {name: [value] for name, value in POINT.items()},
         "where": {"instance_types": [case.instance_type], "purchases": [case.purchase.value]},
         "runtime": 0.5,
+        **case.sweep,
     }
     try:
         sweep = Sweep.model_validate(body)

@@ -12,7 +12,7 @@ from tests.parity.cases import CASES
 from tests.parity.compare import DIFFERENCES, Answers, Row, answers, compared
 
 if TYPE_CHECKING:
-    from tests.parity.cases import Case
+    from tests.parity.case import Case
 
 pytestmark = pytest.mark.skipif(
     not sdk.installed(), reason="the SageMaker SDK is not installed ('make parity' does it)"

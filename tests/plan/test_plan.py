@@ -44,6 +44,22 @@ def test_every_task_knows_its_dataset_point_and_place(plan: Plan) -> None:
     assert [task.number for task in tasks] == list(range(8))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"train__data_channel": "train"},
+        {"train__channels": {"validation": "s3://team/v/"}},
+        {"train__channels": {"validation": {"us-east-1": "s3://team/v/"}}},
+        {"train__environment": {"MODE": "fast"}},
+        {"platforms": {"sagemaker": {"channels": {"training": {"distribution": "ShardedByS3Key"}}}}},
+    ],
+)
+def test_all_else_that_changes_what_is_trained_is_part_of_the_key(changes: dict[str, Any]) -> None:
+    market = make_market(candidate())
+    plain, asked = (solve(make_sweep(**what), market).task(0, code="c0de").key for what in ({}, changes))
+    assert plain != asked
+
+
 def test_there_is_no_task_beyond_the_last(plan: Plan) -> None:
     with pytest.raises(IndexError, match="task 8 of 8"):
         plan.task(8, code="")

@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.planner.solve import solve
 from orchestrator.rules import read_sweep as read
-from orchestrator.spec.schema import schema
+from orchestrator.rules import schema
 from tests.fixtures.sweeps import candidate, make_market
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ TOOLKIT = ROOT / ".toolkit"
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 HELPERS = (ROOT / "docs" / "training-helpers.md").read_text(encoding="utf-8")
+SAGEMAKER = (ROOT / "docs" / "sagemaker.md").read_text(encoding="utf-8")
 HANDBOOK = (ROOT / "docs" / "sweep-file.md").read_text(encoding="utf-8")
 
 
@@ -31,7 +32,11 @@ def test_an_example_is_a_sweep(path: Path) -> None:
     assert len(read(path).points) >= 4
 
 
-PARTS = [part for page in (HANDBOOK, TRAINING, HELPERS) for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+PARTS = [
+    part
+    for page in (HANDBOOK, SAGEMAKER, TRAINING, HELPERS)
+    for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+]
 
 
 @pytest.mark.parametrize("text", PARTS)
@@ -89,7 +94,7 @@ def keys() -> Iterator[str]:
 
 
 def test_the_handbook_tells_of_every_key() -> None:
-    assert [key for key in keys() if f"`{key}`" not in HANDBOOK] == []
+    assert [key for key in keys() if f"`{key}`" not in HANDBOOK + SAGEMAKER] == []
 
 
 def test_the_example_s_training_learns_from_the_local_cloud_s_campaigns(tmp_path: Path) -> None:

@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.spec.schema import schema
 from tests.fixtures.sweeps import sweep_body
+
+WHOLE = schema({"sagemaker": SageMakerPlanning.asks})
 
 
 @pytest.fixture(scope="module")
 def validator() -> Draft202012Validator:
-    Draft202012Validator.check_schema(schema())
-    return Draft202012Validator(schema())
+    Draft202012Validator.check_schema(WHOLE)
+    return Draft202012Validator(WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +30,9 @@ def validator() -> Draft202012Validator:
         {"data": {"recorded_from": "2026-01-01"}},
         {"space": {"a": "bool", "b": {"range": [1, 9], "step": 2}, "c": {"zip": {"d": [1], "e": ["x"]}}}},
         {"where": {"resources": {"gpus": 4, "gpu_memory": "16GB", "gpu": ["A10G"], "efa": True}, "platforms": ["ec2"]}},
-        {"platforms": {"sagemaker": {"warm_pool": "30m"}}},
+        {"platforms": {"another": {"warm_pool": "30m"}}},
+        {"platforms": {"sagemaker": {"channels": {"training": {"input_mode": "FastFile"}}}}},
+        {"train__channels": {"a": "s3://team/a", "b": {"eu-west-1": "s3://team/b"}}},
         {"space": {"a": {"linear": [0, 1], "num": 3}, "b": {"log": [1e-3, 1], "num": 3}}},
     ],
 )
@@ -50,6 +55,9 @@ def test_a_good_file_is_valid(validator: Draft202012Validator, changes: dict[str
         {"where__named_types": []},
         {"train__instances": [0]},
         {"platforms": {"sagemaker": 3}},
+        {"platforms": {"sagemaker": {"warm_pool": "30m"}}},
+        {"platforms": {"sagemaker": {"channels": {"training": {"input_mode": "Slow"}}}}},
+        {"train__channels": {"a": 3}},
     ],
 )
 def test_a_wrong_file_is_not(validator: Draft202012Validator, changes: dict[str, Any]) -> None:
@@ -57,7 +65,7 @@ def test_a_wrong_file_is_not(validator: Draft202012Validator, changes: dict[str,
 
 
 def test_every_key_is_described() -> None:
-    definitions = schema()["$defs"] | {"Sweep": schema()}
+    definitions = WHOLE["$defs"] | {"Sweep": WHOLE}
     bare = [
         f"{name}.{key}"
         for name, definition in definitions.items()

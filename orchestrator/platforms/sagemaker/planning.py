@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, did_you_mean
-from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.sagemaker.asked.table import KEY, Asked, check_asked
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.limits import check_limits
 from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.base import Staging
+    from orchestrator.platforms.base import Complaint, Staging
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.template import Template
 
-KEY = "sagemaker"
-"""The name of this platform, in lanes and in the sweep file."""
 SETTINGS = ("role",)
 
 
@@ -33,6 +31,7 @@ class SageMakerPlanning:
     Its table of the settings may hold a `role`: the ARN of the role that trainings run with, for this platform alone.
     """
 
+    asks = Asked
     proxies = ("ec2",)
 
     def __init__(self, settings: Mapping[str, object]) -> None:
@@ -41,8 +40,7 @@ class SageMakerPlanning:
     def check(self, sweep: Sweep) -> Iterator[Complaint]:
         yield from check_limits(sweep)
         yield from check_parallel(sweep.train, types_of_ours(sweep))
-        for name in sweep.platforms.get(KEY, {}):
-            yield Complaint(f"unknown key {name!r}", f"nothing stands under platforms.{KEY}", ("platforms", KEY, name))
+        yield from check_asked(sweep)
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
         return cautions(sweep.train, types_of_ours(sweep).values())
@@ -54,6 +52,9 @@ class SageMakerPlanning:
         known = shape(name)
         if lane.purchase is Purchase.COMMITTED and known is not None and known.kind == "cpu":
             return f"AWS sells no training plans for {name}: they are for instances with accelerators"
+        return ""
+
+    def excludes(self, sweep: Sweep, lane: Lane) -> str:  # noqa: ARG002 (nothing that a sweep asks for is by lane)
         return ""
 
     def proxy(self, lane: Lane) -> Lane | None:

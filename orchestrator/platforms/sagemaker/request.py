@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 HASH_TAG = "sweep:request-hash"
 """The tag that carries a request's hash."""
 _ACCELERATED = ("ml.g", "ml.inf", "ml.p", "ml.trn")
+_DATASET = {
+    "ChannelName": "training",
+    "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3DataDistributionType": "FullyReplicated"}},
+}
+"""The dataset's channel in templates of an older writer, which knew no other."""
 _PENDING_BOUNDS = (1_800, 2_419_200)
 """The least and the most seconds that SageMaker may be asked to wait for a machine, of an accelerated type only."""
 
@@ -35,7 +40,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         "TrainingJobName": name,
         "AlgorithmSpecification": _algorithm(template, place),
         "HyperParameters": _hyperparameters(template, task, place, name),
-        "InputDataConfig": [_channel(place.s3_uri)],
+        "InputDataConfig": _channels(template, place.s3_uri),
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
         "ResourceConfig": {**request["ResourceConfig"], **_resources(place)},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
@@ -91,9 +96,11 @@ def _hyperparameters(template: Template, task: Task, place: Place, name: str) ->
     }
 
 
-def _channel(s3_uri: str) -> dict[str, Any]:
-    source = {"S3DataType": "S3Prefix", "S3Uri": s3_uri, "S3DataDistributionType": "FullyReplicated"}
-    return {"ChannelName": "training", "DataSource": {"S3DataSource": source}}
+def _channels(template: Template, s3_uri: str) -> list[dict[str, Any]]:
+    """Return the template's channels, the first of them with the place's dataset."""
+    dataset, *fixed = template.body.get("channels", [_DATASET])
+    source = {**dataset["DataSource"]["S3DataSource"], "S3Uri": s3_uri}
+    return [{**dataset, "DataSource": {"S3DataSource": source}}, *fixed]
 
 
 def _stopping(task: Task, place: Place, max_runtime_s: int) -> dict[str, int]:

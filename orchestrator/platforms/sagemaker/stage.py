@@ -6,6 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import SettingsError, SpecError
+from orchestrator.platforms.sagemaker.asked.channels import look_for_data, make_channels
+from orchestrator.platforms.sagemaker.asked.table import asked
 from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode
@@ -22,9 +24,12 @@ if TYPE_CHECKING:
 def stage(staging: Staging, clients: Clients) -> Template:
     """Return the Region's template, with our own images by their digests.
 
-    Raise SettingsError when trainings have no role, NotFound when an image is not in the Region.
+    Raise SettingsError when trainings have no role, NotFound when an image or a fixed channel's data is not in the
+    Region.
     """
-    return pin_images(make_template(staging), clients)
+    template = make_template(staging)
+    look_for_data(template.body["channels"], staging.region, clients)
+    return pin_images(template, clients)
 
 
 def make_template(staging: Staging) -> Template:
@@ -48,6 +53,7 @@ def make_template(staging: Staging) -> Template:
         body={
             "request": _request(train, image, staging.role),
             "hyperparameters": _hyperparameters(train, staging.source, region),
+            "channels": make_channels(train, asked(staging.sweep).channels, region),
             "images": {kind: uri for kind, uri in by_type.items() if uri != image},
         },
         output=staging.output,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, SpecError, UsageError
+from orchestrator.platforms.refusals import find_refusal
 from orchestrator.platforms.registry import is_ours
 from orchestrator.runs.sending.templates import make_template
 from orchestrator.runs.written.submission import everything
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 def check_plan(plan: Plan, planning: Callable[[str], Planning]) -> None:
     """Refuse a plan that one of its platforms cannot run, without asking AWS.
 
-    Raise UsageError for a platform that is not installed, and for a lane that its platform does not have. Raise
+    Raise UsageError for a platform that is not installed, and for a lane where the sweep's trainings cannot run. Raise
     SpecError for what a platform cannot do of the sweep.
     """
     for platform in sorted({platform for platform, _ in plan.sites}):
         for complaint in planning(platform).check(plan.sweep):
             raise SpecError(complaint.message, where=".".join(map(str, complaint.at)), hint=complaint.hint)
     for lane in sorted({place.lane for share in plan.shares for place in share.places}):
-        why = planning(lane.platform).refuses(lane)
+        why = find_refusal(planning(lane.platform), lane, plan.sweep)
         if why:
             raise UsageError(why, where=str(lane), hint="leave it out of the sweep's `where`, and plan again")
 

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, did_you_mean
 from orchestrator.platforms.base import Complaint
+from orchestrator.spec.mistakes import find_mistakes
+from orchestrator.spec.model import Model
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template
+from pydantic import Field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,12 +24,19 @@ CORES = {"trial.small": 1, "trial.large": 2}
 """The instance types, and the cores of each. All of a Region together have one quota, which counts cores."""
 
 
+class Asks(Model):
+    """What a sweep may say that only this platform can do."""
+
+    nice: int = Field(default=0, ge=0, le=19, description="how far processes stand back for others")
+
+
 class TrialPlanning:
     """Plans trainings on this machine: see `platforms.base.Planning` for what each method promises.
 
     Its table of the settings may hold `nice`, which sweeps may change: how far processes stand back for others.
     """
 
+    asks = Asks
     proxies = ()
 
     def __init__(self, settings: Mapping[str, object]) -> None:
@@ -53,12 +63,11 @@ class TrialPlanning:
             )
         if sweep.train.checkpoints:
             yield Complaint("the trial platform keeps no checkpoints", "leave them out", ("train", "checkpoints"))
-        for name, value in sweep.platforms.get("trial", {}).items():
-            at = ("platforms", "trial", name)
-            if name != "nice":
-                yield Complaint(f"unknown key {name!r}", "there is only nice", at)
-            elif not _is_nice(value):
-                yield Complaint(f"{value!r} is no number from 0 to 19", "write `nice: 10`", at)
+        if sweep.train.channels or sweep.train.data_channel != "training":
+            at = "channels" if sweep.train.channels else "data_channel"
+            yield Complaint("the trial platform has the channel `training` alone", "leave it out", ("train", at))
+        for mistake in find_mistakes(Asks, sweep.platforms.get("trial", {}), ("platforms", "trial")):
+            yield Complaint(mistake.message, mistake.hint, mistake.at)
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
         return ("the trial platform has no images: trainings run under its own Python",)
@@ -67,6 +76,9 @@ class TrialPlanning:
         if lane.instance_type not in CORES:
             return f"the trial platform has no type {lane.instance_type}: it has {' and '.join(CORES)}"
         return "the trial platform sells no reservations" if lane.purchase is Purchase.COMMITTED else ""
+
+    def excludes(self, sweep: Sweep, lane: Lane) -> str:
+        return ""
 
     def proxy(self, lane: Lane) -> Lane | None:
         return None

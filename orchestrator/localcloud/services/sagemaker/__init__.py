@@ -14,6 +14,7 @@ requirements.py       how is a training's requirements.txt installed?
 host.py               where are a host's folders?
 container.py          what does SageMaker put into these folders?
 checkpoints.py        how are checkpoints kept alike in S3 and on a host?
+channel_data.py       which objects does a channel mean?
 s3_files.py           how do S3's objects become files, and files an object?
 metrics.py            which metrics are in a log?
 failure.py            why did a training fail?

@@ -6,8 +6,9 @@ import json
 import socket
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.services.sagemaker.channel_data import find_files
 from orchestrator.localcloud.services.sagemaker.host import Host
-from orchestrator.localcloud.services.sagemaker.s3_files import Uri, download, unpack
+from orchestrator.localcloud.services.sagemaker.s3_files import Uri, unpack, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def fill_folders(host: Host, request: dict[str, Any], objects: Objects) -> None:
     for channel in request.get("InputDataConfig", ()):
         source = channel["DataSource"]["S3DataSource"]
         folder = host.base / "input" / "data" / channel["ChannelName"]
-        download(objects, Uri.parse(source["S3Uri"]), folder, _objects_of(host, source))
+        write_files(objects, find_files(source, objects, _objects_of(host, source)), folder)
 
 
 def unpack_code(host: Host, objects: Objects) -> None:

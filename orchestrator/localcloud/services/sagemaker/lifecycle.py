@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.services.sagemaker import capacity
+from orchestrator.localcloud.services.sagemaker.channel_data import BadManifest
 from orchestrator.localcloud.services.sagemaker.execution import Execution
 from orchestrator.localcloud.services.sagemaker.metrics import read_metrics
 from orchestrator.localcloud.services.sagemaker.starter import CannotStart
@@ -248,6 +249,8 @@ class Lifecycle:
                 step()
             except CannotStart as reason:
                 self._end(training, "Failed", "Failed", f"AlgorithmError: {reason}, exit code: 1")
+            except BadManifest as reason:
+                self._end(training, "Failed", "Failed", f"ClientError: Data download failed: {reason}")
             except Exception as error:
                 log.exception("training %s broke", training.name)
                 self._end(training, "Failed", "Failed", f"InternalServerError: {error}")

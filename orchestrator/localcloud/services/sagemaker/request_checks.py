@@ -29,8 +29,13 @@ def check_request(request: dict[str, Any], region: str, objects: Objects) -> Non
     _check_algorithm(request["AlgorithmSpecification"])
     _check_instances(request["ResourceConfig"])
     _check_times(request)
-    for channel in request.get("InputDataConfig", ()):
-        _check_channel(channel, request["RoleArn"], region, objects)
+    channels = request.get("InputDataConfig", [])
+    names = [channel["ChannelName"] for channel in channels]
+    if len(set(names)) < len(names):
+        raise validation_error(f"Channel names must be unique, but found: {', '.join(names)}")
+    for channel in channels:
+        _check_mode(channel, request["AlgorithmSpecification"]["TrainingInputMode"])
+        _check_data(channel, request["RoleArn"], region, objects)
     _check_output(request["OutputDataConfig"]["S3OutputPath"], region, objects)
 
 
@@ -74,12 +79,26 @@ def _check_times(request: dict[str, Any]) -> None:
         )
 
 
-def _check_channel(channel: dict[str, Any], role: str, region: str, objects: Objects) -> None:
+def _check_mode(channel: dict[str, Any], usual: str) -> None:
+    """Raise the refusal of a channel that the local cloud cannot play, or that does not fit its input mode."""
     source = channel["DataSource"].get("S3DataSource")
-    if source is None or source.get("S3DataType") != "S3Prefix":
+    if source is None:
+        raise AwsError("UnsupportedOperation", "CreateTrainingJob: the local cloud reads channels from S3 only")
+    mode = channel.get("InputMode", usual)
+    if source["S3DataType"] == "AugmentedManifestFile" and mode != "Pipe":
+        raise validation_error("AugmentedManifestFile can only be used with the input mode Pipe.")
+    if mode == "Pipe" or source["S3DataType"] not in ("S3Prefix", "ManifestFile"):
         raise AwsError(
-            "UnsupportedOperation", "CreateTrainingJob: the local cloud reads channels of S3DataType S3Prefix only"
+            "UnsupportedOperation",
+            "CreateTrainingJob: the local cloud reads channels of S3Prefix and ManifestFile, by File and FastFile",
         )
+    for name in ("CompressionType", "RecordWrapperType"):
+        if channel.get(name, "None") != "None":
+            raise validation_error(f"{name} can only be used with the input mode Pipe.")
+
+
+def _check_data(channel: dict[str, Any], role: str, region: str, objects: Objects) -> None:
+    source = channel["DataSource"]["S3DataSource"]
     uri = Uri.parse(source["S3Uri"])
     where = objects.region(uri.bucket)
     if where is None or where != region or not objects.keys(uri.bucket, uri.key):

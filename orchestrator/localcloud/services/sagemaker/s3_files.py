@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from orchestrator.localcloud.services.moto_backends import Objects
@@ -34,15 +34,20 @@ class Uri:
         return f"s3://{self.bucket}/{self.key}"
 
 
-def download(objects: Objects, source: Uri, folder: Path, part: slice = slice(None)) -> None:
-    """Write all objects under a prefix, or a part of them, as files of a folder."""
+def download(objects: Objects, source: Uri, folder: Path) -> None:
+    """Write all objects under a prefix as files of a folder."""
+    files = {below(key, source.key): Uri(source.bucket, key) for key in objects.keys(source.bucket, source.key)}
+    write_files(objects, {name: uri for name, uri in files.items() if name and not uri.key.endswith("/")}, folder)
+
+
+def write_files(objects: Objects, files: Mapping[str, Uri], folder: Path) -> None:
+    """Write objects as files of a folder, each at its path there, and none outside it."""
     folder.mkdir(parents=True, exist_ok=True)
-    for key in objects.keys(source.bucket, source.key)[part]:
-        name = _below(key, source.key)
+    for name, uri in files.items():
         file = folder / name
-        if name and not key.endswith("/") and file.resolve().is_relative_to(folder.resolve()):
+        if file.resolve().is_relative_to(folder.resolve()):
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(objects.read(source.bucket, key))
+            file.write_bytes(objects.read(uri.bucket, uri.key))
 
 
 def unpack(archive: bytes, folder: Path) -> None:
@@ -66,7 +71,7 @@ def pack(folders: Iterable[Path]) -> bytes | None:
     return None if empty else buffer.getvalue()
 
 
-def _below(key: str, prefix: str) -> str:
+def below(key: str, prefix: str) -> str:
     """Return the path of an object in the folder that a prefix becomes.
 
     `data/a/file` is `file` for `data/a` and for `data/a/`, and for a prefix that ends in its name, such as `data/a/fi`.

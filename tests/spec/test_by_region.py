@@ -1,0 +1,50 @@
+"""What differs by Region is one text with {region} in it, or a text for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from orchestrator.spec.by_region import S3ByRegion, in_region
+
+
+class Part(BaseModel):
+    data: S3ByRegion
+
+
+@pytest.mark.parametrize(
+    ("given", "there", "elsewhere"),
+    [
+        ("s3://team-{region}/a/{region}/", "s3://team-eu-west-1/a/eu-west-1/", "s3://team-us-east-1/a/us-east-1/"),
+        ("s3://everywhere/a", "s3://everywhere/a", "s3://everywhere/a"),
+        ({"eu-west-1": "s3://here/a"}, "s3://here/a", ""),
+        ({"eu-west-1": "s3://team-{region}"}, "s3://team-eu-west-1", ""),
+    ],
+)
+def test_a_region_has_its_own_text(given: Any, there: str, elsewhere: str) -> None:
+    data = Part(data=given).data
+    assert (in_region(data, "eu-west-1"), in_region(data, "us-east-1")) == (there, elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "at"),
+    [
+        (3, "expected text, got 3", ()),
+        ({}, "for no Region at all", ()),
+        ({"eu-west-1": ["x"]}, "expected text, got a list", ("eu-west-1",)),
+        ({"europe": "s3://here/a"}, "'europe' is no Region", ("europe",)),
+        ("s3://team-{reigon}/", "{reigon} has no meaning here", ()),
+        ("team/a", "not an S3 URI: 'team/a'", ()),
+        ("s3:///a", "not an S3 URI", ()),
+        (f"s3://team/{'x' * 1024}", "not an S3 URI", ()),
+        ({"eu-west-1": "https://team/a"}, "not an S3 URI", ("eu-west-1",)),
+    ],
+)
+def test_anything_else_is_one_clear_line_with_its_place(given: Any, said: str, at: tuple[str, ...]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Part(data=given)
+    (error,) = caught.value.errors()
+    assert said in error["msg"]
+    assert error["ctx"]["at"] == at
