@@ -145,7 +145,7 @@ class Orchestrator:
 
         Refused if the plan is stale: then nothing is written.
         """
-        package = _packed(plan)
+        package = self._pack(plan)
         wanted = self._anchor(plan, package, name)
         if package:
             check(wanted, self.cloud)
@@ -189,7 +189,7 @@ class Orchestrator:
 
     def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
         """Return what `submit` would send to AWS: the dry run."""
-        package = _packed(plan)
+        package = self._pack(plan)
         if package is None:
             raise _no_source(plan)
         return requests(self._anchor(plan, package, name), package, self.cloud)
@@ -233,6 +233,14 @@ class Orchestrator:
                 self.ledger.remember(anchor, self.cloud.account)
         return self.ledger.names()
 
+    def _pack(self, plan: Plan) -> Package | None:
+        """Return the sources as they are now; None when their folder is not here, as for a run resumed elsewhere."""
+        folder = plan.source_folder
+        if not folder.is_dir():
+            return None
+        starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)
+        return pack(folder, plan.sweep.train.entry_point, starter=starter)
+
     def _run(self, anchor: Anchor) -> Run:
         return Run(anchor, self.ledger, lambda: self.cloud)
 
@@ -240,12 +248,6 @@ class Orchestrator:
         code = package.digest if package else ""
         run = anchors.run_name(plan.id if name is None else name)
         return Anchor(run, plan, code, self.settings.owner, time.time())
-
-
-def _packed(plan: Plan) -> Package | None:
-    """Return the sources as they are now; None when their folder is not here, as when a run is resumed elsewhere."""
-    folder = plan.source_folder
-    return pack(folder, plan.sweep.train.entry_point) if folder.is_dir() else None
 
 
 def _lines(classic: Path | None) -> list[ClassicLine] | None:

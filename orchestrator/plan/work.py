@@ -26,5 +26,10 @@ def _further(sweep: Sweep) -> dict[str, Any]:
     """
     train = sweep.train
     channels = {"dataset": train.data_channel, "fixed": train.channels} if train.names_channels else {}
-    asked = {"channels": channels, "environment": train.environment, "platforms": sweep.platforms}
+    asked = {
+        "arguments": train.arguments.model_dump(exclude_defaults=True),
+        "channels": channels,
+        "environment": train.environment,
+        "platforms": sweep.platforms,
+    }
     return {name: value for name, value in asked.items() if value}

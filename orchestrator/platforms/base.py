@@ -43,6 +43,8 @@ class Request:
     training only if its tag is the same."""
     operation: str = "Request"
     """AWS's name for what the body asks for, such as `CreateTrainingJob`: the dry run shows the body under it."""
+    started_by: str = ""
+    """Who starts the training's processes, in words, for the dry run; empty where there is nothing to tell."""
 
 
 class Runner(Protocol):
@@ -186,6 +188,10 @@ class Planning(Protocol):
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
         """Return what a plan should warn of, a line each: what starts, but perhaps not as it was meant to."""
+        ...
+
+    def needs_starter(self, sweep: Sweep) -> bool:
+        """Return whether our starter (`training/start.py`) starts the trainings: it is packed with the sources then."""
         ...
 
     def refuses(self, lane: Lane) -> str:

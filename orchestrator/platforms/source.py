@@ -43,14 +43,20 @@ SECRETS = (
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
 """Patterns of file names that hold keys more often than code."""
-HELPERS = (
-    Path("orchestrator", "__init__.py"),
-    *(
-        Path("orchestrator", "training", f"{name}.py")
-        for name in ("__init__", "checkpoint", "notice", "process", "report")
-    ),
-)
+_FOR_SCRIPTS = ("__init__", "checkpoint", "notice", "process", "report")
+_FOR_STARTER = (
+    "__init__", "command", "launch", "machine", "meeting", "process", "ranks", "start", "variables", "words",
+)  # fmt: skip
+
+
+def _ours(names: Iterable[str]) -> tuple[Path, ...]:
+    return (Path("orchestrator", "__init__.py"), *(Path("orchestrator", "training", f"{name}.py") for name in names))
+
+
+HELPERS = _ours(_FOR_SCRIPTS)
 """The files of ours that a training script may import: they need nothing but Python."""
+STARTER = _ours(_FOR_STARTER)
+"""The files of ours that start a training where AWS's toolkit cannot: they need nothing but Python."""
 _OURS = Path(__file__).parents[2]
 _IMPORTS_US = re.compile(rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[^#\n]*,[ \t]*)?)orchestrator\b", re.MULTILINE)
 
@@ -67,11 +73,11 @@ class Package:
     """The names of the files in it, for people to look at."""
 
 
-def pack(folder: Path, entry_point: str | None = None) -> Package:
+def pack(folder: Path, entry_point: str | None = None, *, starter: bool = False) -> Package:
     """Return the folder as an archive, without times, owners and what is ignored.
 
-    Code that imports us takes our helpers along. Raise SpecError when the folder cannot be read, when it lacks the
-    entry point, or when it holds what looks like a secret.
+    Code that imports us takes our helpers along, and `starter` our starter. Raise SpecError when the folder cannot be
+    read, when it lacks the entry point, or when it holds what looks like a secret.
     """
     if not folder.is_dir():
         raise SpecError(
@@ -85,7 +91,7 @@ def pack(folder: Path, entry_point: str | None = None) -> Package:
             where=str(folder),
             hint=did_you_mean(entry_point, [name for name in names if name.endswith((".py", ".sh"))]),
         )
-    helpers = HELPERS if _imports_ours(folder, files) else ()
+    helpers = _helpers(folder, files, starter=starter)
     archive = _tar([*((folder, path) for path in files), *((_OURS, path) for path in helpers)])
     names += tuple(path.as_posix() for path in helpers)
     return Package(digest(archive, 32), gzip.compress(archive, compresslevel=6, mtime=0), names)
@@ -143,10 +149,22 @@ def _refuse_secret(folder: Path, path: Path) -> None:
         )
 
 
-def _imports_ours(folder: Path, files: Sequence[Path]) -> bool:
-    """Return whether some file imports `orchestrator`, and the folder has none of its own."""
+def _helpers(folder: Path, files: Sequence[Path], *, starter: bool) -> tuple[Path, ...]:
+    """Return the files of ours that the code takes along. A folder with an `orchestrator` of its own keeps its own."""
     if any(path.parts[0] in ("orchestrator", "orchestrator.py") for path in files):
-        return False
+        if starter:
+            raise SpecError(
+                "there is an `orchestrator` in the source folder, where sweep's starter belongs",
+                where=str(folder),
+                hint=f"rename it, or list it in {IGNORE_FILE}",
+            )
+        return ()
+    helpers = HELPERS if _imports_ours(folder, files) else ()
+    return tuple(dict.fromkeys((*helpers, *(STARTER if starter else ()))))
+
+
+def _imports_ours(folder: Path, files: Sequence[Path]) -> bool:
+    """Return whether some file imports `orchestrator`."""
     scripts = [folder / path for path in files if path.suffix == ".py" and (folder / path).is_file()]
     try:
         return any(_IMPORTS_US.search(script.read_bytes()) for script in scripts)

@@ -7,6 +7,7 @@ schema.py               what do editors check a sweep.yaml with?
 classic.py              how is a classic JOBARRAY read?
 
 sweep.py                what may a sweep.yaml hold? what must its parts agree on?
+arguments.py            what may stand under `train.arguments`? what may stand in braces?
 train.py                what may stand under `train`? (code, image, how processes start)
 channels.py             which data does a training find beside its dataset, and under which names?
 by_region.py            how is something written that differs by Region?

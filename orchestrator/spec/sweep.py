@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.errors import did_you_mean
+from orchestrator.spec.arguments import check_names, check_placeholders
 from orchestrator.spec.axes import Axis, Choice, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
@@ -189,6 +190,15 @@ class Sweep(Model):
             if name in self.train.hyperparameters:
                 raise wrong(f"parameter {name!r} is also in train.hyperparameters", hint="keep one", at=at)
             names.add(name)
+        return self
+
+    @model_validator(mode="after")
+    def _arguments_can_be_made(self) -> Sweep:
+        arguments, names = self.train.arguments, {one.name: one.at for one in self.parameters}
+        check_names(arguments.style, names.items())
+        at = ("train", "arguments", "positional")
+        words = (((*at, index), word) for index, word in enumerate(arguments.positional))
+        check_placeholders(words, list(names), self.train.all_channels)
         return self
 
     @model_validator(mode="after")

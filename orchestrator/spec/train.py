@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from orchestrator.errors import did_you_mean
+from orchestrator.spec.arguments import Arguments
 from orchestrator.spec.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.metrics import Metrics
@@ -83,7 +84,7 @@ def _inside_source(value: str) -> str:
     if not value or path.is_absolute() or ".." in path.parts or "\\" in value:
         raise wrong(f"not a path inside the source folder: {shown(value)}")
     if path.suffix not in (".py", ".sh"):
-        raise wrong(f"neither a .py nor a .sh file: {shown(value)}")
+        raise wrong(f"neither a .py nor a .sh file: {shown(value)}", hint="`command` starts anything else")
     return value
 
 
@@ -126,8 +127,9 @@ class Train(Model):
     """The code, the image it runs in, and how its processes start."""
 
     entry_point: Annotated[str, AfterValidator(_inside_source)] = Field(
-        description="the script, inside `source`; a .sh only with `parallel: single`"
+        description="the script, inside `source`: a .py or a .sh"
     )
+    arguments: Arguments = Arguments()
     source: Annotated[str, AfterValidator(_folder)] = Field(description="folder of the code, relative to this file")
     image: Annotated[str, AfterValidator(_image)] | None = Field(
         default=None, min_length=1, description="may contain {region} and {account}"
@@ -209,8 +211,6 @@ class Train(Model):
             )
         if self.parallel == "smddp" and self.processes_per_instance not in (None, AUTO):
             raise wrong("smddp is always one process a GPU", hint="leave the line out", at=("processes_per_instance",))
-        if self.parallel != "single" and self.entry_point.endswith(".sh"):
-            raise wrong(f"{self.parallel} starts Python scripts only", hint="name a .py file", at=("entry_point",))
         if self.parallel != "mpi" and self.mpi_options:
             raise wrong(
                 f"{self.parallel} does not use mpirun",

@@ -1,6 +1,8 @@
 """The processes of the local cloud, and the containers that AWS's real toolkit wants for a training's hosts.
 
 processes.py      how does a service start a process, signal it, and hear of its end?
+python_layer.py   what does a training's own `pip install` change?
+no_ssh.py         how does a training's own `mpirun` reach other hosts, which are all this machine?
 keeper.py         who owns all processes, so that none outlives the server?
 
 With `--toolkit` only:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from orchestrator.errors import InvalidRequest
+from orchestrator.training.words import option_name
 from orchestrator.wire.shapes import shape
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ _NEEDS_INSTANCE_TYPE = {"sagemaker_torch_distributed_enabled", "sagemaker_distri
 def encode(values: Mapping[str, Scalar | Any]) -> dict[str, str]:
     """Return every value as JSON, as the toolkit expects: text carries its own quotes."""
     return {name: json.dumps(value) for name, value in values.items()}
+
+
+def restyle(values: Mapping[str, Any], style: str) -> dict[str, Any]:
+    """Return parameters under the names of their options: AWS's toolkit makes an option of each name as it is."""
+    return {option_name(name, style): value for name, value in values.items()}
 
 
 def place_hyperparameters(shared: Mapping[str, str], instance_type: str) -> dict[str, str]:

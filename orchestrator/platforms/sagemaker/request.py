@@ -5,12 +5,17 @@ A dry run prints it, and a restarted launcher makes the very same one again.
 
 from __future__ import annotations
 
+import json
+import shlex
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.sagemaker.network import add_network_variables
-from orchestrator.platforms.sagemaker.parallel import encode, place_hyperparameters
+from orchestrator.platforms.sagemaker.parallel import encode, place_hyperparameters, restyle
+from orchestrator.training.machine import HOME, ORDER
+from orchestrator.training.words import DATA, Arguments, make_command
 from orchestrator.wire.names import digest, training_name
 from orchestrator.wire.task import Purchase
 
@@ -60,7 +65,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     }
     content = digest(body | {"Tags": tags})
     body["Tags"] = [{"Key": key, "Value": value} for key, value in {**tags, HASH_TAG: content}.items()]
-    return Request(place.lane, name, body, content, "CreateTrainingJob")
+    return Request(place.lane, name, body, content, "CreateTrainingJob", _starter(template, body))
 
 
 def _algorithm(template: Template, place: Place) -> dict[str, Any]:
@@ -88,19 +93,34 @@ def _resources(place: Place) -> dict[str, Any]:
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
     shared: dict[str, str] = template.body["hyperparameters"]
+    if "starter" in template.body:
+        return {**shared, **encode(task.point)}
     return {
         **shared,
         **place_hyperparameters(shared, place.lane.instance_type),
         **encode({"sagemaker_job_name": name}),
-        **encode(task.point),
+        **encode(restyle(task.point, template.body.get("style", ""))),
     }
 
 
+def _starter(template: Template, body: dict[str, Any]) -> str:
+    """Say who starts the processes, and, if it is our starter, why and with which command."""
+    if "starter" not in template.body:
+        return "AWS's toolkit in the image"
+    values = {name: json.loads(value) for name, value in body["HyperParameters"].items()}
+    order = values.pop(ORDER)
+    paths = [f"{HOME}/input/data/{channel['ChannelName']}" for channel in body["InputDataConfig"]]
+    folders = {DATA: paths[0], **{f"{DATA}:{PurePosixPath(path).name}": path for path in paths}}
+    words = make_command(order["command"], Arguments(**order.get("arguments", {})), values, folders)
+    return f"the starter, for {template.body['starter']}: {shlex.join(words)}"
+
+
 def _channels(template: Template, s3_uri: str) -> list[dict[str, Any]]:
-    """Return the template's channels, the first of them with the place's dataset."""
+    """Return the template's channels, the first of them with the place's dataset, and the code's if it has one."""
     dataset, *fixed = template.body.get("channels", [_DATASET])
     source = {**dataset["DataSource"]["S3DataSource"], "S3Uri": s3_uri}
-    return [{**dataset, "DataSource": {"S3DataSource": source}}, *fixed]
+    code = [template.body["code_channel"]] if "code_channel" in template.body else []
+    return [{**dataset, "DataSource": {"S3DataSource": source}}, *fixed, *code]
 
 
 def _stopping(task: Task, place: Place, max_runtime_s: int) -> dict[str, int]:

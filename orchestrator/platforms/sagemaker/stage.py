@@ -10,7 +10,8 @@ from orchestrator.platforms.sagemaker.asked.channels import look_for_data, make_
 from orchestrator.platforms.sagemaker.asked.table import asked
 from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
-from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode
+from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
+from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, starters_order, who_starts
 from orchestrator.spec.duration import seconds
 from orchestrator.training.checkpoint import EVERY
 from orchestrator.wire.template import Template
@@ -43,6 +44,7 @@ def make_template(staging: Staging) -> Template:
     types = types_of_ours(staging.sweep).values()
     if not types:
         raise SpecError("none of these is SageMaker's", where="where.instance_types", hint=f"name one with {PREFIX}")
+    starter, why = who_starts(train)
     by_type = {kind: _image(train, region, kind, staging.role) for kind in types}
     image = Counter(by_type.values()).most_common(1)[0][0]
     return Template(
@@ -51,10 +53,12 @@ def make_template(staging: Staging) -> Template:
         run=staging.run,
         owner=staging.owner,
         body={
-            "request": _request(train, image, staging.role),
+            "request": _request(train, image, staging),
             "hyperparameters": _hyperparameters(train, staging.source, region),
             "channels": make_channels(train, asked(staging.sweep).channels, region),
             "images": {kind: uri for kind, uri in by_type.items() if uri != image},
+            "style": train.arguments.style,
+            **({"starter": why, "code_channel": code_channel(staging.source)} if starter else {}),
         },
         output=staging.output,
         checkpoints=train.checkpoints is not None,
@@ -72,14 +76,16 @@ def _image(train: Train, region: str, instance_type: str, role: str) -> str:
     return find_framework_image(framework.name, framework.version, framework.python, region, instance_type)
 
 
-def _request(train: Train, image: str, role: str) -> dict[str, Any]:
+def _request(train: Train, image: str, staging: Staging) -> dict[str, Any]:
     algorithm: dict[str, Any] = {"TrainingImage": image, "TrainingInputMode": "File"}
+    if who_starts(train).starter:
+        algorithm |= entry_point(staging.source)
     if train.metrics:
         algorithm["MetricDefinitions"] = [{"Name": name, "Regex": regex} for name, regex in train.metrics.items()]
     if train.metrics or train.framework:
         algorithm["EnableSageMakerMetricsTimeSeries"] = True
     request = {
-        "RoleArn": role,
+        "RoleArn": staging.role,
         "AlgorithmSpecification": algorithm,
         "ResourceConfig": {"VolumeSizeInGB": train.volume_gb},
     }
@@ -96,6 +102,8 @@ def _environment(train: Train) -> dict[str, str]:
 
 
 def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
+    if who_starts(train).starter:
+        return encode(train.hyperparameters) | starters_order(train)
     script = {
         "sagemaker_program": train.entry_point,
         "sagemaker_submit_directory": source,
@@ -106,4 +114,4 @@ def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
         # AWS's TensorFlow images always hand `--model_dir` to the script; what is there becomes the artifact.
         script["model_dir"] = "/opt/ml/model"
     processes = PARALLEL[train.parallel](Processes(train.processes_per_instance, train.mpi_options))
-    return encode({**train.hyperparameters, **script, **processes})
+    return encode({**restyle(train.hyperparameters, train.arguments.style), **script, **processes})

@@ -111,7 +111,8 @@ def _by_platform(trainings: list[Request]) -> dict[str, list[dict[str, Any]]]:
     """Return the requests as they are shown, under the name of their platform."""
     shown: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for request in trainings:
-        shown[request.lane.platform].append({"region": request.lane.region, request.operation: request.body})
+        told = {"started_by": request.started_by} if request.started_by else {}
+        shown[request.lane.platform].append({"region": request.lane.region, **told, request.operation: request.body})
     return dict(shown)
 
 

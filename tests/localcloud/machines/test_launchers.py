@@ -30,10 +30,7 @@ KINDS = {"mpi": MPI, "horovod": MPI, "torchrun": TORCHRUN, "lightning": TORCHRUN
 TWO_BY_TWO = {"InstanceType": "ml.c5.xlarge", "InstanceCount": 2, "VolumeSizeInGB": 10}
 
 ONLY_OURS = {
-    "mpi": {
-        *("--host localhost:4", "--oversubscribe"),
-        *("-mca mpi_yield_when_idle 1", "-mca btl_vader_backing_directory /tmp"),
-    },
+    "mpi": {"--host localhost:4", "--oversubscribe", "-mca btl_vader_backing_directory /tmp"},
     "torchrun": {"--master_addr 127.0.0.1", "python", "-m", "torch.distributed.run"},
 }
 ONLY_THEIRS = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -257,6 +258,32 @@ def test_its_own_entrypoint_takes_the_toolkits_place(desk: TrainingDesk) -> None
     training = desk.run("", AlgorithmSpecification=algorithm)
     assert training["FailureReason"] == "AlgorithmError: , exit code: 7"
     assert desk.log()[-1] == "seven"
+
+
+def test_its_own_entrypoint_knows_of_no_toolkit_and_installs_for_itself_alone(desk: TrainingDesk) -> None:
+    """The container has the variables that SageMaker sets, and those asked for."""
+    key = f"{desk.name}/data/tiny_own-1.0-py3-none-any.whl"
+    desk.s3.put_object(Bucket=desk.bucket, Key=key, Body=wheel("tiny_own", "WORD = 'installed'"))
+    words = (
+        "env | grep -c '^SM_' ; python3 -m pip install -q --no-index /opt/ml/input/data/training/*.whl "
+        "&& python3 -c 'import boto3, tiny_own; print(tiny_own.WORD)'"
+    )
+    algorithm = {
+        "TrainingImage": "image",
+        "TrainingInputMode": "File",
+        "ContainerEntrypoint": ["/bin/sh", "-c"],
+        "ContainerArguments": [words],
+    }
+    training = desk.run("", AlgorithmSpecification=algorithm)
+    assert training["TrainingJobStatus"] == "Completed", desk.log()
+    assert [desk.log()[0], desk.log()[-1]] == ["0", "installed"]
+    assert find_spec("tiny_own") is None
+
+
+def test_a_script_may_ask_whether_it_runs_under_mpi(desk: TrainingDesk) -> None:
+    """Lightning does so with every training."""
+    assert desk.run("from mpi4py import MPI\nprint('of', MPI.COMM_WORLD.size)")["TrainingJobStatus"] == "Completed"
+    assert "of 1" in desk.log()
 
 
 def test_requirements_are_installed_for_the_training_alone(desk: TrainingDesk, make: Callable[..., Any]) -> None:

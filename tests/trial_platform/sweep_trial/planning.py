@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, did_you_mean
 from orchestrator.platforms.base import Complaint
+from orchestrator.spec.arguments import Arguments
 from orchestrator.spec.mistakes import find_mistakes
 from orchestrator.spec.model import Model
 from orchestrator.wire.task import Purchase
@@ -61,6 +62,8 @@ class TrialPlanning:
                 "leave it out: trainings run under its own Python",
                 ("train", "framework"),
             )
+        if sweep.train.arguments != Arguments():
+            yield Complaint("the trial platform writes --name value only", "leave them out", ("train", "arguments"))
         if sweep.train.checkpoints:
             yield Complaint("the trial platform keeps no checkpoints", "leave them out", ("train", "checkpoints"))
         if sweep.train.channels or sweep.train.data_channel != "training":
@@ -71,6 +74,9 @@ class TrialPlanning:
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
         return ("the trial platform has no images: trainings run under its own Python",)
+
+    def needs_starter(self, sweep: Sweep) -> bool:
+        return False
 
     def refuses(self, lane: Lane) -> str:
         if lane.instance_type not in CORES:

@@ -8,11 +8,13 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.machines.no_ssh import write_agent
 from orchestrator.localcloud.machines.processes import Command
+from orchestrator.localcloud.machines.python_layer import make_layer
 from orchestrator.localcloud.services.sagemaker import container, failure, starter
 from orchestrator.localcloud.services.sagemaker.requirements import with_requirements
-from orchestrator.localcloud.services.sagemaker.toolkit_command import ToolkitCommand, toolkit_command
-from orchestrator.localcloud.services.sagemaker.toolkit_variables import variables
+from orchestrator.localcloud.services.sagemaker.toolkit_command import toolkit_command
+from orchestrator.localcloud.services.sagemaker.toolkit_variables import one_machine_for_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,17 +49,28 @@ class ImitatedToolkit:
 
     def commands(self, training: Training, hosts: list[Host], folder: Path) -> dict[str, Command]:  # noqa: ARG002
         """Return a command for each host, except for MPI's workers."""
+        if words := starter.own_entrypoint(training):
+            return {host.name: self._own_command(training, host, words) for host in hosts}
         found = {}
         for host in hosts:
-            command = _host_command(training, host)
+            command = toolkit_command(host)
             if command is None:
                 host.log.write_text("Starting MPI run as worker node.\n")
                 continue
             host.log.write_text(f"Invoking script with the following command:\n{' '.join(command.argv)}\n")
-            uses_toolkit = not starter.own_entrypoint(training)
-            argv = with_requirements(command.argv, host) if uses_toolkit else command.argv
-            found[host.name] = Command(argv, self._variables(training, host, command), host.code, host.log)
+            path = os.pathsep.join((str(host.code), str(host.packages)))
+            environment = self._variables(training, host, command.environment, path)
+            found[host.name] = Command(with_requirements(command.argv, host), environment, host.code, host.log)
         return found
+
+    def _own_command(self, training: Training, host: Host, words: list[str]) -> Command:
+        """Return the training's own entry point. Of a toolkit it knows nothing; what it installs is its own."""
+        host.log.touch()
+        programs = os.pathsep.join((str(make_layer(host.packages)), self.environment["PATH"]))
+        agent = str(write_agent(host.scratch.parent))
+        own = {"PATH": programs, "OMPI_MCA_plm_rsh_agent": agent, **one_machine_for_all(host)}
+        environment = self._variables(training, host, own)
+        return Command([word.replace("/opt/ml", str(host.base)) for word in words], environment, host.code, host.log)
 
     def line_formatter(self, training: Training) -> Callable[[str], str]:
         """Return a function that writes rank and host in words where `mpirun` has tagged a line."""
@@ -75,23 +88,16 @@ class ImitatedToolkit:
         code = 127 if ending.code is None else ending.code
         if starter.own_entrypoint(training):
             return failure.failure_reason(output, code)
-        command = _host_command(training, hosts[0])
+        command = toolkit_command(hosts[0])
         failure.write_failure_file(output, -ending.signal or code, command.argv if command else [], lines)
         return failure.failure_reason(output, 1)
 
-    def _variables(self, training: Training, host: Host, command: ToolkitCommand) -> dict[str, str]:
-        path = os.pathsep.join(filter(None, (str(host.code), str(host.packages), self.environment.get("PYTHONPATH"))))
+    def _variables(self, training: Training, host: Host, own: Mapping[str, str], path: str = "") -> dict[str, str]:
+        paths = os.pathsep.join(filter(None, (path, self.environment.get("PYTHONPATH"))))
         return {
             **self.environment,
-            "PYTHONPATH": path,
-            **command.environment,
+            **({"PYTHONPATH": paths} if paths else {}),
+            **own,
             **{name: host.local(value) for name, value in starter.requested_environment(training).items()},
             **starter.container_environment(training),
         }
-
-
-def _host_command(training: Training, host: Host) -> ToolkitCommand | None:
-    """Return what a host runs: the training's own entrypoint if it has one, else the toolkit's command."""
-    if words := starter.own_entrypoint(training):
-        return ToolkitCommand([word.replace("/opt/ml", str(host.base)) for word in words], variables(host))
-    return toolkit_command(host)

@@ -85,7 +85,6 @@ def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str
     interface = host.interface
     line = [str(mpirun) if mpirun.exists() else "mpirun", "--host", f"localhost:{total}", "-np", str(total)]
     line += ["--allow-run-as-root", "--oversubscribe", "--display-map", "--tag-output"]
-    line += ["-mca", "mpi_yield_when_idle", "1"]  # ranks that spin keep those they wait for from running
     line += ["-mca", "btl_tcp_if_include", interface, "-mca", "oob_tcp_if_include", interface]
     line += ["-mca", "plm_rsh_no_tree_spawn", "1", "-bind-to", "none", "-map-by", "slot"]
     line += ["-mca", "pml", "ob1", "-mca", "btl", "^openib", "-mca", "orte_abort_on_non_zero_status", "1"]

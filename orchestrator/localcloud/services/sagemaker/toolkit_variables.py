@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ TRAINING_MODULE = "sagemaker_pytorch_container.training:main"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Keeps libraries from fighting for the cores where one machine plays several."""
 
+_MPI_PREFIX = {"OPAL_PREFIX": sys.prefix} if (Path(sys.prefix) / "bin" / "mpirun").exists() else {}
+"""The folder of the wheel's Open MPI, which its `mpirun` finds by itself. Programs that mpirun did not start do not."""
 _TOOLKITS = "sagemaker_"
 """The beginning of the names of the toolkit's own hyperparameters; the others are the user's."""
 _NOT_THE_USERS = ("_tuning_objective_metric",)
@@ -71,15 +75,24 @@ def variables(host: Host) -> dict[str, str]:
         "SAGEMAKER_TRAINING_MODULE": TRAINING_MODULE,
         "SAGEMAKER_REGION": _text(decoded.get("sagemaker_region", host.region)),
         "CURRENT_HOST": host.name,
-        "TMPDIR": str(host.scratch),
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(host.port),
         "NCCL_DEBUG": "WARN",
         "NCCL_IB_DISABLE": "1",
         "NCCL_SOCKET_IFNAME": host.interface,
-        **ONE_THREAD,
+        **one_machine_for_all(host),
     }
     return {**toolkit, **{f"SM_{name.upper()}": _variable(value) for name, value in shown.items()}}
+
+
+def one_machine_for_all(host: Host) -> dict[str, str]:
+    """Return the variables that let one machine play several hosts, whoever starts the training."""
+    return {
+        "TMPDIR": str(host.scratch),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(host.port),
+        "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin keep those they wait for from running
+        **_MPI_PREFIX,
+        **ONE_THREAD,
+    }
 
 
 def toolkit_settings(host: Host) -> dict[str, Any]:
