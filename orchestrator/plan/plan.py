@@ -9,12 +9,13 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from orchestrator.plan.facts import Lot, QuotaFact
 from orchestrator.plan.work import digest_work
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.names import digest
 from orchestrator.wire.stored import VERSION, check_version, restore
-from orchestrator.wire.task import Lane, Limits, Place, Quota, Task
+from orchestrator.wire.task import Limits, Place, Task
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,15 @@ class Share:
     dataset: int
     places: tuple[Place, ...]
     hours: float
-    """Hours that one task takes at its first place."""
+    """Hours that one task takes at its first place, on average."""
     usd: float
     """Dollars that one task is expected to cost at its first place."""
     limits: Limits
     why: str = ""
     finish: float | None = None
-    """Hours from the start until its last task ends, if nothing is refused or fails."""
+    """Hours from the start until its last task ends, if nothing is refused or fails, and longer ones start first."""
+    longest: float | None = None
+    """Hours that its longest task takes at its first place. Deadlines and envelopes go by them."""
 
     @property
     def instances(self) -> int:
@@ -62,6 +65,7 @@ class Share:
             limits=Limits.from_json(body["limits"]),
             why=body.get("why", ""),
             finish=body.get("finish"),
+            longest=body.get("longest"),
         )
 
 
@@ -85,52 +89,6 @@ def copied_uri(dataset: str) -> str:
 
 
 @dataclass(frozen=True)
-class Lot:
-    """A lane as it was when the plan was made: what it cost, and what the plan uses of it."""
-
-    lane: Lane
-    usd_per_hour: float
-    uses: dict[str, int]
-    """The units of each quota, by its name, that one instance holds."""
-    site: str = ""
-    """The training plan that a committed lane belongs to; empty for any other lane."""
-    used: int | None = None
-    """The most instances that this plan has there at once, if all tasks run at their first choice. It is None where no
-    quota was known."""
-
-    @property
-    def quotas(self) -> dict[Quota, int]:
-        """The units of each quota that one instance holds."""
-        return {Quota(self.lane.platform, self.lane.region, name): units for name, units in self.uses.items()}
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"lane": str(self.lane)}
-
-    @classmethod
-    def from_json(cls, body: dict[str, Any]) -> Lot:
-        """Return a stored lot. Fields that an older writer did not know keep their defaults."""
-        return restore(cls, body, lane=Lane.parse)
-
-
-@dataclass(frozen=True)
-class QuotaFact:
-    """A quota as it was when the plan was made."""
-
-    quota: Quota
-    units: int
-    """The whole quota."""
-    held: int = 0
-    """Units of it that other runs held."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self.quota), "units": self.units, "held": self.held}
-
-    @classmethod
-    def from_json(cls, body: dict[str, Any]) -> QuotaFact:
-        return cls(restore(Quota, body), body["units"], body["held"])
-
-
-@dataclass(frozen=True)
 class Plan:
     """All that was decided for a sweep: its shares of tasks with their places, its copies, and the facts behind it."""
 
@@ -148,6 +106,10 @@ class Plan:
     """Every quota that these lanes count under, as far as it was known."""
     bound: float = 0.0
     """Dollars. It is proven that no plan for this sweep and market costs less."""
+    in_any_order: bool | None = None
+    """True if all tasks end within the deadline or horizon in whatever order those of a lane start: this is proven.
+    False if they do so longest first, as they are sent to Batch, which promises no order. None in plans of older make.
+    """
 
     @cached_property
     def tasks(self) -> int:
@@ -259,6 +221,7 @@ class Plan:
             "lots": [lot.to_json() for lot in self.lots],
             "quotas": [fact.to_json() for fact in self.quotas],
             "bound": self.bound,
+            "in_any_order": self.in_any_order,
         }
 
     @classmethod
@@ -279,6 +242,7 @@ class Plan:
             lots=tuple(Lot.from_json(lot) for lot in body.get("lots", ())),
             quotas=tuple(QuotaFact.from_json(fact) for fact in body.get("quotas", ())),
             bound=body.get("bound", 0.0),
+            in_any_order=body.get("in_any_order"),
         )
         plan.__dict__["_body"] = body
         return plan

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.plan.plan import Lot, Plan
+    from orchestrator.plan.facts import Lot
+    from orchestrator.plan.plan import Plan
     from orchestrator.wire.task import Lane, Place, Quota
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.plan.plan import Copy, Lot, QuotaFact, Share, copied_uri
+from orchestrator.plan.facts import Lot, QuotaFact
+from orchestrator.plan.plan import Copy, Share, copied_uri
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.offer.offer import LOT
-from orchestrator.planner.pack.schedule import end_hours_by_choice
+from orchestrator.planner.pack.schedule import end_hours_by_choice, ends_in_any_order
 from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota
 
@@ -38,6 +39,7 @@ def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         lots=lots,
         quotas=tuple(_quotas(offer, lots)),
         bound=solution.bound,
+        in_any_order=ends_in_any_order(solution),
     )
 
 
@@ -59,7 +61,8 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
             count=count,
             dataset=cohort.dataset,
             places=places,
-            hours=float(choices.hours[row]),
+            hours=float(choices.average[row]),
+            longest=float(choices.hours[row]),
             usd=float(choices.usd[row]),
             limits=_limits(plan.sweep, places, envelope),
             why=_why(solution, row, ranked, places),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.plan.plan import QuotaFact
+from orchestrator.plan.facts import QuotaFact
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot
 from orchestrator.planner.offer.spot_prices import price_spot
 from orchestrator.wire.task import Lane, Purchase, Quota

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.catalog.market import Market
-    from orchestrator.plan.plan import Lot, Plan, Share
+    from orchestrator.plan.facts import Lot
+    from orchestrator.plan.plan import Plan, Share
     from orchestrator.wire.task import Place
 
 DEARER = 0.02

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.plan.plan import Dataset, Lot, Plan, Share
+from orchestrator.plan.facts import Lot
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.plan.slots import LotKey, crowded, instances_taken, tasks_by_lot, units_taken
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota
 from tests.fixtures.sweeps import make_sweep

@@ -14,13 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.catalog.market import TRANSFERS, table
-from orchestrator.errors import InfeasibleError
+from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.explain.why import explain
 from orchestrator.planner.fallbacks import MAX_PLACES
 from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
+from orchestrator.spec.goal import Goal
 from orchestrator.wire.names import canonical
+from orchestrator.wire.task import KEPT_BACK_S
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -246,6 +248,43 @@ def test_the_fastest_plan_uses_every_slot_it_can() -> None:
     rows = [candidate(slots=2.0), candidate(region="us-west-2", usd_per_hour=5.0, slots=2.0)]
     sweep = make_sweep(space=SPREAD, runtime=1, plan={"minimize": "time"})
     assert solve(sweep, make_market(*rows)).finish == 1.0
+
+
+def sizes_of(*hours: float) -> dict[str, Any]:
+    """A sweep's tasks, one of each of these lengths."""
+    return {"space": {"size": list(hours)}, "runtime": "size"}
+
+
+def test_a_deadline_that_only_another_order_of_starts_would_keep_is_refused() -> None:
+    market = make_market(candidate(slots=2.0))
+    sweep = make_sweep(**sizes_of(1.8, 2.0, 2.2, 2.9, 3.1), plan={"deadline": "6h"})
+    with pytest.raises(InfeasibleError, match=r"5 tasks do not fit .* relax the deadline to 6h54m\)"):
+        solve(sweep, market)
+    later = solve(sweep.model_copy(update={"plan": Goal(deadline="6h54m")}), market)
+    assert (later.finish, later.in_any_order) == (pytest.approx(6.9), False)
+    assert [share.finish for share in later.shares] == pytest.approx([6.9, 5.1, 5.1, 2.9, 3.1])
+
+
+def test_it_is_proven_that_any_order_keeps_a_deadline_with_room() -> None:
+    market = make_market(candidate(slots=2.0))
+    tasks = sizes_of(1.8, 2.0, 2.2, 2.9, 3.1)
+    assert solve(make_sweep(**tasks, plan={"deadline": "455m"}), market).in_any_order is True  # (12 - 3.1) / 2 + 3.1
+    assert solve(make_sweep(**tasks, plan={"deadline": "7h30m"}), market).in_any_order is False
+    equal = make_sweep(space=SPREAD, runtime=2, plan={"deadline": "4h"})
+    assert solve(equal, market).in_any_order is True
+
+
+def test_a_deadline_and_an_envelope_are_held_by_the_longest_task_and_the_cost_by_the_mean() -> None:
+    tasks = sizes_of(1.003, 1.004, 1.04, 1.048)
+    with pytest.raises(InfeasibleError, match="relax the deadline to 1h3m"):
+        solve(make_sweep(**tasks, plan={"deadline": "62m"}), make_market(candidate()))
+    plan = solve(make_sweep(**tasks, plan={"deadline": "63m", "budget": 9.0}), make_market(candidate()))
+    (share,) = plan.shares
+    assert (share.longest, share.finish, share.hours) == (1.048, 1.048, pytest.approx(1.02375))
+    assert share.usd == pytest.approx(1.02375)
+    least = 1.25 * 1.048 + KEPT_BACK_S / 3600
+    with pytest.raises(Refused, match="cannot be promised"):
+        solve(make_sweep(**tasks, plan={"deadline": "63m", "budget": 4 * least}), make_market(candidate()))
 
 
 def near_and_dear() -> Market:

@@ -147,8 +147,8 @@ class _Explainer:
     def _beside(self, other: int, chosen: int) -> str:
         """Return the other choice in words, with its hours and $ beside those of the chosen one."""
         choices = self._every.choices
-        hours, usd = choices.hours[other], choices.usd[other]
-        more_h, more_usd = hours - choices.hours[chosen], usd - choices.usd[chosen]
+        hours, usd = choices.average[other], choices.usd[other]
+        more_h, more_usd = hours - choices.average[chosen], usd - choices.usd[chosen]
         return f"{self._place(other)}: {hours:.3g} h ({more_h:+.3g}) and ${usd:.4g} ({more_usd:+.4g}) each"
 
     def _slots(self, row: int) -> str:

@@ -27,7 +27,7 @@ class Choices:
     copy: Integers
     """The copy that brings the data there, or NO_COPY."""
     hours: Floats
-    """Hours that one task holds a slot."""
+    """Hours that one task holds a slot at most: those of the cohort's longest task. No limit is exceeded by them."""
     wait: Floats
     """Hours before a task may start: its data is on the way, or its lane is not open yet."""
     usd: Floats
@@ -38,8 +38,12 @@ class Choices:
     """The pool that pays for it, or NO_POOL. No pool pays for anything unless this is given."""
     draw: Floats = field(default_factory=lambda: np.empty(0))
     """$ that one task takes from that pool."""
+    average: Floats = field(default_factory=lambda: np.empty(0))
+    """Hours that one task holds a slot on average, which its cost goes by. They are `hours` unless given."""
 
     def __post_init__(self) -> None:
+        if not len(self.average):
+            object.__setattr__(self, "average", self.hours)
         if not len(self.pool):
             object.__setattr__(self, "pool", np.full(len(self), NO_POOL))
             object.__setattr__(self, "draw", np.zeros(len(self)))

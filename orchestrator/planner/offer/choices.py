@@ -1,7 +1,9 @@
 """What each choice costs: for every cohort and every candidate its hours, its dollars and its promise.
 
-    usd      = hours held × the candidate's price × instances
-    promise  = on-demand rate × instances × (honest factor × hours held + what is kept back) + the launcher
+    usd      = hours that a task of the cohort is held on average × the candidate's price × instances
+    promise  = on-demand rate × instances × (honest factor × hours of the longest + what is kept back) + the launcher
+
+What may not be exceeded is held by the longest task: the deadline, the slots' hours, the envelope, the timeout.
 
 A candidate's price comes from the market; spot_prices.py says what an hour of managed spot costs.
 """
@@ -76,10 +78,10 @@ def list_choices(
     longest = np.array([each.longest for each in cohorts])[cohort, source] * factor
     is_spot = candidates.are(Purchase.SPOT)[row]
     interruptions = candidates.floats("interruptions_per_hour")[row]
-    hours = held_hours(sweep, work, is_spot, interruptions)
+    average, hours = (held_hours(sweep, each, is_spot, interruptions) for each in (work, longest))
 
     instances = sweep.train.instances
-    usd = hours * candidates.floats("usd_per_hour")[row] * instances
+    usd = average * candidates.floats("usd_per_hour")[row] * instances
     rate = candidates.floats("rate")[row] * instances
     promise = rate * (honest_factor * hours + KEPT_BACK_HOURS) + LAUNCHER_USD_PER_HOUR * hours
 
@@ -87,9 +89,10 @@ def list_choices(
     copy_hours = np.append(candidates.copies["hours"].to_numpy(dtype=np.float64), 0.0)  # NO_COPY, -1, is the last
     wait = np.maximum(copy_hours[copy], candidates.floats("opens_h")[row])
 
-    allowed = np.flatnonzero(held_hours(sweep, longest, is_spot, interruptions) * HOUR <= seconds(sweep.timeout))
+    allowed = np.flatnonzero(hours * HOUR <= seconds(sweep.timeout))
     best_first = allowed[np.lexsort((row[allowed], usd[allowed], cohort[allowed]))]
-    return Choices(cohort, lane, copy, hours, wait, usd, promise).take(best_first), row[best_first]
+    found = Choices(cohort, lane, copy, hours, wait, usd, promise, average=average)
+    return found.take(best_first), row[best_first]
 
 
 def add_savings_plans(
@@ -128,7 +131,7 @@ def _paid_by(number: int, pool: dict[Any, Any], choices: Choices, covered: Boole
     """
     which = np.flatnonzero(covered)
     draw = choices.usd[which] * (1 - pool["discount"])
-    which = which[draw <= pool["usd_per_hour"] * choices.hours[which] * SLACK]
+    which = which[draw <= pool["usd_per_hour"] * choices.average[which] * SLACK]
     wait = np.maximum(choices.wait[which], pool["opens_h"])
     in_time = wait + choices.hours[which] <= pool["closes_h"]
     which, wait = which[in_time], wait[in_time]

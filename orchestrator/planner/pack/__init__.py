@@ -2,7 +2,7 @@
 
 The solver's programs see hours. What fits as whole tasks is decided here.
 
-    packing.py    how many of these tasks do the slots of one lane hold, and when does each kind end?
+    play.py       when do the tasks of one lane end, in the order in which they start, and how many end in time?
     schedule.py   which lanes of a solution hold too many tasks, and when do the tasks of each choice end?
     lanes.py      how many slots does each lane take of its limits, and what do savings plans still pay for?
     repair.py     where do tasks go that were left over, or did not fit?

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_POOL
-from orchestrator.planner.pack.packing import Load, Packing, pack
+from orchestrator.planner.pack.play import Load, fill, fits
 from orchestrator.planner.pack.schedule import loads_by_lane
 
 if TYPE_CHECKING:
@@ -33,12 +35,13 @@ class Lanes:
         self.slots: Floats = problem.most_slots.copy()
         """The slots that each lane has so far."""
         self.slots[problem.sharing_lanes] = 0
-        self._packed: dict[int, Packing] = {}
+        self._held: dict[int, tuple[Load, ...]] = {}
+        """The tasks on each lane so far."""
 
     def copy(self) -> Lanes:
         other = copy(self)
         other._spare, other._funds, other.slots = self._spare.copy(), self._funds.copy(), self.slots.copy()
-        other._packed = {lane: packing.copy() for lane, packing in self._packed.items()}
+        other._held = self._held.copy()
         return other
 
     def add_all(self, tasks: Integers, slots: Floats | None = None) -> Integers:
@@ -51,9 +54,11 @@ class Lanes:
             paid = [self._pay(row, load) for row, load in zip(rows.tolist(), loads, strict=True)]
             if lane in self._sharing:
                 self._set_slots(lane, self._fewest_slots(lane, paid, None if slots is None else int(slots[lane])))
-            self._packed[lane], placed[rows] = pack(self.slots[lane], self._problem.latest_end[lane], paid)
-            for row, load in zip(rows.tolist(), paid, strict=True):
-                self._refund(row, load.count - int(placed[row]))
+            counts = fill(self.slots[lane], self._problem.latest_end[lane], paid)
+            for row, load, count in zip(rows.tolist(), paid, counts, strict=True):
+                self._refund(row, load.count - count)
+                placed[row] = count
+                self._hold(lane, replace(load, count=count))
         return placed
 
     def add(self, row: int, count: int) -> int:
@@ -61,31 +66,51 @@ class Lanes:
         choices = self._problem.choices
         lane = int(choices.lane[row])
         load = self._pay(row, Load(float(choices.hours[row]), float(choices.wait[row]), count))
-        if lane not in self._packed:
-            self._packed[lane] = Packing(self.slots[lane], self._problem.latest_end[lane])
-        packing = self._packed[lane]
-        placed = packing.add(load)
-        if placed < load.count:
-            more = min(self._slots_to_gain(lane), packing.slots_for(load, load.count - placed))
-            if more:
-                self._set_slots(lane, self.slots[lane] + more)
-                packing.add_slots(more)
-                placed += packing.add(Load(load.hours, load.wait, load.count - placed))
+        placed = self._room_for(lane, load)
+        if placed < load.count and self._slots_to_gain(lane):
+            loads = (*self._held.get(lane, ()), load)
+            self._set_slots(lane, self._fewest_slots(lane, loads, int(self.slots[lane])))
+            placed = self._room_for(lane, load)
+        self._hold(lane, replace(load, count=placed))
         self._refund(row, load.count - placed)
         return placed
 
     def count_that_fit(self, row: int, count: int) -> int:
         """Return how many tasks `add` would put in, and leave everything as it is."""
         lane = int(self._problem.choices.lane[row])
-        spare, funds, slots = self._spare.copy(), self._funds.copy(), self.slots[lane]
-        before = self._packed[lane].copy() if lane in self._packed else None
+        spare, funds, slots, held = self._spare.copy(), self._funds.copy(), self.slots[lane], self._held.get(lane, ())
         placed = self.add(row, count)
-        self._spare, self._funds, self.slots[lane] = spare, funds, slots
-        if before is None:
-            del self._packed[lane]
-        else:
-            self._packed[lane] = before
+        self._spare, self._funds, self.slots[lane], self._held[lane] = spare, funds, slots, held
         return placed
+
+    def _room_for(self, lane: int, load: Load) -> int:
+        """Return how many of these tasks the lane's slots can hold beside what they hold already."""
+        held, slots, until = self._held.get(lane, ()), self.slots[lane], self._problem.latest_end[lane]
+        if slots < 1 or load.wait + load.hours > until * SLACK:
+            return 0
+        hours = slots * until * SLACK - sum(other.hours * other.count for other in held)
+        low, high = 0, max(min(load.count, int(min(hours / load.hours, load.count) + 1e-6)), 0)
+        if fits(slots, until, (*held, replace(load, count=high))):
+            return high
+        while high > low + 1:
+            middle = (low + high) // 2
+            if fits(slots, until, (*held, replace(load, count=middle))):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _hold(self, lane: int, load: Load) -> None:
+        """Add these tasks to those that the lane holds."""
+        if not load.count:
+            return
+        alike, others = 0, []
+        for other in self._held.get(lane, ()):
+            if (other.hours, other.wait) == (load.hours, load.wait):
+                alike += other.count
+            else:
+                others.append(other)
+        self._held[lane] = (*others, replace(load, count=alike + load.count))
 
     def _slots_to_gain(self, lane: int) -> float:
         """Return how many more slots the lane could have."""
@@ -101,29 +126,22 @@ class Lanes:
         self.slots[lane] = slots
 
     def _fewest_slots(self, lane: int, loads: Sequence[Load], about: int | None) -> float:
-        """Return the fewest slots that hold all these tasks, or all that the lane can still gain if that is less.
+        """Return the fewest slots that hold all these tasks, or all that the lane can have if that is less.
 
         `about` is a number of slots that is about enough, where one is known. The answer is no less than that.
         """
-        until, most = self._problem.latest_end[lane], int(self._slots_to_gain(lane))
-
-        def holds(slots: int) -> bool:
-            _, placed = pack(slots, until, loads)
-            return all(count == load.count for count, load in zip(placed, loads, strict=True))
-
+        until, most = self._problem.latest_end[lane], int(self.slots[lane] + self._slots_to_gain(lane))
         if about is None:
             busy = sum(load.hours * load.count for load in loads)
             high = max(int(np.ceil(busy / until * (1 - 1e-9))), 1)
         else:
             high = about
-        low, high, step = 0, min(high, most), 1
-        while high < most and not holds(high):
+        low, high, step = 0 if about is None else about - 1, min(high, most), 1
+        while high < most and not fits(high, until, loads):
             low, high, step = high, min(high + step, most), step * 2
-        if about is not None:
-            return high
         while high > low + 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if holds(middle) else (middle, high)
+            low, high = (low, middle) if fits(middle, until, loads) else (middle, high)
         return high
 
     def _pay(self, row: int, load: Load) -> Load:

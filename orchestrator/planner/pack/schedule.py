@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
-from orchestrator.planner.pack.packing import Load, end_hours, pack
+from orchestrator.planner.pack.play import Load, end_hours, end_in_any_order, fill, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 
 
 def end_hours_by_choice(solution: Solution) -> Floats:
-    """Return the hours after which the last task of each choice ends; 0 for choices without tasks."""
+    """Return the hours after which the last task of each choice ends, longest first; 0 for choices without tasks."""
     found = np.zeros(len(solution.tasks))
     for lane, rows, loads in loads_by_lane(solution.problem, solution.tasks):
         found[rows] = end_hours(solution.slots[lane], loads)
-    # Where only the packing's own order fits, it ends in time.
-    return np.minimum(found, solution.problem.latest_end[solution.problem.choices.lane])
+    return found
+
+
+def ends_in_any_order(solution: Solution) -> bool:
+    """Return whether all tasks are proven to end in time, in whatever order those of a lane start."""
+    problem = solution.problem
+    return all(
+        end_in_any_order(solution.slots[lane], loads) <= problem.latest_end[lane] * SLACK
+        for lane, _, loads in loads_by_lane(problem, solution.tasks)
+    )
 
 
 def overfull_lanes(
@@ -36,10 +44,8 @@ def overfull_lanes(
     slots = problem.most_slots if slots is None else slots
     found: dict[int, tuple[Integers, Integers]] = {}
     for lane, rows, loads in loads_by_lane(problem, tasks):
-        _, placed = pack(slots[lane], problem.latest_end[lane], loads)
-        short = any(count < load.count for count, load in zip(placed, loads, strict=True))
-        if short and (slots[lane] < 1 or max(end_hours(slots[lane], loads)) > problem.latest_end[lane] * SLACK):
-            found[lane] = rows, np.array(placed)
+        if not fits(slots[lane], problem.latest_end[lane], loads):
+            found[lane] = rows, np.array(fill(slots[lane], problem.latest_end[lane], loads))
     return found
 
 

@@ -6,6 +6,7 @@ docs/planner-solving.md tells how.
     optimise.py        in which way is a problem solved: everything at its cheapest, exactly, or by rounding?
     exact.py           how is a small problem solved?
     patterns.py        in which ways can whole tasks fill one slot?
+    start_cuts.py      which tasks would fit, if only they did not start longest first?
     rounding.py        how is a large problem solved: relaxation, copies, whole tasks?
     columns.py         what is the relaxation, and which bound do duals prove?
     dual_estimate.py   what are slots about worth, before any program is solved?

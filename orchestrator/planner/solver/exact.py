@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.pack.schedule import overfull_lanes
 from orchestrator.planner.solver.patterns import add_patterns, find_patterns
 from orchestrator.planner.solver.program import Effort, Entries, Program, number_keys
+from orchestrator.planner.solver.start_cuts import add_start_cut, find_too_much
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats, Integers
@@ -28,10 +30,10 @@ WHOLE_SIZES = range(1, 9)
 EFFORT = Effort(gap=1e-7, nodes=2_000)
 
 
-def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
-    """Solve the model, pack its tasks, add what did not fit to the model, and solve it again, until all tasks fit.
+def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution | None:
+    """Solve the model, start its tasks, add what did not fit to the model, and solve it again, until all tasks fit.
 
-    Return the best solution. DoesNotFit, if there is none.
+    Return the best solution, or None if none was found. DoesNotFit, if there is none.
     """
     program, time_limit = model(problem), time_limit or TimeLimit()
     bound, best, cut = 0.0, None, False
@@ -40,34 +42,46 @@ def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
         try:
             answer = program.solve(EFFORT, time_limit)
         except DoesNotFit:
-            break
+            if cut or time_limit.stopped:
+                break
+            raise
         # Once a lane's hours are cut, the model says nothing about all plans any more.
         bound = bound if cut else answer.bound
         tasks = np.rint(answer.values[: len(problem.choices)]).astype(np.int64)
         slots = _slots_of_lanes(problem, answer.values)
         overfull = overfull_lanes(problem, tasks, slots)
-        overfull = {lane: what for lane, what in overfull.items() if lane not in with_patterns}
         if not overfull:
             return _cheaper(best, Solution(problem, tasks, bound, share_out_spare_slots(problem, tasks, slots)))
-        if time_limit.is_out:
-            repaired = _repair_within_budget(problem, tasks, bound, slots)
-            if repaired is not None:
-                return _cheaper(best, repaired)
-        new = [lane for lane in overfull if _add_patterns(program, problem, lane)]
-        with_patterns.update(new)
-        if new:
-            continue
         repaired = _repair_within_budget(problem, tasks, bound, slots)
-        if repaired is not None:
-            best = _cheaper(best, repaired)
-            if best.gap <= NEAR:
-                return best
+        best = _cheaper(best, repaired) if repaired is not None else best
+        if best is not None and time_limit.is_out:
+            break
+        told = [_tell(program, problem, lane, tasks, slots[lane], with_patterns) for lane in overfull]
+        if any(told):
+            continue
+        if best is not None and best.gap <= NEAR:
+            break
         cut = True
         for lane, (rows, placed) in overfull.items():
             _cut_hours(program, problem, lane, float(placed @ problem.choices.hours[rows]))
-    if best is None:
-        raise DoesNotFit
-    return best
+    return replace(best, bound=bound) if best is not None else None
+
+
+def _tell(
+    program: Program, problem: Problem, lane: int, tasks: Integers, slots: float, with_patterns: set[int]
+) -> bool:
+    """Tell the program why these tasks do not fit into the slots of this lane. Return False if that takes too much.
+
+    First it learns the lane's patterns; where these would do, and only the order in which tasks start does not, that.
+    """
+    if lane in with_patterns:
+        much = find_too_much(problem, lane, tasks, slots)
+        add_start_cut(program, problem, much, _slots_column(problem, lane))
+        return True
+    if _add_patterns(program, problem, lane):
+        with_patterns.add(lane)
+        return True
+    return False
 
 
 def _repair_within_budget(problem: Problem, tasks: Integers, bound: float, slots: Floats) -> Solution | None:
@@ -90,6 +104,11 @@ def _slots_columns(problem: Problem, lanes: Integers) -> Integers:
     """Return the model's columns for the slots of these lanes, all of which share a limit."""
     first = len(problem.choices) + len(problem.charges)
     return np.asarray(first + np.searchsorted(problem.sharing_lanes, lanes))
+
+
+def _slots_column(problem: Problem, lane: int) -> int | None:
+    """Return the model's column for the slots of this lane; None if the lane shares no limit."""
+    return int(_slots_columns(problem, np.array([lane]))[0]) if lane in problem.sharing_lanes else None
 
 
 def model(problem: Problem) -> Program:
@@ -178,9 +197,7 @@ def _add_patterns(program: Program, problem: Problem, lane: int) -> bool:
     patterns = find_patterns(problem, lane)
     if patterns is None:
         return False
-    shares = lane in problem.sharing_lanes
-    column = int(_slots_columns(problem, np.array([lane]))[0]) if shares else None
-    add_patterns(program, patterns, problem.most_slots[lane], column)
+    add_patterns(program, patterns, problem.most_slots[lane], _slots_column(problem, lane))
     return True
 
 

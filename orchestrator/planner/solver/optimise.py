@@ -37,11 +37,9 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
 
     time_limit = time_limit or TimeLimit()
     if not is_large(problem):
-        try:
-            return exact.solve(problem, time_limit)
-        except DoesNotFit:
-            if not time_limit.stopped:
-                raise
+        found = exact.solve(problem, time_limit)
+        if found is not None:
+            return found
     return rounding.solve(problem, time_limit)
 
 

@@ -119,7 +119,7 @@ def parts(plan: Plan, tasks: Ranges) -> tuple[Part, ...]:
     spans: dict[tuple[LotKey | None, int], list[tuple[float, int, int]]] = defaultdict(list)
     for share, first, stop in _pieces(plan, tasks):
         key = (LotKey.of(share.places[0]), share.instances) if apart else (None, 1)
-        spans[key].append((-share.hours, first, stop))
+        spans[key].append((-(share.longest or share.hours), first, stop))
     return tuple(
         Part(Ranges.in_order((first, stop) for _, first, stop in sorted(spans[lot, instances])), lot, instances)
         for lot, instances in sorted(spans, key=repr)

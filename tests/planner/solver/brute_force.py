@@ -1,8 +1,7 @@
-"""Brute force, for small problems: every way to send tasks to places, each checked task by task and slot by slot."""
+"""Brute force, for small problems: every way to send tasks to places, each played task by task and slot by slot."""
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 from math import inf
 from typing import TYPE_CHECKING
@@ -12,6 +11,8 @@ import numpy as np
 from orchestrator.planner.model.solution import Solution
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.planner.model.problem import Problem
 
 
@@ -53,19 +54,21 @@ def fewest_slots(problem: Problem, tasks: np.ndarray, lane: int) -> float:
     choices = problem.choices
     rows = np.flatnonzero((choices.lane == lane) & (tasks > 0))
     items = [(float(choices.wait[row]), float(choices.hours[row])) for row in rows for _ in range(tasks[row])]
-    longest_first = tuple(sorted(items, reverse=True))
     latest_end = float(min(problem.closes[lane], problem.horizon))
-    return next((n for n in range(len(items) + 1) if fits(longest_first, (0.0,) * n, latest_end)), inf)
+    enough = (n for n in range(1, len(items) + 1) if last_end(items, n) <= latest_end + 1e-9)
+    return next(enough, inf) if items else 0
 
 
-@cache
-def fits(items: tuple[tuple[float, float], ...], filled: tuple[float, ...], horizon: float) -> bool:
-    """Return whether there is a slot for each item (wait, hours), by trying them all, in reversed time."""
-    if not items:
-        return True
-    (wait, hours), rest = items[0], items[1:]
-    return any(
-        fits(rest, tuple(sorted((*filled[:slot], filled[slot] + hours, *filled[slot + 1 :]))), horizon)
-        for slot in range(len(filled))
-        if filled[slot] + hours <= horizon - wait + 1e-9
-    )
+def last_end(items: Sequence[tuple[float, float]], slots: int) -> float:
+    """Return when the last of these items (wait, hours) ends: longest first, each starts where a slot is free first.
+
+    Those that wait hold up those behind them, unless each has a slot of its own.
+    """
+    if slots >= len(items):
+        return max(wait + hours for wait, hours in items)
+    free, start = [0.0] * slots, 0.0
+    for wait, hours in sorted(items, key=lambda item: (-item[1], item[0])):
+        first = free.index(min(free))
+        start = max(start, free[first], wait)
+        free[first] = start + hours
+    return max(free)

@@ -57,6 +57,7 @@ def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool,
             found = way(problem)
         except DoesNotFit:
             continue
+        assert found is not None
         sent = np.bincount(problem.choices.cohort, weights=found.tasks, minlength=len(problem.counts))
         assert sent.tolist() == problem.counts.tolist()
         assert keeps_every_limit(problem, found.tasks)

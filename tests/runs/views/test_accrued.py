@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.plan.plan import Dataset, Lot, Plan
+from orchestrator.plan.facts import Lot
+from orchestrator.plan.plan import Dataset, Plan
 from orchestrator.runs.known.ledger import Known
 from orchestrator.runs.views.accrued import Accrued, Meter
 from orchestrator.wire.result import Outcome, Result, TaskState

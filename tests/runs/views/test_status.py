@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.db.engine import engine
-from orchestrator.plan.plan import Copy, Dataset, Lot, Plan, Share
+from orchestrator.plan.facts import Lot
+from orchestrator.plan.plan import Copy, Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known.ledger import Known, Ledger
 from orchestrator.runs.views.status import Status, run_status

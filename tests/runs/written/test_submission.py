@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.errors import NewerVersion
-from orchestrator.plan.plan import Dataset, Lot, Plan, Share
+from orchestrator.plan.facts import Lot
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.plan.slots import LotKey
 from orchestrator.runs.written.submission import Part, Submission, everything, parts
 from orchestrator.wire.ranges import Ranges

@@ -86,6 +86,8 @@ class Summary:
     gap: float | None
     """The distance to the proven bound: 0.001 is a tenth of a percent. None if the plan has no bound."""
     finished_h: float
+    in_any_order: bool | None
+    """True if any order of starts keeps the deadline or horizon, False if longest first does. None if unknown."""
     copies: tuple[Copy, ...]
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
@@ -166,6 +168,7 @@ def summary(made: Plan) -> Summary:
         worst_usd=made.worst_usd,
         gap=made.gap if made.bound or not made.usd else None,
         finished_h=made.finish,
+        in_any_order=made.in_any_order,
         copies=tuple(Copy(made.datasets[c.dataset].name, c.from_region, c.to_region, c.usd) for c in made.copies),
         lines=tuple(lines),
         notes=made.notes,
@@ -180,6 +183,14 @@ def _from_to(text: Callable[[float], str]) -> Callable[[tuple[float, float]], st
 def _by_when(hours: float) -> str:
     now = datetime.now()
     return formatting.future_time(now + timedelta(hours=hours), now)
+
+
+def _deadline(made: Plan) -> str:
+    """Return in words how sure it is that the deadline is kept; nothing if there is none."""
+    if made.sweep.plan.deadline is None or made.in_any_order is None:
+        return ""
+    kept = "kept in whatever order tasks start" if made.in_any_order else "expected to be kept: longest tasks first"
+    return f"the deadline of {made.sweep.plan.deadline} is {kept}\n"
 
 
 def _bound(gap: float | None) -> str:
@@ -210,6 +221,7 @@ def show_plan(made: Plan, stream: IO[str]) -> None:
     render.write(f"\nplan {plan.id} of {plan.sweep}: {total}\n", stream)
     most = f"at most {formatting.money(plan.worst_usd)}, if every task runs until its limits"
     render.write(f"{_bound(plan.gap)}{most}\n", stream)
+    render.write(_deadline(made), stream)
     for copy in plan.copies:
         way = f"{copy.dataset} from {copy.from_region} to {copy.to_region}"
         render.write(f"copy: {way}, {formatting.money(copy.usd)}\n", stream)

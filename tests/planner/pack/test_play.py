@@ -1,0 +1,82 @@
+"""What ends in time is found by playing: longest first, and for the proof in any order at all."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.planner.pack import play
+from orchestrator.planner.pack.play import Load, end_hours, end_in_any_order, fill, fits
+from tests.planner.solver.brute_force import last_end
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+loads = st.lists(
+    st.builds(Load, st.sampled_from([0.3, 1.0, 1.1, 2.5, 4.0]), st.sampled_from([0.0, 0.0, 0.7]), st.integers(1, 9)),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda load: (load.hours, load.wait),
+)
+slots = st.integers(1, 6)
+
+
+def one_by_one(loads: Sequence[Load]) -> list[tuple[float, float]]:
+    return [(load.wait, load.hours) for load in loads for _ in range(load.count)]
+
+
+@pytest.fixture(params=[0, 10**6], ids=["many at once", "one by one"], autouse=True)
+def both_ways(request: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(play, "ONE_BY_ONE", request.param)
+
+
+@given(slots, loads)
+def test_it_ends_when_a_task_by_task_play_ends(slots: int, loads: list[Load]) -> None:
+    assert max(end_hours(slots, loads)) == pytest.approx(last_end(one_by_one(loads), slots))
+
+
+@given(slots, loads, st.randoms(use_true_random=False))
+def test_no_order_ends_later_than_what_is_proven(slots: int, loads: list[Load], random: Any) -> None:
+    tasks = one_by_one(loads)
+    random.shuffle(tasks)
+    free = [0.0] * slots
+    for wait, hours in tasks:  # strictly one after another: a task that waits holds up its slot
+        first = free.index(min(free))
+        free[first] = max(free[first], wait) + hours
+    proven = end_in_any_order(slots, loads)
+    if len({load.wait for load in loads}) == 1:
+        assert max(free) <= proven + 1e-9
+    assert max(end_hours(slots, loads)) <= proven + 1e-9
+
+
+@given(slots, loads, st.floats(1, 20))
+def test_what_is_filled_in_fits_and_one_more_of_it_would_not(slots: int, loads: list[Load], until: float) -> None:
+    placed = fill(slots, until, loads)
+    kept = [Load(load.hours, load.wait, count) for load, count in zip(loads, placed, strict=True)]
+    assert fits(slots, until, kept)
+    assert (kept == loads) or not fits(slots, until, loads)
+
+
+@given(slots, loads, st.floats(1, 20), st.data())
+def test_what_fits_still_does_with_fewer_or_shorter_tasks_or_more_slots(
+    slots: int, loads: list[Load], until: float, data: Any
+) -> None:
+    if not fits(slots, until, loads):
+        return
+    fewer = [Load(load.hours, load.wait, data.draw(st.integers(0, load.count))) for load in loads]
+    assert fits(slots, until, fewer)
+    assert fits(slots + 1, until, loads)
+    if len({load.wait for load in loads}) == 1:
+        assert fits(
+            slots, until, [Load(data.draw(st.floats(0.1, load.hours)), load.wait, load.count) for load in loads]
+        )
+
+
+def test_slots_without_a_limit_hold_everything_that_is_short_enough() -> None:
+    assert fill(inf, 2.0, [Load(2.0, 0.0, 10**6)]) == [10**6]
+    assert fill(0, 2.0, [Load(1.0, 0.0, 3)]) == [0]
+    assert not fits(inf, 2.0, [Load(2.0, 0.5, 1)])
