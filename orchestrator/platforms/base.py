@@ -63,8 +63,9 @@ class Runner(Protocol):
         arguments must make the same bytes, on every machine and at any time. So nothing is sent, and no time, chance or
         environment goes into the request. The dry run calls it too, and prints the body.
 
-        The body carries tags for the bill: `sweep:run`, `sweep:task`, `sweep:attempt` and `sweep:owner`. Whatever
-        changes the training changes the hash. The training is ended after `max_runtime_s` seconds at the latest.
+        The body carries tags for the bill: `sweep:run`, `sweep:task`, `sweep:attempt` and `sweep:owner`, and the
+        template's own. Whatever changes the training changes the hash. The training is ended after `max_runtime_s`
+        seconds at the latest.
 
         Raise InvalidRequest when the place or the template cannot be made into a request.
         """

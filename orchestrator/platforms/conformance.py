@@ -86,6 +86,7 @@ class Conformance:
         assert shared == (staging.region, staging.run, staging.owner, staging.output, staging.poll_s)
         train = staging.sweep.train
         assert (template.metrics, template.checkpoints) == (dict(train.metrics), train.checkpoints is not None)
+        assert template.tags == dict(staging.sweep.tags)
         assert Template.from_json(json.loads(json.dumps(template.to_json()))) == template
         assert subject.planning.stage(staging, subject.clients) == template
 
@@ -119,6 +120,7 @@ class Conformance:
             "sweep:task": "10",
             "sweep:attempt": "4",
             "sweep:owner": template.owner,
+            **template.tags,
         }
         for name, value in tags.items():
             assert json.dumps(name) in sent

@@ -11,6 +11,7 @@ arguments.py            what may stand under `train.arguments`? what may stand i
 train.py                what may stand under `train`? (code, image, how processes start)
 channels.py             which data does a training find beside its dataset, and under which names?
 by_region.py            how is something written that differs by Region?
+tags.py                 which tags may a sweep have?
 where.py                what may stand under `where`? (platforms, Regions, instance types, ways of buying)
 resources.py            what may stand under `where.resources`, and which instance types have it?
 metrics.py              what may stand under `train.metrics`?

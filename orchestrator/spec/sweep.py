@@ -19,6 +19,7 @@ from orchestrator.spec.model import Model, listed_once, shown, wrong
 from orchestrator.spec.parameters import Parameter, parameters
 from orchestrator.spec.runtime_expression import Expression, ExpressionError, parse
 from orchestrator.spec.space import Space
+from orchestrator.spec.tags import Tags
 from orchestrator.spec.train import Checkpoints, Framework, Train, parameter_name
 from orchestrator.spec.where import Where
 from orchestrator.wire.names import valid_run_name
@@ -139,6 +140,7 @@ class Sweep(Model):
     patience: Annotated[str, between(0, DAY)] = Field(
         default="30m", description="how long a place may refuse capacity before the next is tried"
     )
+    tags: Tags = Field(default={}, description="tags of your own on everything that is started, such as a cost centre")
     platforms: dict[str, dict[str, Any]] = Field(
         default={}, description="platform → what only this one can honour; it says itself what may stand here"
     )

@@ -27,6 +27,9 @@ class Template:
     metrics: dict[str, str] = field(default_factory=dict)
     """Metrics by name, each with a regex over the log that has one group."""
 
+    tags: dict[str, str] = field(default_factory=dict)
+    """The sweep's own tags: everything that is started carries them, beside ours."""
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"version": VERSION}
 

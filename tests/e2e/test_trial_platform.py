@@ -95,6 +95,7 @@ def subject(trial_here: None, tmp_path: Path, name: str) -> Subject:  # noqa: AR
             "space": {"then": ["end"]},
             "where": {"instance_types": ["trial.small"]},
             "runtime": 0.1,
+            "tags": {"cost-centre": "4711"},
         }
     )
     return Subject(

@@ -1,9 +1,12 @@
-"""What a sweep asks for beside how processes start: channels."""
+"""What a sweep asks for beside how processes start: channels, security."""
 
 from __future__ import annotations
 
 from tests.parity.case import DATA, HERE, case, image
 
+OTHER_ROLE = "arn:aws:iam::123456789012:role/vision"
+SUBNETS, GROUPS = ["subnet-0a", "subnet-0b"], ["sg-0a"]
+SCRATCH = {"id": "fs-0123456789abcdef0", "type": "FSxLustre", "path": "/abcdefgh/scratch", "access": "rw"}
 VALIDATION, MODEL = f"{HERE}/validation/", f"{HERE}/pretrained/v7/"
 
 ASKED = (
@@ -73,5 +76,59 @@ ASKED = (
                 "compression": "Gzip",
             }
         },
+    ),
+    case(
+        "security, all of it",
+        image(),
+        {"instances": 2},
+        None,
+        instance_type="ml.c5.4xlarge",
+        sweep={
+            "platforms": {
+                "sagemaker": {
+                    "role": OTHER_ROLE,
+                    "vpc": {"eu-west-1": {"subnets": SUBNETS, "security_groups": GROUPS}},
+                    "volume_kms_key": "arn:aws:kms:{region}:123456789012:key/mrk-1",
+                    "output_kms_key": {"eu-west-1": "alias/outputs"},
+                    "encrypt_between_instances": True,
+                    "file_systems": {"scratch": {"eu-west-1": SCRATCH}},
+                }
+            },
+        },
+        arguments={
+            "role": OTHER_ROLE,
+            "subnets": SUBNETS,
+            "security_group_ids": GROUPS,
+            "volume_kms_key": "arn:aws:kms:eu-west-1:123456789012:key/mrk-1",
+            "output_kms_key": "alias/outputs",
+            "encrypt_inter_container_traffic": True,
+        },
+        inputs={
+            "training": {"s3_data": DATA},
+            "scratch": {
+                "file_system_id": "fs-0123456789abcdef0",
+                "file_system_type": "FSxLustre",
+                "directory_path": "/abcdefgh/scratch",
+                "file_system_access_mode": "rw",
+            },
+        },
+    ),
+    case(
+        "security, cut off from all networks",
+        image(),
+        {},
+        None,
+        sweep={"platforms": {"sagemaker": {"network_isolation": True}}},
+        arguments={"enable_network_isolation": True},
+    ),
+    case(
+        "security, a volume's key on local disks",
+        image(),
+        {},
+        None,
+        sweep={"platforms": {"sagemaker": {"volume_kms_key": "alias/volumes"}}},
+        arguments={"volume_kms_key": "alias/volumes"},
+        we_refuse="ml.g5.xlarge takes no volume_kms_key",
+        reason="AWS documents that it cannot be asked for there; the SDK sends it all the same",
     ),
 )

@@ -18,7 +18,7 @@ logging.disable(logging.CRITICAL)
 import boto3  # noqa: E402
 import jsonschema  # noqa: E402
 from sagemaker import image_uris  # noqa: E402
-from sagemaker.inputs import ShuffleConfig, TrainingInput  # noqa: E402
+from sagemaker.inputs import FileSystemInput, ShuffleConfig, TrainingInput  # noqa: E402
 from sagemaker.pytorch import PyTorch  # noqa: E402
 from sagemaker.session import Session  # noqa: E402
 from sagemaker.tensorflow import TensorFlow  # noqa: E402
@@ -37,7 +37,9 @@ class Recorder:
         return {"TrainingJobArn": "arn:aws:sagemaker:::training-job/recorded"}
 
 
-def channel(**arguments: Any) -> TrainingInput:
+def channel(**arguments: Any) -> TrainingInput | FileSystemInput:
+    if "file_system_id" in arguments:
+        return FileSystemInput(**arguments)
     if "shuffle_config" in arguments:
         arguments["shuffle_config"] = ShuffleConfig(arguments["shuffle_config"])
     return TrainingInput(**arguments)

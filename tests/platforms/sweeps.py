@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.base import Staging
+from orchestrator.platforms.sagemaker.asked.table import read_settings
 from orchestrator.platforms.sagemaker.stage import make_template
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.wire.template import Template
 
 ROLE = "arn:aws:iam::123456789012:role/training"
@@ -28,7 +31,7 @@ TASK = Task(
 )
 
 
-def sweep(train: dict[str, Any] | None = None, where: dict[str, Any] | None = None) -> Sweep:
+def sweep(train: dict[str, Any] | None = None, where: dict[str, Any] | None = None, **more: Any) -> Sweep:
     return Sweep.model_validate(
         {
             "name": "nightly",
@@ -36,6 +39,7 @@ def sweep(train: dict[str, Any] | None = None, where: dict[str, Any] | None = No
             "space": {"lr": [0.1, 0.2]},
             "where": {"instance_types": ["ml.g5.xlarge"]} | (where or {}),
             "runtime": 0.5,
+            **more,
         }
     )
 
@@ -55,6 +59,6 @@ def staging(asked: Sweep | None = None, role: str = ROLE, digest: str = "abc", *
     return replace(made, **changes)
 
 
-def template(asked: Sweep | None = None, **changes: Any) -> Template:
-    """Return the Region's template, with images as they are written."""
-    return make_template(staging(asked, **changes))
+def template(asked: Sweep | None = None, usual: Mapping[str, object] | None = None, **changes: Any) -> Template:
+    """Return the Region's template, with images as they are written. `usual` is what the settings say."""
+    return make_template(staging(asked, **changes), read_settings(usual or {}))

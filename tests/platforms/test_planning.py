@@ -1,17 +1,12 @@
-"""What SageMaker has for sale, what it counts, and what may stand in its table of the settings."""
+"""What SageMaker has for sale, and what it counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-import pytest
-
-from orchestrator.aws.session import Clients
-from orchestrator.errors import SettingsError
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.wire.task import Lane, Purchase
-from tests.platforms.sweeps import ROLE, staging, sweep
+from tests.platforms.sweeps import sweep
 
 PLANNING = SageMakerPlanning({})
 SPOT = Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.SPOT)
@@ -47,25 +42,6 @@ def test_an_instance_counts_for_its_type_for_all_bought_alike_and_for_all() -> N
 
 def test_a_training_plan_counts_its_own_instances() -> None:
     assert PLANNING.uses(replace(SPOT, purchase=Purchase.COMMITTED), ARN) == {ARN: 1}
-
-
-def test_the_platform_s_own_role_goes_before_everybody_s() -> None:
-    own = "arn:aws:iam::123456789012:role/own"
-    for settings, role in (({}, ROLE), ({"role": own}, own)):
-        template = SageMakerPlanning(settings).stage(staging(), Clients())
-        assert template.body["request"]["RoleArn"] == role
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"rol": ROLE}, r"platforms.sagemaker: unknown setting 'rol' \(did you mean 'role'\?\)"),
-        ({"role": 12}, "platforms.sagemaker: role is not text"),
-    ],
-)
-def test_a_wrong_setting_is_one_clear_line(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
-        SageMakerPlanning(settings)
 
 
 def test_another_platforms_types_are_not_looked_at() -> None:

@@ -39,7 +39,7 @@ def staged(code: str, train: dict[str, Any], bucket: S3, folder: Path, name: str
     package = pack(folder)
     bucket.put_once(f"{name}/{package.digest}.tar.gz", package.body)
     return staging(
-        sweep(train, {"instance_types": ["ml.c5.xlarge"]}),
+        sweep(train, {"instance_types": ["ml.c5.xlarge"]}, tags={"cost centre": "4711"}),
         region=REGION,
         run=name,
         source=bucket.uri(f"{name}/{package.digest}.tar.gz"),

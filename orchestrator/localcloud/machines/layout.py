@@ -52,7 +52,7 @@ def lay_out(name: str, layout: dict[str, Any]) -> None:
     """
     network = layout["network"]
     tunnel = socket.socket(socket.AF_UNIX)
-    if network:
+    if network and network["tunnel"]:
         tunnel.connect(network["tunnel"])
     keys = {file.name: file.read_bytes() for file in Path(layout["keys"]).glob("key*")} if network else {}
     _mount("tmpfs", "/dev/shm", "tmpfs")
@@ -66,7 +66,8 @@ def lay_out(name: str, layout: dict[str, Any]) -> None:
     if network:
         _log_in_with(keys)
         _connect(network)
-        _hand_out(network["port"], tunnel)
+        if network["tunnel"]:
+            _hand_out(network["port"], tunnel)
     _shadow("/tmp", {})
 
 

@@ -31,7 +31,7 @@ class Network:
     port: int
     """The port at which the cloud answers, in the container as outside."""
     tunnel: str
-    """The path of the Unix socket that takes connections to the cloud."""
+    """The path of the Unix socket that takes connections to the cloud; empty for a host that is cut off from it."""
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,9 @@ class RealToolkit:
         """Return the network interface for a training's hosts; raise CannotStart when it cannot run here."""
         several = request["ResourceConfig"]["InstanceCount"] > 1
         mpi = request.get("HyperParameters", {}).get("sagemaker_mpi_enabled") == "true"
-        if (several or mpi) and self.refusal:
-            what = "MPI needs" if mpi else "several hosts need"
+        isolated = bool(request.get("EnableNetworkIsolation"))
+        if (several or mpi or isolated) and self.refusal:
+            what = "MPI needs" if mpi else "several hosts need" if several else "hosts that are cut off need"
             raise CannotStart(f"{what} namespaces of their own under the toolkit: {self.refusal}")
         if mpi and not prerequisites.SSHD.exists():
             raise CannotStart(
@@ -70,7 +71,7 @@ class RealToolkit:
             )
         if mpi and several and not machine.IS_ROOT:
             raise CannotStart("MPI's hosts log in to each other by sshd, which here only root can run")
-        return _OWN if several or mpi else _SHARED
+        return _OWN if several or mpi or isolated else _SHARED
 
     def unpack_code(self, host: Host) -> None:
         """Do nothing: the toolkit unpacks the code itself."""
@@ -104,7 +105,8 @@ class RealToolkit:
 
     def _contained(self, training: Training, host: Host, keys: Path) -> machine.Machine:
         """Return a host that is a container."""
-        network = machine.Network(f"{_address(host, host.name)}/16", self.tunnel.port, str(self.tunnel.path))
+        way_out = "" if training.isolated else str(self.tunnel.path)
+        network = machine.Network(f"{_address(host, host.name)}/16", self.tunnel.port, way_out)
         names = "".join(f"{_address(host, name)} {name}\n" for name in host.hosts)
         return machine.Machine(
             name=host.name,
@@ -130,7 +132,8 @@ class RealToolkit:
 
     def _variables(self, training: Training) -> dict[str, str]:
         """Return the variables that an image has, and those that let several hosts share this machine's cores."""
-        site = {name: value for name, value in self.environment.items() if name not in _NOT_THEIRS}
+        everybodys = starter.site_environment(self.environment, training)
+        site = {name: value for name, value in everybodys.items() if name not in _NOT_THEIRS}
         return {
             **site,
             "PATH": prerequisites.programs(self.python, site["PATH"]),

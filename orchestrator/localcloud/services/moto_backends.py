@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.ec2.exceptions import InvalidSubnetIdError
+from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.iam.models import iam_backends
@@ -87,6 +89,19 @@ class Objects:
     def write(self, bucket: str, key: str, body: bytes) -> None:
         """Write an object, over one that is there already."""
         self._backend.put_object(bucket, key, body)
+
+
+class Networks:
+    """The subnets and security groups of the account, in all Regions."""
+
+    def vpc_of(self, region: str, name: str) -> str | None:
+        """Return the VPC that a subnet or a security group belongs to; None when the Region has none of this id."""
+        backend = ec2_backends[ACCOUNT][region]
+        try:
+            found = backend.get_subnet(name) if name.startswith("subnet-") else backend.get_security_group_from_id(name)
+        except InvalidSubnetIdError:
+            return None
+        return None if found is None else str(found.vpc_id)
 
 
 class LogStreams:

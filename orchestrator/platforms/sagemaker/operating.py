@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _TRAININGS = "arn:aws:sagemaker:*:{account}:training-job/*"
+_KEYS = "arn:aws:kms:*:{account}:key/*"
 _TRAINING_LOGS = "arn:aws:logs:*:{account}:log-group:/aws/sagemaker/TrainingJobs:*"
 
 
@@ -18,7 +19,7 @@ class SageMakerOperating:
         return _STATEMENTS.get(role, ())
 
 
-def _allow(sid: str, actions: list[str], resource: str, **more: Any) -> dict[str, Any]:
+def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:
     return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
 
 
@@ -52,7 +53,7 @@ _STATEMENTS = {
         _allow(
             "StartTrainingsUnderTheirRole",
             ["iam:PassRole"],
-            "arn:aws:iam::{account}:role/sweep-training",
+            ["arn:aws:iam::{account}:role/sweep-training", "arn:aws:iam::{account}:role/sweep-training-*"],
             Condition={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         ),
     ),
@@ -73,6 +74,44 @@ _STATEMENTS = {
             "arn:aws:logs:*:{account}:log-group:/aws/sagemaker/*",
         ),
         _allow("Metrics", ["cloudwatch:PutMetricData"], "*"),
+        # These actions take no resource, or one that is not there yet: the interfaces in the VPC.
+        _allow(
+            "RunInAVpc",
+            [
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            ],
+            "*",
+        ),
+        _allow(
+            "UseKeysForDataAndOutputs",
+            ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"],
+            _KEYS,
+        ),
+        _allow(
+            "LetVolumesUseTheirKey",
+            ["kms:CreateGrant"],
+            _KEYS,
+            Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}},
+        ),
+        _allow(
+            "MountFileSystems",
+            [
+                "elasticfilesystem:ClientMount",
+                "elasticfilesystem:ClientWrite",
+                "elasticfilesystem:DescribeFileSystems",
+                "elasticfilesystem:DescribeMountTargets",
+                "fsx:DescribeFileSystems",
+            ],
+            ["arn:aws:elasticfilesystem:*:{account}:file-system/*", "arn:aws:fsx:*:{account}:file-system/*"],
+        ),
     ),
 }
 """The statements by the role that needs them."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import SettingsError, did_you_mean
-from orchestrator.platforms.sagemaker.asked.table import KEY, Asked, check_asked
+from orchestrator.platforms.sagemaker.asked.table import Asked, check_asked, find_missing, read_asked, read_settings
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.limits import check_limits
 from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
@@ -23,25 +22,23 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.template import Template
 
-SETTINGS = ("role",)
-
 
 class SageMakerPlanning:
     """Knows what can be planned on SageMaker: see `platforms.base.Planning` for what each method promises.
 
-    Its table of the settings may hold a `role`: the ARN of the role that trainings run with, for this platform alone.
+    Its table of the settings may hold what a team's trainings have in common: role, networks and keys.
     """
 
     asks = Asked
     proxies = ("ec2",)
 
     def __init__(self, settings: Mapping[str, object]) -> None:
-        self.role = _read_role(settings)
+        self.usual = read_settings(settings)
 
     def check(self, sweep: Sweep) -> Iterator[Complaint]:
         yield from check_limits(sweep)
         yield from check_parallel(sweep.train, types_of_ours(sweep))
-        yield from check_asked(sweep)
+        yield from check_asked(sweep, self.usual)
         yield from check_starting(sweep.train)
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
@@ -59,8 +56,8 @@ class SageMakerPlanning:
             return f"AWS sells no training plans for {name}: they are for instances with accelerators"
         return ""
 
-    def excludes(self, sweep: Sweep, lane: Lane) -> str:  # noqa: ARG002 (nothing that a sweep asks for is by lane)
-        return ""
+    def excludes(self, sweep: Sweep, lane: Lane) -> str:
+        return find_missing(read_asked(sweep, self.usual), lane.region)
 
     def proxy(self, lane: Lane) -> Lane | None:
         if self.refuses(lane):
@@ -74,15 +71,4 @@ class SageMakerPlanning:
         return {f"{lane.instance_type}/{bought}": 1, f"*/{bought}": 1, "*/*": 1}
 
     def stage(self, staging: Staging, clients: Clients) -> Template:
-        return stage(replace(staging, role=self.role or staging.role), clients)
-
-
-def _read_role(settings: Mapping[str, object]) -> str:
-    """Return the role that the settings give. Raise SettingsError for anything else in them."""
-    where = f"platforms.{KEY}"
-    for name, value in settings.items():
-        if name not in SETTINGS:
-            raise SettingsError(f"unknown setting {name!r}", where=where, hint=did_you_mean(name, list(SETTINGS)))
-        if not isinstance(value, str):
-            raise SettingsError(f"{name} is not text", where=where, hint='write `role = "arn:aws:iam::…"`')
-    return str(settings.get("role", ""))
+        return stage(staging, self.usual, clients)

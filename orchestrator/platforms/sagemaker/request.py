@@ -46,7 +46,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         "AlgorithmSpecification": _algorithm(template, place),
         "HyperParameters": _hyperparameters(template, task, place, name),
         "InputDataConfig": _channels(template, place.s3_uri),
-        "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings"},
+        "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings", **request.get("OutputDataConfig", {})},
         "ResourceConfig": {**request["ResourceConfig"], **_resources(place)},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
     }
@@ -58,6 +58,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         # They belong to the task, not to the attempt: the next attempt goes on where this one stopped.
         body["CheckpointConfig"] = {"S3Uri": f"{template.output}/checkpoints/{task.number}"}
     tags = {
+        **template.tags,
         "sweep:run": template.run,
         "sweep:task": str(task.number),
         "sweep:attempt": str(attempt),

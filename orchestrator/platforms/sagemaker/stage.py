@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import SettingsError, SpecError
 from orchestrator.platforms.sagemaker.asked.channels import look_for_data, make_channels
-from orchestrator.platforms.sagemaker.asked.table import asked
+from orchestrator.platforms.sagemaker.asked.file_systems import make_file_systems
+from orchestrator.platforms.sagemaker.asked.security import Security, make_security, output_key, volume_key
+from orchestrator.platforms.sagemaker.asked.table import read_asked
 from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
-from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, starters_order, who_starts
+from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, packed_code, starters_order, who_starts
 from orchestrator.spec.duration import seconds
 from orchestrator.training.checkpoint import EVERY
 from orchestrator.wire.template import Template
@@ -19,33 +21,41 @@ from orchestrator.wire.template import Template
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Staging
+    from orchestrator.platforms.sagemaker.asked.table import Asked
     from orchestrator.spec.train import Train
 
 
-def stage(staging: Staging, clients: Clients) -> Template:
+NOTHING = Security()
+"""Settings that say nothing."""
+
+
+def stage(staging: Staging, usual: Security, clients: Clients) -> Template:
     """Return the Region's template, with our own images by their digests.
 
     Raise SettingsError when trainings have no role, NotFound when an image or a fixed channel's data is not in the
     Region.
     """
-    template = make_template(staging)
+    template = make_template(staging, usual)
     look_for_data(template.body["channels"], staging.region, clients)
     return pin_images(template, clients)
 
 
-def make_template(staging: Staging) -> Template:
+def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
     """Return what all tasks of the run share in a Region. Nothing is sent. SettingsError if trainings have no role.
 
-    The request names the image that most instance types take; those that take another stand in `images`.
+    `usual` is what the settings say of all trainings. The request names the image that most instance types take; those
+    that take another stand in `images`.
     """
-    if not staging.role:
+    asked = read_asked(staging.sweep, usual)
+    role = asked.role or staging.role
+    if not role:
         raise SettingsError("role is not set", hint='export SWEEP_ROLE, or write `role = "…"` in sweep.toml')
     train, region = staging.sweep.train, staging.region
     types = types_of_ours(staging.sweep).values()
     if not types:
         raise SpecError("none of these is SageMaker's", where="where.instance_types", hint=f"name one with {PREFIX}")
     starter, why = who_starts(train)
-    by_type = {kind: _image(train, region, kind, staging.role) for kind in types}
+    by_type = {kind: _image(train, region, kind, role) for kind in types}
     image = Counter(by_type.values()).most_common(1)[0][0]
     return Template(
         platform="sagemaker",
@@ -53,18 +63,39 @@ def make_template(staging: Staging) -> Template:
         run=staging.run,
         owner=staging.owner,
         body={
-            "request": _request(train, image, staging),
-            "hyperparameters": _hyperparameters(train, staging.source, region),
-            "channels": make_channels(train, asked(staging.sweep).channels, region),
+            "request": {**_request(train, image, staging.source), "RoleArn": role, **_secured(train, asked, region)},
+            "hyperparameters": _hyperparameters(train, _source(staging, asked), region),
+            "channels": _channels(train, asked, region),
             "images": {kind: uri for kind, uri in by_type.items() if uri != image},
             "style": train.arguments.style,
-            **({"starter": why, "code_channel": code_channel(staging.source)} if starter else {}),
+            **({"starter": why} if starter else {}),
+            **({"code_channel": code_channel(staging.source)} if starter or asked.network_isolation else {}),
         },
         output=staging.output,
         checkpoints=train.checkpoints is not None,
         poll_s=staging.poll_s,
         metrics=dict(train.metrics),
+        tags=dict(staging.sweep.tags),
     )
+
+
+def _source(staging: Staging, asked: Asked) -> str:
+    """Return where the training finds its packed sources: in S3, or in a channel if it is cut off from S3."""
+    return packed_code(staging.source) if asked.network_isolation else staging.source
+
+
+def _channels(train: Train, asked: Asked, region: str) -> list[dict[str, Any]]:
+    return [*make_channels(train, asked.channels, region), *make_file_systems(asked.file_systems, region)]
+
+
+def _secured(train: Train, asked: Asked, region: str) -> dict[str, Any]:
+    """Return the parts of the request that have to do with networks and keys."""
+    volumes = {"VolumeSizeInGB": train.volume_gb, **volume_key(asked, region)}
+    return {
+        "ResourceConfig": volumes,
+        "OutputDataConfig": output_key(asked, region),
+        **make_security(asked, region),
+    }
 
 
 def _image(train: Train, region: str, instance_type: str, role: str) -> str:
@@ -76,19 +107,15 @@ def _image(train: Train, region: str, instance_type: str, role: str) -> str:
     return find_framework_image(framework.name, framework.version, framework.python, region, instance_type)
 
 
-def _request(train: Train, image: str, staging: Staging) -> dict[str, Any]:
+def _request(train: Train, image: str, source: str) -> dict[str, Any]:
     algorithm: dict[str, Any] = {"TrainingImage": image, "TrainingInputMode": "File"}
     if who_starts(train).starter:
-        algorithm |= entry_point(staging.source)
+        algorithm |= entry_point(source)
     if train.metrics:
         algorithm["MetricDefinitions"] = [{"Name": name, "Regex": regex} for name, regex in train.metrics.items()]
     if train.metrics or train.framework:
         algorithm["EnableSageMakerMetricsTimeSeries"] = True
-    request = {
-        "RoleArn": staging.role,
-        "AlgorithmSpecification": algorithm,
-        "ResourceConfig": {"VolumeSizeInGB": train.volume_gb},
-    }
+    request: dict[str, Any] = {"AlgorithmSpecification": algorithm}
     environment = _environment(train)
     if environment:
         request["Environment"] = environment

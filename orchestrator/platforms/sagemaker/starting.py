@@ -70,8 +70,12 @@ def check_starting(train: Train) -> Iterator[Complaint]:
 
 def entry_point(source: str) -> dict[str, list[str]]:
     """Return what AlgorithmSpecification has besides, to run the starter. `source` is the packed sources' address."""
-    archive = f"{HOME}/input/data/{CODE}/{source.rpartition('/')[2]}"
-    return {"ContainerEntrypoint": ["python3", "-I", "-c", _BEGIN], "ContainerArguments": [archive, HOME]}
+    return {"ContainerEntrypoint": ["python3", "-I", "-c", _BEGIN], "ContainerArguments": [packed_code(source), HOME]}
+
+
+def packed_code(source: str) -> str:
+    """Return where the packed sources lie in a training to which they come in a channel, given their address in S3."""
+    return f"{HOME}/input/data/{CODE}/{source.rpartition('/')[2]}"
 
 
 def code_channel(source: str) -> dict[str, Any]:

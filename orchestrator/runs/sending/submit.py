@@ -136,6 +136,6 @@ def array_job(anchor: Anchor, array: Array, definition: str, cloud: Cloud) -> Ar
         definition=definition,
         size=len(array.tasks),
         environment={"SWEEP_MANIFEST": str(S3Uri(cloud.account.bucket, array.manifest))},
-        tags={"sweep:run": anchor.name, "sweep:owner": anchor.owner},
+        tags={**anchor.plan.sweep.tags, "sweep:run": anchor.name, "sweep:owner": anchor.owner},
         needs={resource_name(quota): used[quota] for quota in known},
     )

@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.logs.models import logs_backends
@@ -81,6 +82,16 @@ def test_rules_and_schedules_are_where_we_look_for_them() -> None:
     assert (found.target["Arn"], found.delete_after) == ("a", True)
     moto_backends.ScheduleStore().delete(found)
     assert moto_backends.ScheduleStore().all("eu-west-1") == []
+
+
+def test_subnets_and_security_groups_are_where_we_look_for_them() -> None:
+    backend = ec2_backends[moto_backends.ACCOUNT]["eu-west-1"]
+    subnet = next(subnet for zone in backend.subnets.values() for subnet in zone.values())
+    group = backend.get_default_security_group(subnet.vpc_id)
+    networks = moto_backends.Networks()
+    assert networks.vpc_of("eu-west-1", subnet.id) == networks.vpc_of("eu-west-1", group.id) == subnet.vpc_id
+    assert networks.vpc_of("us-west-2", subnet.id) is None
+    assert networks.vpc_of("us-west-2", group.id) is None
 
 
 def test_repositories_are_where_we_look_for_them() -> None:

@@ -110,6 +110,7 @@ class TrialPlanning:
             checkpoints=train.checkpoints is not None,
             poll_s=staging.poll_s,
             metrics=dict(train.metrics),
+            tags=dict(staging.sweep.tags),
         )
 
 

@@ -48,6 +48,7 @@ class TrialRunner:
             "max_runtime_s": max_runtime_s,
         }
         tags = {
+            **template.tags,
             "sweep:run": template.run,
             "sweep:task": str(task.number),
             "sweep:attempt": str(attempt),

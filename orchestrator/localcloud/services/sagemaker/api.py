@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http import validation
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.moto_backends import Networks
 from orchestrator.localcloud.services.quotas import QuotaKey, exceeded_message
 from orchestrator.localcloud.services.sagemaker.request_checks import check_request, validation_error
 from orchestrator.localcloud.services.sagemaker.training import ENDED, Training
@@ -27,6 +28,7 @@ class Trainings:
         self._site = site
         self._region = region
         self._lifecycle = lifecycle
+        self._networks = Networks()
         self.jobs: dict[str, Training] = {}
         """All trainings by their names."""
 
@@ -43,7 +45,7 @@ class Trainings:
                     "Training job names must be unique within an AWS account and region, "
                     f"and a training job with this name already exists ({arn})",
                 )
-            check_request(body, self._region, self._site.objects)
+            check_request(body, self._region, self._site.objects, self._networks)
             training = Training(name, arn, self._region, body, self._site.clock.now())
             self._check_quota(training)
             training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.sagemaker.channel_data import find_files
 from orchestrator.localcloud.services.sagemaker.host import Host
 from orchestrator.localcloud.services.sagemaker.s3_files import Uri, unpack, write_files
+from orchestrator.localcloud.services.sagemaker.starter import CannotStart
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from orchestrator.localcloud.services.moto_backends import Objects
     from orchestrator.localcloud.services.sagemaker.training import Training
 
@@ -47,6 +47,7 @@ def make_hosts(training: Training, folder: Path, scratch: Path, interface: str) 
             port=port,
             job=training.name,
             region=training.region,
+            isolated=training.isolated,
         )
         for name in names
     ]
@@ -68,11 +69,18 @@ def fill_folders(host: Host, request: dict[str, Any], objects: Objects) -> None:
 
 
 def unpack_code(host: Host, objects: Objects) -> None:
-    """Unpack the training's code, as the toolkit does before anything else."""
+    """Unpack the training's code, as the toolkit does before anything else.
+
+    Raise CannotStart when it lies in S3, and the host is cut off from there.
+    """
     uri = host.hyperparameters.get("sagemaker_submit_directory", "").strip('"')
+    if uri.startswith("s3://") and host.isolated:
+        raise CannotStart(f"{uri} cannot be downloaded under network isolation: the code must come in a channel")
     if uri.startswith("s3://"):
         source = Uri.parse(uri)
         unpack(objects.read(source.bucket, source.key), host.code)
+    elif uri.endswith(".tar.gz"):
+        unpack(Path(host.local(uri)).read_bytes(), host.code)
     program = host.hyperparameters.get("sagemaker_program", "").strip('"')
     if program and (host.code / program).is_file():
         (host.code / program).chmod(0o755)

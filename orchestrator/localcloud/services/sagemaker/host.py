@@ -28,6 +28,8 @@ class Host:
     job: str
     """The training's name."""
     region: str
+    isolated: bool = False
+    """True when no network call may leave the host, but to the other hosts of its training."""
 
     @property
     def name(self) -> str:

@@ -95,7 +95,7 @@ class ImitatedToolkit:
     def _variables(self, training: Training, host: Host, own: Mapping[str, str], path: str = "") -> dict[str, str]:
         paths = os.pathsep.join(filter(None, (path, self.environment.get("PYTHONPATH"))))
         return {
-            **self.environment,
+            **starter.site_environment(self.environment, training),
             **({"PYTHONPATH": paths} if paths else {}),
             **own,
             **{name: host.local(value) for name, value in starter.requested_environment(training).items()},

@@ -9,8 +9,10 @@ from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.sagemaker.s3_files import Uri
 
 if TYPE_CHECKING:
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto_backends import Networks, Objects
 
+_LOCAL_DISKS = re.compile(r"ml\.([a-z]+\d+[a-z]*d|(g5|g6|gr6|g7|p5|p6|trn)[a-z0-9]*[.-])")
+"""Instance types with local storage: see VolumeKmsKeyId in the API reference of ResourceConfig."""
 _LONGEST_RUNTIME_S = 28 * 86_400
 
 
@@ -19,7 +21,7 @@ def validation_error(message: str) -> AwsError:
     return AwsError("ValidationException", message)
 
 
-def check_request(request: dict[str, Any], region: str, objects: Objects) -> None:
+def check_request(request: dict[str, Any], region: str, objects: Objects, networks: Networks) -> None:
     """Raise SageMaker's refusal of a request that it does not take. Fills in the default of MaxRuntimeInSeconds."""
     for required in ("AlgorithmSpecification", "ResourceConfig", "StoppingCondition"):
         if required not in request:
@@ -28,6 +30,7 @@ def check_request(request: dict[str, Any], region: str, objects: Objects) -> Non
             raise validation_error(f"1 validation error detected: {problem}")
     _check_algorithm(request["AlgorithmSpecification"])
     _check_instances(request["ResourceConfig"])
+    _check_network(request.get("VpcConfig"), region, networks)
     _check_times(request)
     channels = request.get("InputDataConfig", [])
     names = [channel["ChannelName"] for channel in channels]
@@ -60,6 +63,26 @@ def _check_instances(config: dict[str, Any]) -> None:
             f"1 validation error detected: Value '{config['InstanceCount']}' at 'resourceConfig.instanceCount' failed "
             "to satisfy constraint: Member must have value greater than or equal to 1"
         )
+    if config.get("VolumeKmsKeyId") and _LOCAL_DISKS.match(config["InstanceType"]):
+        raise validation_error(
+            f"VolumeKmsKeyId cannot be requested for {config['InstanceType']}, an instance type with local storage: "
+            "its volumes are encrypted using a hardware module on the instance."
+        )
+
+
+def _check_network(config: dict[str, Any] | None, region: str, networks: Networks) -> None:
+    """Raise the refusal of subnets and security groups that the Region does not have, or that lie in several VPCs."""
+    if config is None:
+        return
+    vpcs = set()
+    for member, word in (("Subnets", "subnet"), ("SecurityGroupIds", "security group")):
+        for name in config[member]:
+            vpc = networks.vpc_of(region, name)
+            if vpc is None:
+                raise validation_error(f"The {word} ID '{name}' does not exist in {region}")
+            vpcs.add(vpc)
+    if len(vpcs) > 1:
+        raise validation_error("The subnets and security groups of VpcConfig must be of one VPC.")
 
 
 def _check_times(request: dict[str, Any]) -> None:

@@ -73,6 +73,13 @@ def container_environment(training: Training) -> dict[str, str]:
     }
 
 
+def site_environment(environment: Mapping[str, str], training: Training) -> dict[str, str]:
+    """Return the variables that every process gets; a training under network isolation gets none that lead to AWS."""
+    if not training.isolated:
+        return dict(environment)
+    return {name: value for name, value in environment.items() if not name.startswith("AWS_")} | {"PIP_NO_INDEX": "1"}
+
+
 def requested_environment(training: Training) -> dict[str, str]:
     """Return the variables that a training's request asks for."""
     return dict(training.request.get("Environment", {}))

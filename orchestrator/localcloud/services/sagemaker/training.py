@@ -79,6 +79,11 @@ class Training:
         return bool(self.request.get("EnableManagedSpotTraining"))
 
     @property
+    def isolated(self) -> bool:
+        """True for a training under network isolation."""
+        return bool(self.request.get("EnableNetworkIsolation"))
+
+    @property
     def instances(self) -> int:
         """The number of instances."""
         return int(self.request["ResourceConfig"]["InstanceCount"])
@@ -168,6 +173,7 @@ class Training:
             "EnableInterContainerTrafficEncryption": False,
             "EnableManagedSpotTraining": False,
             **shown,
+            "OutputDataConfig": {"KmsKeyId": "", **self.request["OutputDataConfig"]},
             "TrainingJobArn": self.arn,
             "TrainingJobStatus": self.status,
             "SecondaryStatus": self.secondary,

@@ -1,5 +1,7 @@
-"""What a sweep may ask of SageMaker alone: `platforms.sagemaker` of its file.
+"""What a sweep may ask of SageMaker alone: `platforms.sagemaker` of its file, over what a team's settings say there.
 
-table.py      what may stand there, and what is wrong with it?
-channels.py   how do the dataset and the fixed channels come to a training?
+table.py          what may stand there, and what is wrong with it?
+channels.py       how do the dataset and the fixed channels come to a training?
+file_systems.py   which file systems may be channels?
+security.py       which role, network and keys do trainings have, and from what are they cut off?
 """

@@ -11,10 +11,11 @@ from orchestrator.errors import NotFound, SpecError, did_you_mean
 from orchestrator.platforms.base import Complaint
 from orchestrator.spec.by_region import in_region
 from orchestrator.spec.model import Model, wrong
+from orchestrator.training.machine import CODE
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
     from orchestrator.spec.sweep import Sweep
@@ -65,15 +66,22 @@ class ChannelOptions(Model):
         return self
 
 
-def check_channels(sweep: Sweep, options: Mapping[str, ChannelOptions]) -> Iterator[Complaint]:
-    """Yield a complaint for options of channels that there are not, for too many channels, and for a moved manifest."""
+def check_channels(sweep: Sweep, options: Mapping[str, ChannelOptions], further: Sequence[str]) -> Iterator[Complaint]:
+    """Yield a complaint for options of channels that there are not, for too many channels, and for a moved manifest.
+
+    `further` are the channels that are not `train`'s.
+    """
     names = sweep.train.all_channels
     for name in options:
         if name not in names:
             hint = did_you_mean(name, list(names))
             yield Complaint(f"there is no channel {name!r} under train", hint, (*AT, name))
-    if len(names) > MAX_CHANNELS:
-        yield Complaint(f"{len(names)} channels", f"SageMaker takes {MAX_CHANNELS}", ("train", "channels"))
+    total = len(names) + len(further)
+    if total > MAX_CHANNELS:
+        yield Complaint(f"{total} channels", f"SageMaker takes {MAX_CHANNELS}", ("train", "channels"))
+    if CODE in names and CODE in further:
+        at = ("train", "channels", CODE) if CODE in sweep.train.channels else ("train", "data_channel")
+        yield Complaint(f"under network isolation the channel {CODE} brings the script", "name yours otherwise", at)
     of_data = options.get(sweep.train.data_channel)
     if of_data and of_data.s3_data_type != "S3Prefix" and sweep.data.move_data != "never":
         yield Complaint(
