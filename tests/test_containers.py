@@ -12,9 +12,11 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
+Image: TypeAlias = tuple[Path, dict[str, str]]
 ROOT = Path(__file__).parents[1]
 CONTAINERS = ROOT / "containers"
 IMAGES = sorted(path.parent.name for path in CONTAINERS.glob("*/Dockerfile"))
@@ -111,8 +113,8 @@ def test_pytorch_is_pinned_in_one_place() -> None:
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """The root and the environment of sweep-pytorch, and then of sweep-lightning, which is made from it."""
+def pytorch(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """The root and the environment of sweep-pytorch."""
     if importlib.util.find_spec("torch") is None:
         pytest.skip("PyTorch is not installed: `make torch`")
     if shutil.which("gcc") is None:
@@ -128,20 +130,26 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     pip.chmod(0o755)
     environment = {**os.environ, "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}", "VIRTUAL_ENV": str(venv)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled is what is imported, once
-    for name in ("pytorch", "lightning"):
-        Dockerfile.read(name).follow(root, environment)
+    Dockerfile.read("pytorch").follow(root, environment)
     return root, environment
 
 
-@pytest.mark.parametrize("imports", ["", "import lightning"], ids=["pytorch", "lightning"])
-def test_an_image_trains_by_its_own_command(image: tuple[Path, dict[str, str]], imports: str, tmp_path: Path) -> None:
-    root, environment = image
+@pytest.fixture(scope="module")
+def lightning(pytorch: Image) -> Image:
+    """The same as sweep-lightning, which is made from it."""
+    Dockerfile.read("lightning").follow(*pytorch)
+    return pytorch
+
+
+@pytest.mark.parametrize("name", ["pytorch", pytest.param("lightning", marks=pytest.mark.long)])
+def test_an_image_trains_by_its_own_command(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> None:
+    root, environment = request.getfixturevalue(name)
     steps = dict(Dockerfile.read("pytorch").steps)
     python, pid1, command = (*json.loads(steps["ENTRYPOINT"]), *json.loads(steps["CMD"]))
     programs = Path(environment["VIRTUAL_ENV"]) / "bin"
     variables = dict(part.split("=", 1) for part in steps["ENV"].split())
     base = tmp_path / "ml"
-    training(base, TRAINING.format(imports=imports))
+    training(base, TRAINING.format(imports="import lightning" if name == "lightning" else ""))
     done = subprocess.run(
         [programs / python, f"{root}{pid1}", programs / command],
         env={**environment, **variables, "SAGEMAKER_BASE_DIR": str(base), "SM_STUDIO_LOCAL_MODE": "true"},

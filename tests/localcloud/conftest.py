@@ -27,9 +27,11 @@ WAIT_FOR_SIGTERM = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done
 def eventually(look: Callable[[], Any], within_s: float = account.LONGEST_S) -> Any:
     """Look again and again, and return the first truthy thing that is seen."""
     deadline = time.monotonic() + within_s
+    pause_s = 5 if account.IS_REAL else 0.02
     while not (seen := look()):
         assert time.monotonic() < deadline, "it never came"
-        time.sleep(5 if account.IS_REAL else 0.02)
+        time.sleep(pause_s)
+        pause_s = max(pause_s, min(pause_s * 1.5, 0.2))  # a look costs our own cloud as much as a small training
     return seen
 
 

@@ -64,23 +64,20 @@ def test_the_aws_cli_copies_files_and_follows_to_their_region(
     assert (tmp_path / "back" / "x.txt").read_text() == "seven"
 
 
-def test_the_aws_cli_runs_an_array(aws: Callable[..., Any], name: str) -> None:
+def test_the_aws_cli_runs_an_array(aws: Callable[..., Any], client: Callable[..., Any], name: str) -> None:
     requirements = [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}]
     container = {"image": "any", "command": ["true"], "resourceRequirements": requirements}
     define = ["batch", "register-job-definition", "--job-definition-name", name, "--type", "container"]
     aws(*define, "--container-properties", json.dumps(container))
     submit = ["batch", "submit-job", "--job-name", name, "--job-queue", "sweep", "--job-definition", name]
     job = aws(*submit, "--array-properties", "size=3")["jobId"]
-    found = eventually(lambda: ended(aws("batch", "describe-jobs", "--jobs", job)["jobs"][0]))
+    eventually(lambda: client("batch").describe_jobs(jobs=[job])["jobs"][0]["status"] == "SUCCEEDED")
+    (found,) = aws("batch", "describe-jobs", "--jobs", job)["jobs"]
     assert found["arrayProperties"]["statusSummary"]["SUCCEEDED"] == 3
 
 
-def ended(job: dict[str, Any]) -> dict[str, Any] | None:
-    return job if job["status"] in ("SUCCEEDED", "FAILED") else None
-
-
 def test_the_aws_cli_runs_a_training_and_waits_for_it(
-    aws: Callable[..., Any], cloud: LocalCloud, tmp_path: Path, name: str
+    aws: Callable[..., Any], client: Callable[..., Any], cloud: LocalCloud, tmp_path: Path, name: str
 ) -> None:
     bucket = "s3://sweep-local-us-east-1"
     (tmp_path / "source.tar.gz").write_bytes(package({"train.py": "print('learned')"}))
@@ -99,13 +96,10 @@ def test_the_aws_cli_runs_a_training_and_waits_for_it(
         "StoppingCondition": {"MaxRuntimeInSeconds": 600},
     }
     aws("sagemaker", "create-training-job", "--cli-input-json", json.dumps(request))
-    eventually(lambda: described(aws, name)["TrainingJobStatus"] == "Completed")
+    training = {"TrainingJobName": name}
+    eventually(lambda: client("sagemaker").describe_training_job(**training)["TrainingJobStatus"] == "Completed")
+    aws("sagemaker", "wait", "training-job-completed-or-stopped", "--training-job-name", name)
     log = aws(
         "logs", "filter-log-events", "--log-group-name", "/aws/sagemaker/TrainingJobs", "--log-stream-name-prefix", name
     )
     assert "learned" in [event["message"] for event in log["events"]]
-
-
-def described(aws: Callable[..., Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = aws("sagemaker", "describe-training-job", "--training-job-name", name)
-    return found

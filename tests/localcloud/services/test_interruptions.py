@@ -233,7 +233,7 @@ dist.destroy_process_group()
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed: `make torch` does it")
-@pytest.mark.parametrize(("instances", "processes"), [(1, 2), (2, 1)])
+@pytest.mark.parametrize(("instances", "processes"), [pytest.param(1, 2, marks=pytest.mark.long), (2, 1)])
 def test_torchrun_starts_the_ranks_of_all_hosts(sagemaker: TrainingDesk, instances: int, processes: int) -> None:
     """sagemaker-training toolkit: sagemaker_torch_distributed_enabled."""
     config = {"InstanceType": "ml.c5.xlarge", "InstanceCount": instances, "VolumeSizeInGB": 10}

@@ -11,6 +11,7 @@ from orchestrator.errors import UsageError
 from orchestrator.runs.sending import submit as submitting
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.result import TaskState
+from tests.fixtures.database import whole_runs
 from tests.runs.sending.test_retry import finished
 from tests.runs.sending.test_submit import Killed
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tests.fixtures.team import Team
 
 
+@whole_runs
 def test_a_cancelled_run_leaves_nothing_running(team: Team, name: str, client: Callable[..., Any]) -> None:
     run = team.orchestrator().submit(team.plan("[1, 2]", hang=120), name=name)
     wait_until_running(run)

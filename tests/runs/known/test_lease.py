@@ -20,6 +20,7 @@ from orchestrator.plan.file import write_plan
 from orchestrator.runs.known.lease import held
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.wire.result import TaskState
+from tests.fixtures.database import whole_runs
 
 if TYPE_CHECKING:
     from orchestrator import Plan, Run
@@ -41,6 +42,7 @@ def slots_of(run: Run) -> dict[str, int]:
 
 
 @pytest.mark.usefixtures("nothing_starts")
+@whole_runs
 def test_of_two_submits_at_once_for_the_same_slots_exactly_one_wins(team: Team, name: str) -> None:
     team.limits(2)
     processes = []
@@ -95,6 +97,7 @@ def test_of_many_processes_only_as_many_win_as_there_are_slots_for(team: Team, n
     assert len(team.orchestrator().ledger.names()) == 2
 
 
+@whole_runs
 def test_leases_shrink_as_tasks_end_and_are_gone_with_the_last(team: Team, name: str) -> None:
     team.limits(1)
     run = team.orchestrator().submit(team.plan("[1, 2]", hang=2), name=name)

@@ -13,11 +13,13 @@ import pytest
 
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
+from tests.fixtures.database import whole_runs
 
 if TYPE_CHECKING:
     from tests.fixtures.team import Team
 
 
+@whole_runs
 def test_an_empty_database_learns_a_run_from_the_bucket(team: Team, name: str) -> None:
     run = team.orchestrator().submit(team.plan("[2]"), name=name)
     list(run.watch(every_s=0.3))
@@ -38,6 +40,7 @@ def test_logs_need_no_database_that_knows_the_run(team: Team, name: str) -> None
     assert lines == sorted(lines, key=lambda line: line.task)
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_an_empty_database_finds_the_runs_there_are(team: Team, name: str) -> None:
     team.orchestrator().submit(team.plan("[2]"), name=name).cancel()

@@ -10,6 +10,7 @@ from orchestrator.aws.batch import Batch
 from orchestrator.errors import UsageError
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
+from tests.fixtures.database import whole_runs
 from tests.runs.sending.test_submit import Killed
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def attempts_of(run: Run) -> dict[int, int]:
     return {row.task: row.attempt for row in run.results()}
 
 
+@whole_runs
 def test_a_retry_runs_exactly_what_is_not_done(team: Team, name: str) -> None:
     team.breaks(1)
     run = team.orchestrator().submit(team.plan("[1, 2]"), name=name)
@@ -43,12 +45,12 @@ def test_a_retry_runs_exactly_what_is_not_done(team: Team, name: str) -> None:
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_retry_of_named_tasks_runs_exactly_these_and_finds_them_by_number(team: Team, name: str) -> None:
-    run = team.orchestrator().submit(team.plan("{range: [0, 5], step: 1}", data="{campaigns: [alps]}"), name=name)
+    run = team.orchestrator().submit(team.plan("{range: [0, 3], step: 1}", data="{campaigns: [alps]}"), name=name)
     assert finished(run) == "done"
-    assert run.retry(Ranges.parse("1,3-4")) == Ranges.parse("1,3-4")
+    assert run.retry(Ranges.parse("1,3")) == Ranges.parse("1,3")
     assert finished(run) == "done"
-    assert {task for task, attempt in attempts_of(run).items() if attempt == 2} == {1, 3, 4}
-    assert {row.task: row.point["x"] for row in run.results()} == {task: task for task in range(6)}
+    assert {task for task, attempt in attempts_of(run).items() if attempt == 2} == {1, 3}
+    assert {row.task: row.point["x"] for row in run.results()} == {task: task for task in range(4)}
 
 
 @pytest.mark.usefixtures("nothing_starts")

@@ -21,6 +21,7 @@ from orchestrator.aws.batch import ArrayJob, Batch, submit_job_request
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
 from orchestrator.plan.file import write_plan
+from tests.fixtures.database import whole_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +44,7 @@ def trainings_of(client: Callable[..., Any], run: str) -> list[str]:
     )
 
 
+@pytest.mark.parametrize("database_url", ["postgresql", pytest.param("sqlite", marks=pytest.mark.long)], indirect=True)
 def test_a_plan_becomes_finished_trainings_in_their_own_regions(team: Team, name: str) -> None:
     run = team.orchestrator().submit(team.plan(), name=name)
     *_, last = run.watch(every_s=0.3)
@@ -54,6 +56,7 @@ def test_a_plan_becomes_finished_trainings_in_their_own_regions(team: Team, name
     assert {line.text for line in run.logs()} >= {"read 8 bytes", "loss=1.000", "loss=2.000"}
 
 
+@whole_runs
 def test_one_task_is_an_ordinary_job_and_nobody_has_to_know(team: Team, name: str) -> None:
     plan = team.plan("[2]", data="{campaigns: [alps]}")
     run = team.orchestrator().submit(plan, name=name)
@@ -61,6 +64,7 @@ def test_one_task_is_an_ordinary_job_and_nobody_has_to_know(team: Team, name: st
     assert (last.tasks, last.state) == (1, "done")
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_plan_submitted_twice_from_two_empty_databases_is_one_run(
     team: Team, name: str, client: Callable[..., Any]
 ) -> None:
@@ -75,6 +79,12 @@ def test_a_plan_submitted_twice_from_two_empty_databases_is_one_run(
     assert trainings_of(client, name) == sorted(f"{name}-{task}-1" for task in range(2))
 
 
+def moments(steps: int, first: int, *others: int) -> list[Any]:
+    """Return all numbers from the first on. But for the first, the last and these others, they are marked as long."""
+    shown = {first, *others, steps - 1}
+    return [step if step in shown else pytest.param(step, marks=pytest.mark.long) for step in range(first, steps)]
+
+
 class Killed(BaseException):
     """As SIGKILL would: nothing after it runs."""
 
@@ -84,7 +94,7 @@ STEPS = 10
 
 
 @pytest.mark.usefixtures("nothing_starts")
-@pytest.mark.parametrize("step", range(STEPS))
+@pytest.mark.parametrize("step", moments(STEPS, 0, 4, 7))
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_submit_killed_at_any_step_is_completed_by_the_next(
     team: Team, name: str, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, step: int
