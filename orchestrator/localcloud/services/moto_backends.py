@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.ec2.exceptions import InvalidSubnetIdError
-from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.iam.models import iam_backends
@@ -92,10 +90,16 @@ class Objects:
 
 
 class Networks:
-    """The subnets and security groups of the account, in all Regions."""
+    """The subnets and security groups of the account, in all Regions.
+
+    moto's EC2 is imported on first use: that takes as long as all else of a cloud's start.
+    """
 
     def vpc_of(self, region: str, name: str) -> str | None:
         """Return the VPC that a subnet or a security group belongs to; None when the Region has none of this id."""
+        from moto.ec2.exceptions import InvalidSubnetIdError
+        from moto.ec2.models import ec2_backends
+
         backend = ec2_backends[ACCOUNT][region]
         try:
             found = backend.get_subnet(name) if name.startswith("subnet-") else backend.get_security_group_from_id(name)
