@@ -53,6 +53,18 @@ def _text(value: str) -> str:
     return value
 
 
+def _hyperparameter(value: Any) -> Any:
+    """Return a value, or a list or mapping of such, however deep."""
+    if isinstance(value, list):
+        return [_hyperparameter(item) for item in value]
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise wrong(f"expected text as a key, got {shown(name)}", hint="put it in quotes")
+        return {_text(name): _hyperparameter(item) for name, item in value.items()}
+    return _value(value)
+
+
 def listed_once(values: list[Any]) -> list[Any]:
     """Return the values if no two of them are equal. An Enum's value is what the file says."""
     for index, value in enumerate(values):
@@ -76,7 +88,12 @@ def shown(value: Any) -> str:
 
 
 Value = Annotated[Scalar, BeforeValidator(_value)]
-"""The value of a hyperparameter."""
+"""The value of a parameter."""
+
+Hyperparameter = Annotated[
+    Any, BeforeValidator(_hyperparameter, json_schema_input_type=Scalar | list[Any] | dict[str, Any])
+]
+"""The value of a hyperparameter: one that a parameter may have, or a list or mapping of such."""
 
 Number = Annotated[int | float, BeforeValidator(_number)]
 

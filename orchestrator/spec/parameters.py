@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.spec.axes import Choice, Zip, columns
 
@@ -19,7 +19,7 @@ class Parameter:
     """What every task gets as an option: a parameter of the space, or a hyperparameter."""
 
     name: str
-    values: tuple[Scalar, ...]
+    values: tuple[Any, ...]
     """The values that are written out in the file. Ranges and scales have none, for all of theirs are numbers."""
     at: tuple[str | int, ...]
     """The path to it in the sweep file."""
@@ -29,7 +29,7 @@ class Parameter:
         return self.at if self.at[0] == "train" else (*self.at, index)
 
 
-def parameters(space: Mapping[str, Axis], hyperparameters: Mapping[str, Scalar]) -> Iterator[Parameter]:
+def parameters(space: Mapping[str, Axis], hyperparameters: Mapping[str, Any]) -> Iterator[Parameter]:
     """Yield the parameters of the space, and then the hyperparameters, in the file's order."""
     for axis_name, axis in space.items():
         for name, values in columns(axis_name, axis).items():

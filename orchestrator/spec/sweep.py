@@ -108,11 +108,11 @@ def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
     return value
 
 
-def _is_text(values: Any) -> bool:
-    """Return True if a hyperparameter is text, or one of the values of an axis is."""
+def _no_number(values: Any) -> str:
+    """Return what a hyperparameter is, or one of the values of an axis, if it is no number; else nothing."""
     if isinstance(values, Choice):
-        return any(isinstance(value, str) for value in values.values)
-    return isinstance(values, str)
+        return "text" if any(isinstance(value, str) for value in values.values) else ""
+    return "text" if isinstance(values, str) else shown(values) if isinstance(values, list | dict) else ""
 
 
 class Sweep(Model):
@@ -221,8 +221,8 @@ class Sweep(Model):
                 if name not in known:
                     hint = did_you_mean(name, list(known)) or "there are no parameters"
                     raise wrong(f"unknown name {name!r} in the runtime", hint=hint, at=at, offset=offset)
-                if _is_text(known[name]):
-                    raise wrong(f"{name} is text, not a number", at=at, offset=offset)
+                if kind := _no_number(known[name]):
+                    raise wrong(f"{name} is {kind}, not a number", at=at, offset=offset)
         return self
 
     def _no_such_type(self, instance_type: str, at: tuple[str, ...]) -> PydanticCustomError:
@@ -243,8 +243,8 @@ class Sweep(Model):
             if name not in known:
                 hint = did_you_mean(name, list(known)) or "there are no parameters"
                 raise wrong(f"{name!r} is not in the space", hint=hint, at=("sizes", index))
-            if _is_text(known[name]):
-                raise wrong(f"{name} is text, not a number", at=("sizes", index))
+            if kind := _no_number(known[name]):
+                raise wrong(f"{name} is {kind}, not a number", at=("sizes", index))
         return self
 
     @property

@@ -13,7 +13,7 @@ from orchestrator.spec.arguments import Arguments
 from orchestrator.spec.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.metrics import Metrics
-from orchestrator.spec.model import Model, Value, shown, wrong
+from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
 
 if TYPE_CHECKING:
     from pydantic import ModelWrapValidatorHandler
@@ -43,6 +43,12 @@ class Checkpoints(Model):
     """Trainings save to /opt/ml/checkpoints, and go on from there when started again."""
 
     every: Annotated[str, between(1, DAY)] = Field(default="15m", description="how often the training saves")
+    folder: str | None = Field(
+        default=None,
+        pattern=r"^(/[^/\x00]+)+/?$",
+        max_length=4096,
+        description="where the script saves, as /var/saved, instead of /opt/ml/checkpoints",
+    )
 
 
 def _image(value: str) -> str:
@@ -149,8 +155,8 @@ class Train(Model):
     environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(
         default={}, description="variables of every training; values are text, in quotes"
     )
-    hyperparameters: Annotated[dict[str, Value], AfterValidator(_hyperparameters)] = Field(
-        default={}, description="sent to every task as they are"
+    hyperparameters: Annotated[dict[str, Hyperparameter], AfterValidator(_hyperparameters)] = Field(
+        default={}, description="sent to every task as they are; lists and mappings too"
     )
     metrics: Metrics = Field(
         default={}, description="names, as the script reports them; or name → regex over the log, with one group"
@@ -211,10 +217,10 @@ class Train(Model):
             )
         if self.parallel == "smddp" and self.processes_per_instance not in (None, AUTO):
             raise wrong("smddp is always one process a GPU", hint="leave the line out", at=("processes_per_instance",))
-        if self.parallel != "mpi" and self.mpi_options:
+        if self.parallel not in ("mpi", "smddp") and self.mpi_options:
             raise wrong(
                 f"{self.parallel} does not use mpirun",
-                hint="leave the line out, or set parallel to mpi",
+                hint="leave the line out, or set parallel to mpi or smddp",
                 at=("mpi_options",),
             )
         return self

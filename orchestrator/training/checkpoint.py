@@ -42,6 +42,8 @@ UNFINISHED = 75
 """The exit code that says: not finished, start me again."""
 EVERY = "SWEEP_CHECKPOINT_EVERY_S"
 """The variable in which `checkpoints: {every: 10m}` of the sweep file arrives."""
+FOLDER = "SWEEP_CHECKPOINT_FOLDER"
+"""The variable in which `checkpoints: {folder: /var/saved}` arrives."""
 _EVERY_S = 60.0
 
 
@@ -112,6 +114,8 @@ class Checkpoints:
 
 def standard_folder() -> Path:
     """Return the folder that SageMaker copies to S3; away from SageMaker, `checkpoints` in the working directory."""
+    if FOLDER in os.environ:
+        return Path(os.environ[FOLDER])
     base = Path(os.environ.get("SAGEMAKER_BASE_DIR", "/opt/ml"))
     return base / "checkpoints" if base.is_dir() else Path("checkpoints")
 

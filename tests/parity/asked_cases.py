@@ -1,9 +1,11 @@
-"""What a sweep asks for beside how processes start: channels, security."""
+"""What a sweep asks for beside how processes start: channels, security, paths."""
 
 from __future__ import annotations
 
-from tests.parity.case import DATA, HERE, case, image
+from tests.parity.case import DATA, HERE, POINT, REGION, RUN, case, framework, image
 
+NESTED = {"layers": [64, 32], "schedule": {"warmup": 3, "steps": [10, 20]}, "name": "net"}
+TF_URI = {"image": f"763104351884.dkr.ecr.{REGION}.amazonaws.com/tensorflow-training:2.19.0-gpu-py312"}
 OTHER_ROLE = "arn:aws:iam::123456789012:role/vision"
 SUBNETS, GROUPS = ["subnet-0a", "subnet-0b"], ["sg-0a"]
 SCRATCH = {"id": "fs-0123456789abcdef0", "type": "FSxLustre", "path": "/abcdefgh/scratch", "access": "rw"}
@@ -130,5 +132,56 @@ ASKED = (
         arguments={"volume_kms_key": "alias/volumes"},
         we_refuse="ml.g5.xlarge takes no volume_kms_key",
         reason="AWS documents that it cannot be asked for there; the SDK sends it all the same",
+    ),
+    case(
+        "paths, one's own",
+        image(),
+        {"checkpoints": {"every": "5m", "folder": "/opt/ml/saved"}},
+        None,
+        sweep={
+            "platforms": {
+                "sagemaker": {
+                    "output": "s3://models-{region}/steering",
+                    "checkpoints": {"eu-west-1": "s3://saved/steering/"},
+                    "compress_output": False,
+                }
+            }
+        },
+        arguments={
+            "output_path": f"s3://models-{REGION}/steering",
+            "checkpoint_s3_uri": f"s3://saved/steering/{RUN}/0",
+            "checkpoint_local_path": "/opt/ml/saved",
+            "disable_output_compression": True,
+            "environment": {"SWEEP_CHECKPOINT_EVERY_S": "300", "SWEEP_CHECKPOINT_FOLDER": "/opt/ml/saved"},
+        },
+    ),
+    case(
+        "hyperparameters, lists and mappings",
+        image(),
+        {"hyperparameters": NESTED},
+        None,
+        arguments={"hyperparameters": NESTED | POINT},
+    ),
+    case(
+        "metrics, own image",
+        image(),
+        {"metrics": {"loss": "loss=([0-9.]+)"}},
+        None,
+        arguments={"metric_definitions": [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]},
+    ),
+    case("metrics, an image before they were", framework("1.2.0", "py3"), {}, None),
+    case(
+        "smddp, options of mpirun",
+        framework("2.2.0", "py310"),
+        {"parallel": "smddp", "instances": 2, "mpi_options": "-verbose"},
+        {"smdistributed": {"dataparallel": {"enabled": True, "custom_mpi_options": "-verbose"}}},
+        instance_type="ml.p4d.24xlarge",
+    ),
+    case(
+        "single, AWS's TensorFlow by its URI",
+        (TF_URI, {"image_uri": TF_URI["image"], "model_dir": "/opt/ml/model"}),
+        {},
+        None,
+        estimator="tensorflow",
     ),
 )

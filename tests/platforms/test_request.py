@@ -190,7 +190,7 @@ def test_everything_a_sweep_may_ask_for_has_its_field() -> None:
     made = body(asked, replace(SPOT, instances=2))
     assert made["Environment"] == {"SWEEP_CHECKPOINT_EVERY_S": "300", "MODE": "fast"}
     assert made["AlgorithmSpecification"]["MetricDefinitions"] == [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
-    assert made["AlgorithmSpecification"]["EnableSageMakerMetricsTimeSeries"] is True
+    assert "EnableSageMakerMetricsTimeSeries" not in made["AlgorithmSpecification"]
     assert made["CheckpointConfig"] == {"S3Uri": "s3://team-eu-west-1/runs/nightly/checkpoints/912"}
     assert made["ResourceConfig"] == {"VolumeSizeInGB": 100, "InstanceType": "ml.g5.xlarge", "InstanceCount": 2}
     assert made["HyperParameters"]["epochs"] == "3"

@@ -102,7 +102,29 @@ def test_a_missing_sdk_is_one_clear_line_that_says_what_to_install(monkeypatch: 
 
 
 def test_tensorflow_is_told_where_its_model_goes(sdk: list[dict[str, Any]]) -> None:
-    shared = made({"image": None, "framework": {"name": "tensorflow", "version": "2.19.0"}})
+    framework = {"name": "tensorflow", "version": "2.19.0"}
+    shared = made({"image": None, "framework": framework})
     assert shared.body["hyperparameters"]["model_dir"] == '"/opt/ml/model"'
     assert "model_dir" not in made().body["hyperparameters"]
+    own = made({"image": None, "framework": framework, "hyperparameters": {"model_dir": "/tmp/m"}})
+    assert own.body["hyperparameters"]["model_dir"] == '"/tmp/m"'
+    image = "763104351884.dkr.ecr.{region}.amazonaws.com/tensorflow-training:2.19.0-gpu-py312"
+    assert made({"image": image}).body["hyperparameters"]["model_dir"] == '"/opt/ml/model"'
     assert sdk[0]["framework"] == "tensorflow"
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "sent"),
+    [
+        ("pytorch", "2.8.0", True),
+        ("pytorch", "1.2.0", False),
+        ("tensorflow", "1.15.0", True),
+        ("tensorflow", "1.14.0", False),
+    ],
+)
+def test_metrics_over_time_are_asked_for_where_the_sdk_asks(
+    sdk: list[dict[str, Any]], name: str, version: str, sent: bool
+) -> None:
+    shared = made({"image": None, "framework": {"name": name, "version": version}})
+    assert ("EnableSageMakerMetricsTimeSeries" in shared.body["request"]["AlgorithmSpecification"]) is sent
+    assert sdk

@@ -55,3 +55,38 @@ def test_single_and_smddp_count_their_processes_themselves() -> None:
     smddp = make_sweep(train__parallel="smddp", train__processes_per_instance="auto")
     assert smddp.train.processes_per_instance == "auto"
     assert "smddp is always one process a GPU" in refusal(parallel="smddp", processes_per_instance=8)
+
+
+def test_options_of_mpirun_are_for_those_that_use_it() -> None:
+    for parallel in ("mpi", "smddp"):
+        assert make_sweep(train__parallel=parallel, train__mpi_options="-verbose").train.mpi_options == "-verbose"
+    assert "torchrun does not use mpirun" in refusal(parallel="torchrun", mpi_options="-verbose")
+
+
+def test_a_hyperparameter_may_be_a_list_or_a_mapping() -> None:
+    given = {"layers": [64, [1, 2]], "schedule": {"steps": [10, 20], "on": True}, "empty": []}
+    assert make_sweep(train__hyperparameters=given).train.hyperparameters == given
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([1, None], "expected a number, text or true/false, got nothing"),
+        ({"a": [float("inf")]}, "inf is not a finite number"),
+        ({1: "a"}, "expected text as a key, got 1"),
+        ({"a": "\0"}, "a NUL character"),
+    ],
+)
+def test_what_is_in_it_are_plain_values(value: object, said: str) -> None:
+    assert said in refusal(hyperparameters={"h": value})
+
+
+def test_a_runtime_cannot_depend_on_a_list() -> None:
+    with pytest.raises(ValidationError, match="layers is a list, not a number"):
+        make_sweep(train__hyperparameters={"layers": [1]}, runtime="0.1 * layers")
+
+
+@pytest.mark.parametrize("folder", ["saved", "/", "", "/a//b", "/a\0"])
+def test_checkpoints_lie_in_a_whole_path(folder: str) -> None:
+    assert "checkpoints.folder" in refusal(checkpoints={"folder": folder})
+    assert make_sweep(train__checkpoints={"folder": "/var/saved"}).train.checkpoints

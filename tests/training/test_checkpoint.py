@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.platforms.source import HELPERS
-from orchestrator.training.checkpoint import EVERY, UNFINISHED, Checkpoints, standard_folder
+from orchestrator.training.checkpoint import EVERY, FOLDER, UNFINISHED, Checkpoints, standard_folder
 
 ROOT = Path(__file__).parents[2]
 
@@ -286,6 +286,8 @@ def test_checkpoints_lie_where_sagemaker_looks_for_them(tmp_path: Path, monkeypa
     assert standard_folder() == tmp_path / "checkpoints"
     monkeypatch.setenv("SAGEMAKER_BASE_DIR", str(tmp_path / "nowhere"))
     assert standard_folder() == Path("checkpoints")
+    monkeypatch.setenv(FOLDER, "/var/saved")
+    assert standard_folder() == Path("/var/saved")
 
 
 # Ranks

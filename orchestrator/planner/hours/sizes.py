@@ -23,7 +23,8 @@ def size_columns(sweep: Sweep) -> dict[str, Floats]:
 
 def fixed_numbers(sweep: Sweep) -> dict[str, float]:
     """Return the hyperparameters that are numbers, and hence equal for every task of this sweep."""
-    return {name: float(value) for name, value in sweep.train.hyperparameters.items() if not isinstance(value, str)}
+    given = sweep.train.hyperparameters.items()
+    return {name: float(value) for name, value in given if isinstance(value, int | float)}
 
 
 def named_size(sweep: Sweep, size: int) -> str:

@@ -6,6 +6,8 @@ in PyTorch 2.3.0, both of which run.
 
 from __future__ import annotations
 
+import re
+
 SMDDP_VERSIONS = {
     "pytorch": (
         *("1.6.0", "1.7.1", "1.8.0", "1.8.1", "1.9.0", "1.9.1", "1.10.0", "1.10.2", "1.11.0", "1.12.0", "1.12.1"),
@@ -20,6 +22,8 @@ SMDDP_VERSIONS = {
 _NO_HOROVOD_SINCE = {"pytorch": (2, 0), "tensorflow": (2, 12)}
 _NO_MPI4PY_SINCE = (2, 11)
 _TORCHRUN_SINCE = (1, 13)
+_METRICS_SINCE = {"pytorch": (1, 3), "tensorflow": (1, 15)}
+_TENSORFLOW = re.compile(r"[^/]+\.dkr\.ecr\.[^/]+/(tensorflow-training|sagemaker-tensorflow-scriptmode)[:@].*")
 _TRAINIUM = ((1, 11), (2, 0))
 """The first and the last version for Trainium. They start torchrun there."""
 
@@ -50,6 +54,16 @@ def runs_on_trainium(framework: str, version: str) -> bool:
     """Return True if there are images of this version for Trainium."""
     oldest, newest = _TRAINIUM
     return framework == "pytorch" and oldest <= _numbers(version) <= newest
+
+
+def measures_over_time(framework: str, version: str) -> bool:
+    """Return True if the SageMaker SDK asks for metrics over time with images of this version."""
+    return _numbers(version) >= _METRICS_SINCE.get(framework, (99, 0))
+
+
+def is_tensorflow(image: str) -> bool:
+    """Return True if an image is AWS's for TensorFlow, or a mirror of it in a registry of one's own."""
+    return _TENSORFLOW.fullmatch(image) is not None
 
 
 def _numbers(version: str) -> tuple[int, int]:

@@ -16,8 +16,9 @@ MAX_HYPERPARAMETERS = 90
 """SageMaker takes 100 a training; up to 10 of them say where the code is and how processes start."""
 MAX_VALUE = 2_500
 """Characters of a hyperparameter's value as JSON."""
-MAX_VARIABLES = 95
-"""SageMaker takes 100 a training; up to 4 of them set up the network between instances, one says when to save."""
+MAX_VARIABLES = 94
+"""SageMaker takes 100 a training; up to 4 of them set up the network between instances, two say when and where to
+save."""
 MAX_VARIABLE = 512
 """Characters of a variable's value."""
 MAX_METRICS = 40
@@ -38,7 +39,7 @@ def check_limits(sweep: Sweep) -> Iterator[Complaint]:
 def _check_environment(variables: Mapping[str, str]) -> Iterator[Complaint]:
     at = ("train", "environment")
     if len(variables) > MAX_VARIABLES:
-        hint = f"SageMaker takes 100, and sweep needs 5 of them: at most {MAX_VARIABLES}"
+        hint = f"SageMaker takes 100, and sweep needs 6 of them: at most {MAX_VARIABLES}"
         yield Complaint(f"{len(variables)} environment variables", hint, at)
     for name, value in variables.items():
         if len(value) > MAX_VARIABLE:
@@ -63,9 +64,10 @@ def _check_parameters(sweep: Sweep) -> Iterator[Complaint]:
             taken = "is taken: names that begin with sagemaker_ or sweep_ are not passed to your code"
             yield Complaint(f"{parameter.name!r} {taken}", "", at)
         for index, value in enumerate(parameter.values):
-            if isinstance(value, str) and len(json.dumps(value)) > MAX_VALUE:
+            if isinstance(value, str | list | dict) and len(json.dumps(value)) > MAX_VALUE:
+                size = len(value) if isinstance(value, str) else len(json.dumps(value))
                 hint = f"SageMaker takes {MAX_VALUE} as JSON"
-                yield Complaint(f"{len(value)} characters are too many", hint, parameter.value_at(index))
+                yield Complaint(f"{size} characters are too many", hint, parameter.value_at(index))
     total = len(sweep.parameters)
     if total > MAX_HYPERPARAMETERS:
         yield Complaint(

@@ -48,9 +48,9 @@ PARALLEL: dict[str, Callable[[Processes], dict[str, Any]]] = {
         "sagemaker_torch_distributed_enabled": True,
         **processes.per_instance_hyperparameter,
     },
-    "smddp": lambda _: {
+    "smddp": lambda processes: {
         "sagemaker_distributed_dataparallel_enabled": True,
-        "sagemaker_distributed_dataparallel_custom_mpi_options": "",
+        "sagemaker_distributed_dataparallel_custom_mpi_options": processes.mpi_options,
     },
 }
 

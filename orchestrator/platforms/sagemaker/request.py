@@ -56,7 +56,8 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         body["EnableManagedSpotTraining"] = True
     if template.checkpoints:
         # They belong to the task, not to the attempt: the next attempt goes on where this one stopped.
-        body["CheckpointConfig"] = {"S3Uri": f"{template.output}/checkpoints/{task.number}"}
+        shared = {"S3Uri": f"{template.output}/checkpoints", **template.body.get("checkpoints", {})}
+        body["CheckpointConfig"] = {**shared, "S3Uri": f"{shared['S3Uri']}/{task.number}"}
     tags = {
         **template.tags,
         "sweep:run": template.run,

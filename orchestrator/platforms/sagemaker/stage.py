@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.errors import SettingsError, SpecError
 from orchestrator.platforms.sagemaker.asked.channels import look_for_data, make_channels
 from orchestrator.platforms.sagemaker.asked.file_systems import make_file_systems
+from orchestrator.platforms.sagemaker.asked.paths import checkpoint_config, look_for_buckets
 from orchestrator.platforms.sagemaker.asked.security import Security, make_security, output_key, volume_key
 from orchestrator.platforms.sagemaker.asked.table import read_asked
+from orchestrator.platforms.sagemaker.aws_images import is_tensorflow, measures_over_time
 from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
 from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, packed_code, starters_order, who_starts
 from orchestrator.spec.duration import seconds
-from orchestrator.training.checkpoint import EVERY
+from orchestrator.training.checkpoint import EVERY, FOLDER
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -32,11 +34,12 @@ NOTHING = Security()
 def stage(staging: Staging, usual: Security, clients: Clients) -> Template:
     """Return the Region's template, with our own images by their digests.
 
-    Raise SettingsError when trainings have no role, NotFound when an image or a fixed channel's data is not in the
-    Region.
+    Raise SettingsError when trainings have no role, NotFound when an image, a fixed channel's data or a bucket is
+    not in the Region.
     """
     template = make_template(staging, usual)
     look_for_data(template.body["channels"], staging.region, clients)
+    look_for_buckets(read_asked(staging.sweep, usual), staging.region, clients)
     return pin_images(template, clients)
 
 
@@ -66,6 +69,7 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
             "request": {**_request(train, image, staging.source), "RoleArn": role, **_secured(train, asked, region)},
             "hyperparameters": _hyperparameters(train, _source(staging, asked), region),
             "channels": _channels(train, asked, region),
+            "checkpoints": _checkpoints(train, asked, staging),
             "images": {kind: uri for kind, uri in by_type.items() if uri != image},
             "style": train.arguments.style,
             **({"starter": why} if starter else {}),
@@ -88,12 +92,17 @@ def _channels(train: Train, asked: Asked, region: str) -> list[dict[str, Any]]:
     return [*make_channels(train, asked.channels, region), *make_file_systems(asked.file_systems, region)]
 
 
+def _checkpoints(train: Train, asked: Asked, staging: Staging) -> dict[str, str]:
+    folder = train.checkpoints.folder if train.checkpoints else None
+    return checkpoint_config(asked, folder, staging.region, staging.run)
+
+
 def _secured(train: Train, asked: Asked, region: str) -> dict[str, Any]:
-    """Return the parts of the request that have to do with networks and keys."""
+    """Return the parts of the request that have to do with networks, keys and paths."""
     volumes = {"VolumeSizeInGB": train.volume_gb, **volume_key(asked, region)}
     return {
         "ResourceConfig": volumes,
-        "OutputDataConfig": output_key(asked, region),
+        "OutputDataConfig": {**asked.output_config(region), **output_key(asked, region)},
         **make_security(asked, region),
     }
 
@@ -107,13 +116,19 @@ def _image(train: Train, region: str, instance_type: str, role: str) -> str:
     return find_framework_image(framework.name, framework.version, framework.python, region, instance_type)
 
 
+def _is_tensorflow(train: Train) -> bool:
+    if train.framework is not None:
+        return train.framework.name == "tensorflow"
+    return is_tensorflow(train.image or "")
+
+
 def _request(train: Train, image: str, source: str) -> dict[str, Any]:
     algorithm: dict[str, Any] = {"TrainingImage": image, "TrainingInputMode": "File"}
     if who_starts(train).starter:
         algorithm |= entry_point(source)
     if train.metrics:
         algorithm["MetricDefinitions"] = [{"Name": name, "Regex": regex} for name, regex in train.metrics.items()]
-    if train.metrics or train.framework:
+    if train.framework and measures_over_time(train.framework.name, train.framework.version):
         algorithm["EnableSageMakerMetricsTimeSeries"] = True
     request: dict[str, Any] = {"AlgorithmSpecification": algorithm}
     environment = _environment(train)
@@ -123,9 +138,11 @@ def _request(train: Train, image: str, source: str) -> dict[str, Any]:
 
 
 def _environment(train: Train) -> dict[str, str]:
-    """Return the user's environment, and how often to save: so it reaches `Checkpoints` in the script."""
-    every = {EVERY: str(seconds(train.checkpoints.every))} if train.checkpoints else {}
-    return every | train.environment
+    """Return the user's environment, and how often to save, and where: so it reaches `Checkpoints` in the script."""
+    if train.checkpoints is None:
+        return train.environment
+    folder = {FOLDER: train.checkpoints.folder} if train.checkpoints.folder else {}
+    return {EVERY: str(seconds(train.checkpoints.every)), **folder, **train.environment}
 
 
 def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
@@ -137,8 +154,7 @@ def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
         "sagemaker_container_log_level": 20,
         "sagemaker_region": region,
     }
-    if train.framework is not None and train.framework.name == "tensorflow":
-        # AWS's TensorFlow images always hand `--model_dir` to the script; what is there becomes the artifact.
-        script["model_dir"] = "/opt/ml/model"
+    # AWS's TensorFlow images always hand `--model_dir` to the script; what is there becomes the artifact.
+    model = {"model_dir": "/opt/ml/model"} if _is_tensorflow(train) else {}
     processes = PARALLEL[train.parallel](Processes(train.processes_per_instance, train.mpi_options))
-    return encode({**restyle(train.hyperparameters, train.arguments.style), **script, **processes})
+    return encode({**model, **restyle(train.hyperparameters, train.arguments.style), **script, **processes})

@@ -55,6 +55,23 @@ open(os.environ["SM_OUTPUT_DATA_DIR"] + "/notes.txt", "w").write("noted")
     assert sagemaker.files_in(key.replace("model.tar", "output.tar")) == {"notes.txt": b"noted"}
 
 
+def test_a_model_may_be_left_as_files(sagemaker: TrainingDesk) -> None:
+    """[A] OutputDataConfig, CompressionType."""
+    training = sagemaker.run(
+        """
+import os, pathlib
+folder = pathlib.Path(os.environ["SM_MODEL_DIR"], "parts")
+folder.mkdir()
+(folder / "a.txt").write_text("learned")
+""",
+        OutputDataConfig={"S3OutputPath": f"s3://{sagemaker.bucket}/{sagemaker.name}/out", "CompressionType": "NONE"},
+    )
+    artifact = training["ModelArtifacts"]["S3ModelArtifacts"]
+    key = f"out/{sagemaker.name}/output/model/"
+    assert artifact == f"s3://{sagemaker.bucket}/{sagemaker.name}/{key}"
+    assert sagemaker.stored(f"{key}parts/a.txt") == b"learned"
+
+
 def test_hyperparameters_are_sorted_arguments_and_variables(sagemaker: TrainingDesk) -> None:
     """[T] Values are JSON where they can be; the toolkit's own are not shown."""
     hyperparameters = {"lr": "0.1", "name": '"a b"', "n": "3", "flag": "true", "plain": "adam"}

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from orchestrator.localcloud.services.logs import LogStream
 from orchestrator.localcloud.services.sagemaker import container
 from orchestrator.localcloud.services.sagemaker.checkpoints import Checkpoints
-from orchestrator.localcloud.services.sagemaker.s3_files import Uri, pack
+from orchestrator.localcloud.services.sagemaker.s3_files import Uri, pack, upload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from pathlib import Path
 
     from orchestrator.localcloud.clock import Alarm
@@ -142,16 +142,21 @@ class Execution:
         return self._site.starter.failure_reason(self.training, self._hosts, ending, lines)
 
     def upload_output(self) -> None:
-        """Write to S3 one archive of what all hosts have in their output folders."""
-        self._upload("output", (host.base / "output" / "data" for host in self._hosts))
+        """Write to S3 what all hosts have in their output folders: one archive, or the files."""
+        self._upload("output", [host.base / "output" / "data" for host in self._hosts])
 
     def upload_model(self) -> str:
-        """Write to S3 one archive of what all hosts have in their model folders; return its address."""
-        return self._upload("model", (host.base / "model" for host in self._hosts))
+        """Write to S3 what all hosts have in their model folders: one archive, or the files. Return the address."""
+        return self._upload("model", [host.base / "model" for host in self._hosts])
 
-    def _upload(self, name: str, folders: Iterable[Path]) -> str:
-        root = Uri.parse(self.training.request["OutputDataConfig"]["S3OutputPath"])
-        uri = root / self.training.name / "output" / f"{name}.tar.gz"
+    def _upload(self, name: str, folders: list[Path]) -> str:
+        config = self.training.request["OutputDataConfig"]
+        place = Uri.parse(config["S3OutputPath"]) / self.training.name / "output"
+        if config.get("CompressionType") == "NONE":
+            for folder in folders:
+                upload(self._site.objects, folder, place / name)
+            return f"{place / name}/"
+        uri = place / f"{name}.tar.gz"
         archive = pack(folders)
         if archive is not None:
             self._site.objects.write(uri.bucket, uri.key, archive)

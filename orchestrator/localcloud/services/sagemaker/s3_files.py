@@ -71,6 +71,14 @@ def pack(folders: Iterable[Path]) -> bytes | None:
     return None if empty else buffer.getvalue()
 
 
+def upload(objects: Objects, folder: Path, to: Uri) -> None:
+    """Write each file of a folder to S3, at its path below a prefix."""
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            uri = to / file.relative_to(folder).as_posix()
+            objects.write(uri.bucket, uri.key, file.read_bytes())
+
+
 def below(key: str, prefix: str) -> str:
     """Return the path of an object in the folder that a prefix becomes.
 

@@ -10,6 +10,7 @@ from orchestrator.errors import SettingsError
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import ChannelOptions, check_channels
 from orchestrator.platforms.sagemaker.asked.file_systems import FileSystems, check_file_systems, find_missing_system
+from orchestrator.platforms.sagemaker.asked.paths import Paths, check_paths
 from orchestrator.platforms.sagemaker.asked.security import Security, check_security, find_gap
 from orchestrator.spec.mistakes import find_mistakes
 from orchestrator.training.machine import CODE
@@ -23,7 +24,7 @@ KEY = "sagemaker"
 """The name of this platform, in lanes and in the sweep file."""
 
 
-class Asked(Security):
+class Asked(Security, Paths):
     """What a sweep asks of SageMaker alone."""
 
     channels: dict[str, ChannelOptions] = Field(
@@ -55,6 +56,7 @@ def check_asked(sweep: Sweep, usual: Security) -> Iterator[Complaint]:
     if not mistakes:
         asked = read_asked(sweep, usual)
         yield from check_security(sweep, asked)
+        yield from check_paths(sweep, asked)
         yield from check_file_systems(sweep, asked.file_systems, asked)
         yield from check_channels(sweep, asked.channels, _further_channels(asked))
 
@@ -66,4 +68,4 @@ def _further_channels(asked: Asked) -> tuple[str, ...]:
 
 def find_missing(asked: Asked, region: str) -> str:
     """Return in words what is asked for, but is not there in this Region; nothing if all is."""
-    return find_gap(asked, region) or find_missing_system(asked.file_systems, region)
+    return find_gap(asked, region) or asked.find_gap(region) or find_missing_system(asked.file_systems, region)
