@@ -1,9 +1,10 @@
-"""What a sweep asks for beside how processes start: channels, security, paths."""
+"""What a sweep asks for beside how processes start: channels, security, paths, and AWS's own words."""
 
 from __future__ import annotations
 
 from tests.parity.case import DATA, HERE, POINT, REGION, RUN, case, framework, image
 
+IMAGE_CONFIG = {"TrainingRepositoryAccessMode": "Vpc"}
 NESTED = {"layers": [64, 32], "schedule": {"warmup": 3, "steps": [10, 20]}, "name": "net"}
 TF_URI = {"image": f"763104351884.dkr.ecr.{REGION}.amazonaws.com/tensorflow-training:2.19.0-gpu-py312"}
 OTHER_ROLE = "arn:aws:iam::123456789012:role/vision"
@@ -183,5 +184,29 @@ ASKED = (
         {},
         None,
         estimator="tensorflow",
+    ),
+    case(
+        "everything else, in AWS's words",
+        image(),
+        {},
+        None,
+        sweep={
+            "platforms": {
+                "sagemaker": {
+                    "request": {
+                        "TensorBoardOutputConfig": {"S3OutputPath": "s3://logs-{region}/tensorboard"},
+                        "RemoteDebugConfig": {"EnableRemoteDebug": True},
+                        "InfraCheckConfig": {"EnableInfraCheck": True},
+                        "AlgorithmSpecification": {"TrainingImageConfig": IMAGE_CONFIG},
+                    }
+                }
+            }
+        },
+        arguments={
+            "tensorboard_output_config": f"s3://logs-{REGION}/tensorboard",
+            "enable_remote_debug": True,
+            "enable_infra_check": True,
+            "training_repository_access_mode": "Vpc",
+        },
     ),
 )

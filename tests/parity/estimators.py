@@ -18,6 +18,7 @@ logging.disable(logging.CRITICAL)
 import boto3  # noqa: E402
 import jsonschema  # noqa: E402
 from sagemaker import image_uris  # noqa: E402
+from sagemaker.debugger import TensorBoardOutputConfig  # noqa: E402
 from sagemaker.inputs import FileSystemInput, ShuffleConfig, TrainingInput  # noqa: E402
 from sagemaker.pytorch import PyTorch  # noqa: E402
 from sagemaker.session import Session  # noqa: E402
@@ -49,6 +50,9 @@ def sent(training: dict[str, Any]) -> dict[str, Any]:
     client = Recorder()
     account = boto3.Session("AKIA", "secret", region_name=training["region"])
     session = Session(account, sagemaker_client=client, sagemaker_config=NO_TELEMETRY)
+    if "tensorboard_output_config" in training["arguments"]:
+        given = training["arguments"]["tensorboard_output_config"]
+        training["arguments"]["tensorboard_output_config"] = TensorBoardOutputConfig(s3_output_path=given)
     try:
         estimator = ESTIMATORS[training["estimator"]](**training["arguments"], sagemaker_session=session)
         inputs = {name: channel(**arguments) for name, arguments in training["inputs"].items()}

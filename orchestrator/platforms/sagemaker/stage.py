@@ -11,8 +11,9 @@ from orchestrator.platforms.sagemaker.asked.file_systems import make_file_system
 from orchestrator.platforms.sagemaker.asked.paths import checkpoint_config, look_for_buckets
 from orchestrator.platforms.sagemaker.asked.security import Security, make_security, output_key, volume_key
 from orchestrator.platforms.sagemaker.asked.table import read_asked
+from orchestrator.platforms.sagemaker.asked.verbatim import fill_in, merge
 from orchestrator.platforms.sagemaker.aws_images import is_tensorflow, measures_over_time
-from orchestrator.platforms.sagemaker.images import fill_in_image, find_framework_image, pin_images
+from orchestrator.platforms.sagemaker.images import account_of, fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
 from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, packed_code, starters_order, who_starts
@@ -66,7 +67,10 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
         run=staging.run,
         owner=staging.owner,
         body={
-            "request": {**_request(train, image, staging.source), "RoleArn": role, **_secured(train, asked, region)},
+            "request": merge(
+                {**_request(train, image, staging.source), "RoleArn": role, **_secured(train, asked, region)},
+                fill_in(asked.request, region, account_of(role)) if asked.request else {},
+            ),
             "hyperparameters": _hyperparameters(train, _source(staging, asked), region),
             "channels": _channels(train, asked, region),
             "checkpoints": _checkpoints(train, asked, staging),

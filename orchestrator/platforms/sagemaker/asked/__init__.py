@@ -5,4 +5,5 @@ channels.py       how do the dataset and the fixed channels come to a training?
 file_systems.py   which file systems may be channels?
 paths.py          where in S3 do models and checkpoints go?
 security.py       which role, network and keys do trainings have, and from what are they cut off?
+verbatim.py       what may be sent to CreateTrainingJob as it is?
 """

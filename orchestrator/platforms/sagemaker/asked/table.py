@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from orchestrator.platforms.sagemaker.asked.channels import ChannelOptions, chec
 from orchestrator.platforms.sagemaker.asked.file_systems import FileSystems, check_file_systems, find_missing_system
 from orchestrator.platforms.sagemaker.asked.paths import Paths, check_paths
 from orchestrator.platforms.sagemaker.asked.security import Security, check_security, find_gap
+from orchestrator.platforms.sagemaker.asked.verbatim import check_request
 from orchestrator.spec.mistakes import find_mistakes
 from orchestrator.training.machine import CODE
 
@@ -32,6 +33,9 @@ class Asked(Security, Paths):
     )
     file_systems: FileSystems = Field(
         default={}, description="further channels: name → Region → a folder of FSx for Lustre or EFS there"
+    )
+    request: dict[str, Any] = Field(
+        default={}, description="merged into CreateTrainingJob as it is: debugger, profiler, TensorBoard and the like"
     )
 
 
@@ -57,6 +61,7 @@ def check_asked(sweep: Sweep, usual: Security) -> Iterator[Complaint]:
         asked = read_asked(sweep, usual)
         yield from check_security(sweep, asked)
         yield from check_paths(sweep, asked)
+        yield from check_request(asked.request)
         yield from check_file_systems(sweep, asked.file_systems, asked)
         yield from check_channels(sweep, asked.channels, _further_channels(asked))
 
