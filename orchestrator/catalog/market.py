@@ -23,7 +23,7 @@ USES = ("platform", "region", "instance_type", "purchase", "site", "quota", "uni
 POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discount", "opens_h", "closes_h")
 LEASES = ("run", "platform", "region", "quota", "units")
 HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
-DISCOUNTS = ("platform", "region", "instance_type", "tasks", "usd_per_hour")
+DISCOUNTS = ("platform", "region", "instance_type", "hours", "usd_per_hour")
 
 ANY = "*"
 """Stands for every Region, instance type or purchase: in a quota over a whole Region, or a savings plan."""
@@ -57,7 +57,7 @@ class Past:
     history: pd.DataFrame
     """HISTORY: one row a finished task of the same workload. `sizes` is canonical JSON of its numeric parameters."""
     discounts: pd.DataFrame
-    """DISCOUNTS: how many spot tasks have finished, and the median of what an hour of one instance really cost."""
+    """DISCOUNTS: hours that finished spot tasks held instances, and the median of what such an hour really cost."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The facts that a plan was made by: what its lanes cost, and which quotas they count under."""
+"""The facts that a plan was made by: what lanes cost, which quotas they count under, and how much of these was free."""
 
 from __future__ import annotations
 
@@ -53,3 +53,29 @@ class QuotaFact:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> QuotaFact:
         return cls(restore(Quota, body), body["units"], body["held"])
+
+
+@dataclass(frozen=True)
+class LanePrice:
+    """What a lane cost when the plan was made, whether the plan uses it or not."""
+
+    lane: Lane
+    site: str
+    listed: float
+    """$ of an hour of one instance, as the catalog had it."""
+    usd_per_hour: float
+    """$ that an hour was expected to cost: of spot, by what our own tasks had paid as well."""
+    interruptions_per_hour: float | None = None
+
+    @property
+    def discount(self) -> float:
+        """The part of the catalog's price that is expected to be paid; 1 where that price is 0."""
+        return self.usd_per_hour / self.listed if self.listed else 1.0
+
+    def to_json(self) -> list[Any]:
+        return [str(self.lane), self.site, self.listed, self.usd_per_hour, self.interruptions_per_hour]
+
+    @classmethod
+    def from_json(cls, body: list[Any]) -> LanePrice:
+        lane, site, listed, usd_per_hour, interruptions_per_hour = body[:5]
+        return cls(Lane.parse(lane), site, listed, usd_per_hour, interruptions_per_hour)

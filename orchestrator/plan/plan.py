@@ -9,7 +9,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
-from orchestrator.plan.facts import Lot, QuotaFact
+from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.plan.work import digest_work
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.manifest import ClassicLine
@@ -103,13 +103,17 @@ class Plan:
     lots: tuple[Lot, ...] = ()
     """Every lane that a task may come to run on, as its first choice or as a fallback."""
     quotas: tuple[QuotaFact, ...] = ()
-    """Every quota that these lanes count under, as far as it was known."""
+    """Every quota that is known of the lanes that were on offer."""
     bound: float = 0.0
     """Dollars. It is proven that no plan for this sweep and market costs less."""
     in_any_order: bool | None = None
     """True if all tasks end within the deadline or horizon in whatever order those of a lane start: this is proven.
     False if they do so longest first, as they are sent to Batch, which promises no order. None in plans of older make.
     """
+    prices: tuple[LanePrice, ...] = ()
+    """Every lane that was on offer. Plans of older make know none."""
+    learned: dict[str, Any] | None = None
+    """What finished tasks said of runtimes, as LearnedHours writes it; None if they said nothing."""
 
     @cached_property
     def tasks(self) -> int:
@@ -222,6 +226,8 @@ class Plan:
             "quotas": [fact.to_json() for fact in self.quotas],
             "bound": self.bound,
             "in_any_order": self.in_any_order,
+            "prices": [price.to_json() for price in self.prices],
+            "learned": self.learned,
         }
 
     @classmethod
@@ -243,6 +249,8 @@ class Plan:
             quotas=tuple(QuotaFact.from_json(fact) for fact in body.get("quotas", ())),
             bound=body.get("bound", 0.0),
             in_any_order=body.get("in_any_order"),
+            prices=tuple(LanePrice.from_json(price) for price in body.get("prices", ())),
+            learned=body.get("learned"),
         )
         plan.__dict__["_body"] = body
         return plan

@@ -14,5 +14,6 @@ The rooms from the ground up, each of which imports only those above it in this 
     fallbacks.py     where does a share go if its first place has no capacity?
     frontier.py      what does time cost: which plans lie between the cheapest and the fastest?
     stale.py         does a plan still hold in today's market?
-    difference.py    what changed from one plan to another, and why?
+    difference.py    what changed from one plan to another?
+    attribution.py   what has each kind of change cost: prices, learned discounts and runtimes, quotas, data?
 """

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.plan.facts import Lot, QuotaFact
+from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.plan.plan import Copy, Share, copied_uri
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
-from orchestrator.planner.offer.offer import LOT
+from orchestrator.planner.offer.offer import LOT, QUOTA
+from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.planner.pack.schedule import end_hours_by_choice, ends_in_any_order
 from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota
@@ -37,9 +38,10 @@ def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         shares=shares,
         copies=tuple(_copies(plan, offer, solution)),
         lots=lots,
-        quotas=tuple(_quotas(offer, lots)),
+        quotas=tuple(_quotas(offer)),
         bound=solution.bound,
         in_any_order=ends_in_any_order(solution),
+        prices=tuple(_prices(offer)),
     )
 
 
@@ -123,14 +125,19 @@ def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share])
             yield Lot(lane, row["usd_per_hour"], offer.uses[number], row["site"], planned)
 
 
-def _quotas(offer: Offer, lots: Sequence[Lot]) -> Iterator[QuotaFact]:
-    """Yield the known quotas that these lots count under."""
-    used = {quota for lot in lots for quota in lot.quotas}
-    columns = offer.quotas[["platform", "region", "quota", "units", "held"]]
-    for platform, region, name, units, held in columns.itertuples(index=False, name=None):
-        quota = Quota(platform, region, name)
-        if quota in used:
-            yield QuotaFact(quota, int(units), int(held))
+def _quotas(offer: Offer) -> Iterator[QuotaFact]:
+    """Yield the known quotas of all lanes on offer."""
+    columns = offer.quotas[[*QUOTA, "units", "held"]]
+    for *key, units, held in columns.itertuples(index=False, name=None):
+        yield QuotaFact(Quota(*key), int(units), int(held))
+
+
+def _prices(offer: Offer) -> Iterator[LanePrice]:
+    """Yield what each lane on offer costs."""
+    for row in offer.lanes.to_dict("records"):
+        lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
+        rate = row["interruptions_per_hour"]
+        yield LanePrice(lane, row["site"], row[LISTED], row["usd_per_hour"], rate if np.isfinite(rate) else None)
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:

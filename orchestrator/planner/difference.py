@@ -1,12 +1,13 @@
-"""Tells what changed from one plan to another, and why: the sweep, the data, prices, quotas, commitments, leases."""
+"""Tells what changed from one plan to another, and what each kind of change has cost: attribution.py adds that up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.plan.facts import QuotaFact
+from orchestrator.plan.facts import LanePrice, QuotaFact
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot
-from orchestrator.planner.offer.spot_prices import price_spot
+from orchestrator.planner.attribution import attribute
+from orchestrator.planner.offer.spot_prices import LISTED, price_spot
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan
 
 
+NAMED = 5
+"""Lanes without tasks that are named where their price changed. The rest are counted."""
+SAME = 1e-9
+"""Discounts that differ by less are the same."""
+
+
 def difference(old: Plan, new: Plan, market: Market) -> list[str]:
     """Return in words what changed, one line a change.
 
@@ -23,6 +30,7 @@ def difference(old: Plan, new: Plan, market: Market) -> list[str]:
     """
     return [
         f"${old.usd:,.2f} became ${new.usd:,.2f}; {old.finish:.3g} h became {new.finish:.3g} h",
+        *(f"because of {part.cause}: {_signed(part.usd)}" for part in attribute(old, new, market)),
         *_sweep_changes(old, new),
         *_dataset_changes(old, new),
         *_copy_changes(old, new),
@@ -69,54 +77,78 @@ def _runtime_changes(old: Plan, new: Plan) -> Iterator[str]:
 
 
 def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
-    """Yield each lane whose price or tasks changed, with what changed."""
-    before, after, today = lots_by_key(old), lots_by_key(new), _prices_today(market)
+    """Yield each lane whose price or tasks changed, with what changed. Of those without tasks, only some are named."""
+    before, after, today = _prices(old), _prices(new), _prices_today(market)
     tasks_before, tasks_after = tasks_by_lot(old), tasks_by_lot(new)
+    without_tasks = []
     for key in sorted(before.keys() | after.keys()):
         count_before, count_after = (sum(tasks.get(key, {}).values()) for tasks in (tasks_before, tasks_after))
         moved = count_before != count_after
         changes: list[str] = []
         if key in before:
-            now = after[key].usd_per_hour if key in after else today.get(key)
-            changes += _price_changes(before[key].usd_per_hour, now)
+            changes += _price_changes(before[key], after.get(key, today.get(key)))
         elif moved:
             changes.append(f"new to the plan at {_price(after[key].usd_per_hour)}")
         if moved:
             changes.append(f"{count_before:,} tasks became {count_after:,}")
         if changes:
             name = f"{key} of {key.site}" if key.site else str(key)
-            yield f"{name}: {'; '.join(changes)}"
+            line = f"{name}: {'; '.join(changes)}"
+            if count_before or count_after:
+                yield line
+            else:
+                without_tasks.append(line)
+    yield from without_tasks[:NAMED]
+    if len(without_tasks) > NAMED:
+        yield f"prices of {len(without_tasks) - NAMED:,} more lanes changed, where no tasks were or are"
 
 
-def _price_changes(before: float, now: float | None) -> Iterator[str]:
+def _prices(plan: Plan) -> dict[LotKey, LanePrice]:
+    """Return what the plan knows of the prices of lanes; those that it uses, if it is of older make."""
+    lots = lots_by_key(plan).items()
+    used = {key: LanePrice(lot.lane, lot.site, lot.usd_per_hour, lot.usd_per_hour) for key, lot in lots}
+    return used | {LotKey(price.lane, price.site): price for price in plan.prices}
+
+
+def _price_changes(before: LanePrice, now: LanePrice | None) -> Iterator[str]:
     if now is None:
         yield "not to be had any more"
-    elif now != before:
-        yield f"price {_price(before)} became {_price(now)}"
+        return
+    if now.listed != before.listed:
+        yield f"price {_price(before.listed)} became {_price(now.listed)}"
+    if abs(now.discount - before.discount) > SAME:
+        expected = before.discount * now.listed
+        yield f"by what our own tasks paid, {_price(expected)} became {_price(now.usd_per_hour)}"
 
 
 def _price(usd_per_hour: float) -> str:
     return f"${usd_per_hour:.4g}/h"
 
 
-def _prices_today(market: Market) -> dict[LotKey, float]:
+def _signed(usd: float) -> str:
+    return f"{'+' if usd > 0 else '-'}${abs(usd):,.2f}"
+
+
+def _prices_today(market: Market) -> dict[LotKey, LanePrice]:
     """Return the price of every lane that is for sale today."""
-    columns = ["platform", "region", "instance_type", "purchase", "site", "usd_per_hour"]
+    columns = ["platform", "region", "instance_type", "purchase", "site", LISTED, "usd_per_hour"]
     candidates = price_spot(market.candidates, market.discounts).dropna(subset="usd_per_hour").fillna({"site": ""})
-    return {
-        LotKey(Lane(platform, region, instance_type, Purchase(purchase)), site): float(usd)
-        for platform, region, instance_type, purchase, site, usd in candidates[columns].itertuples(index=False)
-    }
+    found = {}
+    for platform, region, instance_type, purchase, site, listed, usd in candidates[columns].itertuples(index=False):
+        lane = Lane(platform, region, instance_type, Purchase(purchase))
+        found[LotKey(lane, site)] = LanePrice(lane, site, float(listed), float(usd))
+    return found
 
 
 def _quota_changes(old: Plan, market: Market) -> Iterator[str]:
-    """Yield each quota of the old plan's lanes that changed since, with what changed."""
+    """Yield each quota that changed since the old plan was made, with what changed."""
     before = {fact.quota: fact for fact in old.quotas}
     today = {
         Quota(platform, region, name): QuotaFact(Quota(platform, region, name), units, held)
         for platform, region, name, units, held in market.quotas.itertuples(index=False, name=None)
     }
-    for quota in sorted({quota for lot in old.lots for quota in lot.quotas}):
+    known = before.keys() | (today.keys() if old.prices else set())
+    for quota in sorted(known | {quota for lot in old.lots for quota in lot.quotas}):
         then, now = before.get(quota), today.get(quota)
         changes = []
         if _units(then) != _units(now):

@@ -38,5 +38,6 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
     notes = [*formulation.notes]
     if time_limit.stopped:
         notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")
-    plan = Plan(sweep, market.hash, formulation.datasets, (), tuple(notes))
+    learned = formulation.learned.to_json() if formulation.learned is not None else None
+    plan = Plan(sweep, market.hash, formulation.datasets, (), tuple(notes), learned=learned)
     return compose(plan, formulation.cohorts, formulation.offer, solution)

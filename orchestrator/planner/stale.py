@@ -9,14 +9,13 @@ import pandas as pd
 
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot, units_taken
 from orchestrator.planner.offer.copy_prices import COPY, price_copies
-from orchestrator.planner.offer.spot_prices import price_spot
+from orchestrator.planner.offer.spot_prices import LISTED, price_spot
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.catalog.market import Market
-    from orchestrator.plan.facts import Lot
     from orchestrator.plan.plan import Plan, Share
     from orchestrator.wire.task import Place
 
@@ -96,20 +95,31 @@ def _closed_training_plans(plan: Plan, today: _Today) -> Iterator[str]:
 
 def _higher_cost(plan: Plan, today: _Today) -> Iterator[str]:
     """Yield the reason, if the plan has become dearer than it may."""
-    then = lots_by_key(plan)
-    usd = fsum([*(_share_usd(share, then, today) for share in plan.shares), *_copies_usd(plan, today)])
-    if usd > plan.usd * (1 + DEARER) and usd - plan.usd >= CENT:
+    then = {key: lot.usd_per_hour for key, lot in lots_by_key(plan).items()}
+    copies = fsum(_copies_usd(plan, today))
+    usd = copies + fsum(_share_usd(share, then, today) for share in plan.shares)
+    if usd <= plan.usd * (1 + DEARER) or usd - plan.usd < CENT:
+        return
+    listed = copies + fsum(_share_usd(share, _listed_then(plan, then), today, LISTED) for share in plan.shares)
+    if listed - plan.usd < (usd - plan.usd) / 2:
+        yield f"by what our own spot tasks have paid since, it costs ${usd:,.2f}, not ${plan.usd:,.2f}"
+    else:
         yield f"at today's prices it costs ${usd:,.2f}, not ${plan.usd:,.2f}"
 
 
-def _share_usd(share: Share, then: dict[LotKey, Lot], today: _Today) -> float:
-    """Return what the share's tasks cost today: as much more as their lane's price has gone up."""
+def _share_usd(share: Share, then: dict[LotKey, float], today: _Today, price: str = "usd_per_hour") -> float:
+    """Return what the share's tasks cost today: as much more as this price of their lane has gone up."""
     key = LotKey.of(share.places[0])
     before, now = then.get(key), today.lots.get(key)
     usd = share.usd * share.count
-    if now is None or before is None or not before.usd_per_hour:
+    if now is None or not before:
         return usd
-    return float(usd * now["usd_per_hour"] / before.usd_per_hour)
+    return float(usd * now[price] / before)
+
+
+def _listed_then(plan: Plan, then: dict[LotKey, float]) -> dict[LotKey, float]:
+    """Return what the catalog said of each lane; what was expected, if the plan has not kept that."""
+    return then | {LotKey(price.lane, price.site): price.listed for price in plan.prices}
 
 
 def _copies_usd(plan: Plan, today: _Today) -> Iterator[float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.catalog.market import DISCOUNTS, table
 from orchestrator.plan.slots import tasks_by_lot, units_taken
 from orchestrator.planner.solve import solve
 from orchestrator.planner.stale import why_stale
@@ -63,6 +64,18 @@ def test_a_plan_for_fewer_slots_than_it_has_tasks_needs_those_and_no_more() -> N
 def test_it_may_cost_two_percent_more(usd: float, holds: bool) -> None:
     reason = why_stale(made(), today(usd_per_hour=usd))
     assert reason == ("" if holds else "at today's prices it costs $6.13, not $6.00")
+
+
+def test_what_our_own_spot_tasks_paid_is_told_apart_from_prices() -> None:
+    spot = {"purchase": "spot", "usd_per_hour": 0.5}
+    plan = made(**spot)
+    paid = ("sagemaker", "us-east-1", "ml.g5.xlarge", 10_000.0, 0.7)
+    learned = replace(today(**spot), discounts=table([paid], DISCOUNTS))
+    assert why_stale(plan, learned).startswith("by what our own spot tasks have paid since, it costs $4.")
+    dearer = replace(today(**spot | {"usd_per_hour": 0.9}), discounts=table([paid], DISCOUNTS))
+    assert why_stale(plan, dearer).startswith("at today's prices it costs $4.")
+    small = replace(today(**spot), discounts=table([(*paid[:3], 6.0, 0.7)], DISCOUNTS))
+    assert why_stale(plan, small) == ""
 
 
 def test_data_that_moved_is_missed() -> None:

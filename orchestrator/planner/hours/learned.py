@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orchestrator.planner.hours.speed import speed
+from orchestrator.wire.stored import restore
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats
@@ -85,6 +86,18 @@ class LearnedHours:
     def factor(self, name: str, values: Floats) -> Floats:
         """Return how many times the base hours a task takes, for each of these values; 1 if nothing depends on it."""
         return self.features[name].factor(values) if name in self.features else np.ones(len(values))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> LearnedHours:
+        """Return what a plan has kept of it."""
+        return cls(
+            body["base_hours"],
+            {name: restore(Feature, feature) for name, feature in body["features"].items()},
+            {name: restore(LearnedType, its) for name, its in body["types"].items()},
+        )
 
     @property
     def doubling(self) -> float | None:

@@ -56,6 +56,8 @@ class Runtimes:
     """Times its expected hours that an honest task may take, for each instance type."""
     notes: tuple[str, ...]
     """Notes for the plan that say where the hours come from."""
+    learned: LearnedHours | None
+    """What finished tasks say; None if they say nothing, or if the sweep file says it all."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,12 @@ class _Source:
         return self.factor_at_speed_1 / own if self.factor_at_speed_1 and own else None
 
 
-def expected_runtimes(sweep: Sweep, datasets: Sequence[int], history: pd.DataFrame) -> Runtimes:
+def expected_runtimes(
+    sweep: Sweep, datasets: Sequence[int], history: pd.DataFrame, learned: LearnedHours | None = None
+) -> Runtimes:
     """Return the hours of the sweep's tasks. `datasets` are their bytes; `history` is a Market's.
 
+    `learned` counts instead of the history where it is given.
     Raise InfeasibleError where the runtime of the sweep file is not above 0, or depends on too much.
     """
     points = sweep.points
@@ -90,7 +95,10 @@ def expected_runtimes(sweep: Sweep, datasets: Sequence[int], history: pd.DataFra
             f"the runtime depends on {points.sizes:,} combinations of {', '.join(points.size_parameters)}",
             hint=f"at most {MAX_SIZES:,}: let `runtime` depend on fewer parameters, or give them fewer values",
         )
-    learned = None if _file_says_all(sweep) else learn(sweep, datasets, history)
+    if _file_says_all(sweep):
+        learned = None
+    elif learned is None:
+        learned = learn(sweep, datasets, history)
     instances_speedup = _instances_speedup(sweep, learned)
     sources = [_file_source(sweep, name, len(datasets), instances_speedup) for name in sweep.runtimes]
     if learned is not None:
@@ -108,6 +116,7 @@ def expected_runtimes(sweep: Sweep, datasets: Sequence[int], history: pd.DataFra
             *notes,
             *_envelope_notes(sweep, honest_factor),
         ),
+        learned,
     )
 
 

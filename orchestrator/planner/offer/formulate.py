@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from orchestrator.catalog.market import Market
+    from orchestrator.planner.hours.learned import LearnedHours
     from orchestrator.planner.hours.runtimes import Runtimes
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.spec.sweep import Sweep
@@ -45,18 +46,21 @@ class Formulation:
     """What live runs hold, as in Market."""
     notes: tuple[str, ...]
     """Notes for the plan: where hours and prices come from, and what was left out."""
+    learned: LearnedHours | None
+    """What finished tasks say of the hours, as in Runtimes."""
 
 
-def formulate(sweep: Sweep, market: Market) -> Formulation:
+def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None) -> Formulation:
     """Return the planning problem of this sweep in this market.
 
+    `learned` counts instead of the market's history where it is given.
     Raise InfeasibleError, in words, when some task can run nowhere at all.
     """
     selected = market.datasets
     datasets = [Dataset(name, int(size)) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:
         raise InfeasibleError("no dataset is what `data` asks for", hint="`sweep catalog show datasets` lists them")
-    runtimes = expected_runtimes(sweep, [dataset.bytes for dataset in datasets], market.history)
+    runtimes = expected_runtimes(sweep, [dataset.bytes for dataset in datasets], market.history, learned)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
     candidates, left_out = _usable(sweep, market, datasets, runtimes)
     _check_timeout(sweep, datasets, groups, candidates, runtimes)
@@ -69,7 +73,9 @@ def formulate(sweep: Sweep, market: Market) -> Formulation:
         *_too_slow_notes(sweep, offered),
         *_savings_plan_notes(market, offered),
     )
-    return Formulation(sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes)
+    return Formulation(
+        sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes, runtimes.learned
+    )
 
 
 def _usable(

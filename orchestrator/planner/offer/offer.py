@@ -14,6 +14,7 @@ from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.problem import Limit, Pool, Problem
 from orchestrator.planner.offer.choices import NumberedCandidates, add_savings_plans, list_choices
 from orchestrator.planner.offer.copy_prices import COPY, drop_worse_copies, price_copies
+from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ LOT = [*LANE, "site"]
 TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site", "from_region"]
 """Places that cost the same are ranked in this order, and the first wins; so on_demand before spot at one price."""
 QUOTA = ["platform", "region", "quota"]
-_LANE_FACTS = ["usd_per_hour", "opens_h", "closes_h"]
+_LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Offer:
     candidate: Integers
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
-    """LOT and its `usd_per_hour`, `opens_h` and `closes_h`, by the lane's number."""
+    """LOT, its `usd_per_hour`, what the catalog says of that (LISTED), `interruptions_per_hour` (of spot, if they are
+    known), `opens_h` and `closes_h`, by the lane's number."""
     copies: pd.DataFrame
     """COPIES, by the copy's number: a dataset may come to a Region from several sources, where one is cheaper and
     another quicker."""

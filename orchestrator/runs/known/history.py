@@ -111,18 +111,28 @@ def _plan(connection: Connection, run: str) -> Plan | None:
         return None
 
 
-def _discounts(connection: Connection) -> list[tuple[str, str, str, int, float]]:
-    """Return what an hour of a spot instance really cost, by platform, Region and instance type, in their order."""
+def _discounts(connection: Connection) -> list[tuple[str | float, ...]]:
+    """Return what an hour of a spot instance really cost, by platform, Region and instance type, in their order.
+
+    Every hour counts the same, in a short task or a long one.
+    """
     import pandas as pd
 
     clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
-    paid = results.c.usd / (results.c.seconds / 3600 * results.c.instances)
+    hours = results.c.seconds / 3600.0 * results.c.instances
     key = ["platform", "region", "instance_type"]
-    query = select(*(results.c[name] for name in key), paid).join(runs)
+    query = select(*(results.c[name] for name in key), hours, results.c.usd / hours).join(runs)
     found = connection.execute(query.where(_sample(connection, _DONE) & clean & (results.c.usd > 0))).all()
-    frame = pd.DataFrame([tuple(row) for row in found], columns=[*key, "paid"])
-    lanes = frame.groupby(key)["paid"].agg(["size", "median"])
-    return [(*lane, int(tasks), float(median)) for lane, tasks, median in lanes.itertuples(name=None)]
+    lanes = pd.DataFrame([tuple(row) for row in found], columns=[*key, "hours", "paid"]).groupby(key)
+    return [(*map(str, lane), float(rows["hours"].sum()), _median(rows)) for lane, rows in lanes]
+
+
+def _median(rows: pd.DataFrame) -> float:
+    """Return what half of the hours cost at most, and half of them at least."""
+    in_order = rows.sort_values(["paid", "hours"])
+    passed = in_order["hours"].cumsum() / in_order["hours"].sum()
+    low, high = ((passed < half).sum() for half in (0.5 - 1e-9, 0.5 + 1e-9))
+    return float((in_order["paid"].iloc[low] + in_order["paid"].iloc[high]) / 2)
 
 
 def _sample(connection: Connection, wanted: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -9,6 +9,7 @@ from orchestrator.catalog.market import POOLS, table
 from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.offer.cohorts import cohorts
 from orchestrator.planner.offer.offer import offer
+from orchestrator.planner.offer.spot_prices import price_spot
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def offered(*candidates: dict[str, Any], market: Market | None = None, **changes
     market = market or make_market(*candidates)
     runtimes = expected_runtimes(sweep, [10**9], market.history)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
-    return offer(sweep, groups, runtimes, market.candidates.assign(dataset=0), market)
+    return offer(sweep, groups, runtimes, price_spot(market.candidates, market.discounts).assign(dataset=0), market)
 
 
 def market_with(*savings_plans: tuple[Any, ...]) -> Market:

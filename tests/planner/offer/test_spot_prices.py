@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.catalog.market import CANDIDATES, DISCOUNTS, table
-from orchestrator.planner.offer.spot_prices import PRIOR_TASKS, price_spot
+from orchestrator.planner.offer.spot_prices import PRIOR_HOURS, price_spot
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -27,9 +27,9 @@ def prices(candidates: Sequence[dict[str, Any]], *discounts: tuple[Any, ...]) ->
     return found
 
 
-def own(tasks: int, usd: float, region: str = "us-east-1") -> tuple[Any, ...]:
+def own(hours: float, usd: float, region: str = "us-east-1") -> tuple[Any, ...]:
     """A row of DISCOUNTS."""
-    return ("sagemaker", region, "ml.g5.xlarge", tasks, usd)
+    return ("sagemaker", region, "ml.g5.xlarge", hours, usd)
 
 
 def test_without_a_past_the_catalog_is_believed() -> None:
@@ -37,14 +37,22 @@ def test_without_a_past_the_catalog_is_believed() -> None:
     assert prices([SPOT], own(50, 0.1, region="eu-west-1")) == [0.5]
 
 
-def test_own_bills_weigh_as_many_tasks_as_there_were() -> None:
-    assert prices([SPOT], own(int(PRIOR_TASKS), 0.3)) == pytest.approx([0.4])
-    assert prices([SPOT], own(10**6, 0.3)) == pytest.approx([0.3], rel=1e-4)
+def test_own_bills_weigh_as_many_hours_as_they_are_for() -> None:
+    assert prices([SPOT], own(PRIOR_HOURS, 0.3)) == pytest.approx([0.4])
+    assert prices([SPOT], own(10**7, 0.3)) == pytest.approx([0.3], rel=1e-4)
 
 
-@given(st.floats(0.01, 10), st.floats(0.01, 10), st.integers(1, 10**6), st.floats(0, 10))
-def test_what_was_billed_is_never_dearer_than_on_demand(spot: float, rate: float, tasks: int, paid: float) -> None:
-    found = prices([SPOT | {"usd_per_hour": spot, "on_demand_usd_per_hour": rate}], own(tasks, paid))[0]
+def test_a_first_small_run_does_not_turn_a_plan_over() -> None:
+    """A dozen tasks of an hour each paid a quarter more than the catalog says; the next Region is an eighth dearer."""
+    market = make_market(SPOT, SPOT | {"region": "eu-west-1", "usd_per_hour": 0.5625})
+    small, large = (replace(market, discounts=table([own(hours, 0.625)], DISCOUNTS)) for hours in (12.0, 1_200.0))
+    regions = [solve(make_sweep(), each).shares[0].places[0].lane.region for each in (market, small, large)]
+    assert regions == ["us-east-1", "us-east-1", "eu-west-1"]
+
+
+@given(st.floats(0.01, 10), st.floats(0.01, 10), st.floats(0.01, 10**6), st.floats(0, 10))
+def test_what_was_billed_is_never_dearer_than_on_demand(spot: float, rate: float, hours: float, paid: float) -> None:
+    found = prices([SPOT | {"usd_per_hour": spot, "on_demand_usd_per_hour": rate}], own(hours, paid))[0]
     assert min(spot, rate, paid) * (1 - 1e-9) <= found <= rate
 
 
@@ -64,6 +72,6 @@ def test_missing_prices_stay_missing() -> None:
 
 def test_a_plan_s_lots_say_the_price_it_was_made_with() -> None:
     market = make_market(SPOT, candidate(usd_per_hour=0.45, purchase="on_demand"))
-    market = replace(market, discounts=table([own(10, 0.3)], DISCOUNTS))
+    market = replace(market, discounts=table([own(PRIOR_HOURS, 0.3)], DISCOUNTS))
     lots = {str(lot.lane).split("/")[-1]: lot.usd_per_hour for lot in solve(make_sweep(), market).lots}
     assert sorted(lots.values()) == pytest.approx([0.4, 0.45])

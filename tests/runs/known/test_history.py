@@ -90,8 +90,8 @@ def test_platforms_are_told_apart(memory: Memory) -> None:
     assert [row[0] for row in memory.learned()] == ["sagemaker", "elsewhere", "sagemaker"]
     found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
     assert found == [
-        ("elsewhere", "us-east-1", "ml.g5.xlarge", 1, pytest.approx(0.4)),
-        ("sagemaker", "us-east-1", "ml.g5.xlarge", 2, pytest.approx(0.45)),
+        ("elsewhere", "us-east-1", "ml.g5.xlarge", 1.0, pytest.approx(0.4)),
+        ("sagemaker", "us-east-1", "ml.g5.xlarge", 2.0, pytest.approx(0.45)),
     ]
 
 
@@ -126,8 +126,15 @@ def test_discounts_are_the_median_of_spot_over_all_workloads(memory: Memory) -> 
         paid = attempt(hours=2.0, instances=3, usd=billed * 6)
         memory.run(run, {0: [paid], 1: [attempt(lane=ON_DEMAND)]}, name=run)
     found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
-    assert found == [("sagemaker", "us-east-1", "ml.g5.xlarge", 3, pytest.approx(0.3))]
+    assert found == [("sagemaker", "us-east-1", "ml.g5.xlarge", 3 * 2.0 * 3, pytest.approx(0.3))]
     assert history(memory.ledger.engine, "nothing").discounts.equals(discounts(memory.ledger.engine))
+
+
+def test_an_hour_of_spot_counts_the_same_in_a_short_task_or_a_long_one(memory: Memory) -> None:
+    short = {task: [attempt(hours=0.01, usd=0.01 * 0.9)] for task in range(5)}
+    memory.run("one", short | {5: [attempt(hours=1.0, usd=0.3)]})
+    (found,) = discounts(memory.ledger.engine).itertuples(index=False, name=None)
+    assert found[3:] == (pytest.approx(1.05), pytest.approx(0.3))
 
 
 def test_an_empty_ledger_teaches_nothing(memory: Memory) -> None:
