@@ -239,7 +239,8 @@ class Orchestrator:
         if not folder.is_dir():
             return None
         starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)
-        return pack(folder, plan.sweep.train.entry_point, starter=starter)
+        beside = [(plan.sweep.folder / name).resolve() for name in plan.sweep.train.dependencies]
+        return pack(folder, plan.sweep.train.entry_point, starter=starter, dependencies=beside)
 
     def _run(self, anchor: Anchor) -> Run:
         return Run(anchor, self.ledger, lambda: self.cloud)

@@ -17,7 +17,7 @@ import tarfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orchestrator.errors import SpecError, did_you_mean
 from orchestrator.wire.names import digest
@@ -73,11 +73,26 @@ class Package:
     """The names of the files in it, for people to look at."""
 
 
-def pack(folder: Path, entry_point: str | None = None, *, starter: bool = False) -> Package:
+class _Entry(NamedTuple):
+    """A file to be packed: a folder, its path in there, and the folder of the archive that it goes to."""
+
+    folder: Path
+    path: Path
+    under: Path = Path()
+
+    @property
+    def name(self) -> str:
+        return (self.under / self.path).as_posix()
+
+
+def pack(
+    folder: Path, entry_point: str | None = None, *, starter: bool = False, dependencies: Sequence[Path] = ()
+) -> Package:
     """Return the folder as an archive, without times, owners and what is ignored.
 
-    Code that imports us takes our helpers along, and `starter` our starter. Raise SpecError when the folder cannot be
-    read, when it lacks the entry point, or when it holds what looks like a secret.
+    Code that imports us takes our helpers along, and `starter` our starter. Each of `dependencies`, a file or a folder,
+    lies beside the folder's own files. Raise SpecError when something cannot be read, when the folder lacks the entry
+    point or has what a dependency is called, or when there is what looks like a secret.
     """
     if not folder.is_dir():
         raise SpecError(
@@ -91,10 +106,26 @@ def pack(folder: Path, entry_point: str | None = None, *, starter: bool = False)
             where=str(folder),
             hint=did_you_mean(entry_point, [name for name in names if name.endswith((".py", ".sh"))]),
         )
-    helpers = _helpers(folder, files, starter=starter)
-    archive = _tar([*((folder, path) for path in files), *((_OURS, path) for path in helpers)])
-    names += tuple(path.as_posix() for path in helpers)
+    entries = [_Entry(folder, path) for path in files]
+    for dependency in dependencies:
+        if dependency.name in {entry.name.partition("/")[0] for entry in entries}:
+            raise SpecError(f"{dependency.name} would be there twice", where=str(dependency), hint="rename one of them")
+        entries += _entries(dependency)
+    entries += [_Entry(_OURS, path) for path in _helpers(folder, files, starter=starter)]
+    archive = _tar(entries)
+    names = tuple(entry.name for entry in entries)
     return Package(digest(archive, 32), gzip.compress(archive, compresslevel=6, mtime=0), names)
+
+
+def _entries(dependency: Path) -> list[_Entry]:
+    """Return the files of a dependency, under its own name."""
+    if dependency.is_dir():
+        inside = sorted(_files(dependency), key=lambda path: path.as_posix())
+        return [_Entry(dependency, path, Path(dependency.name)) for path in inside]
+    if not dependency.exists():
+        raise SpecError("there is no such file or folder", where=str(dependency), hint="`train.dependencies` names it")
+    _refuse_secret(dependency.parent, Path(dependency.name))
+    return [_Entry(dependency.parent, Path(dependency.name))]
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -172,24 +203,24 @@ def _imports_ours(folder: Path, files: Sequence[Path]) -> bool:
         _unreadable(error)
 
 
-def _tar(files: Iterable[tuple[Path, Path]]) -> bytes:
-    """Return a .tar of these files, each given as a folder and its path in there."""
+def _tar(files: Iterable[_Entry]) -> bytes:
+    """Return a .tar of these files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for folder, path in files:
-            _add(archive, folder, path)
+        for file in files:
+            _add(archive, file)
     return buffer.getvalue()
 
 
-def _add(archive: tarfile.TarFile, folder: Path, path: Path) -> None:
+def _add(archive: tarfile.TarFile, file: _Entry) -> None:
     """Add a file with its name, its content and its right to be executed.
 
     All else that a file has differs between machines, and is left out.
     """
-    source, entry = folder / path, tarfile.TarInfo(path.as_posix())
+    source, entry = file.folder / file.path, tarfile.TarInfo(file.name)
     try:
         if source.is_symlink():
-            entry.type, entry.linkname = tarfile.SYMTYPE, _target(folder, path)
+            entry.type, entry.linkname = tarfile.SYMTYPE, _target(file.folder, file.path)
             archive.addfile(entry)
             return
         if not source.is_file():

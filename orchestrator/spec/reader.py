@@ -88,6 +88,10 @@ def _text(path: Path) -> str:
 
 
 def _find_code(sweep: Sweep, document: Document, path: Path) -> None:
+    for index, name in enumerate(sweep.train.dependencies):
+        if not (sweep.folder / name).exists():
+            position = document.position(("train", "dependencies", index))
+            raise SpecError(f"no file or folder {sweep.folder / name}", where=f"{path}:{position}")
     source = sweep.folder / sweep.train.source
     if not source.is_dir():
         raise SpecError(f"no folder {source}", where=f"{path}:{document.position(('train', 'source'))}")

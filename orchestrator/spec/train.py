@@ -137,6 +137,9 @@ class Train(Model):
     )
     arguments: Arguments = Arguments()
     source: Annotated[str, AfterValidator(_folder)] = Field(description="folder of the code, relative to this file")
+    dependencies: list[Annotated[str, AfterValidator(_folder)]] = Field(
+        default=[], description="further files and folders, relative to this file: they lie beside the code"
+    )
     image: Annotated[str, AfterValidator(_image)] | None = Field(
         default=None, min_length=1, description="may contain {region} and {account}"
     )

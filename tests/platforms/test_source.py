@@ -42,6 +42,29 @@ def test_every_file_is_packed_under_its_own_name(code: Path) -> None:
     assert contents(package) == {"models/net.py": b"", "train.py": b"print('hello')"}
 
 
+def test_dependencies_lie_beside_the_code(code: Path, tmp_path: Path) -> None:
+    write(tmp_path / "shared" / "common" / "net.py", "NET = 1")
+    write(tmp_path / "shared" / "common" / "notes.ckpt")
+    write(tmp_path / "shared" / "common" / ".sweepignore", "*.ckpt")
+    write(tmp_path / "shared" / "helpers.py", "HELP = 1")
+    beside = [tmp_path / "shared" / "common", tmp_path / "shared" / "helpers.py"]
+    package = pack(code, "train.py", dependencies=beside)
+    assert package.files == ("models/net.py", "train.py", "common/net.py", "helpers.py")
+    assert contents(package)["common/net.py"] == b"NET = 1"
+    assert package.digest != pack(code).digest
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("models", "models would be there twice"), ("nowhere", "there is no such file"), (".env", "looks like a secret")],
+)
+def test_a_dependency_that_cannot_be_packed_is_refused(code: Path, tmp_path: Path, name: str, said: str) -> None:
+    write(tmp_path / "shared" / "models" / "x.py")
+    write(tmp_path / "shared" / ".env")
+    with pytest.raises(SpecError, match=said):
+        pack(code, dependencies=[tmp_path / "shared" / name])
+
+
 names = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=8)
 
 

@@ -246,6 +246,12 @@ def test_a_misspelt_key_is_told_before_the_key_that_it_makes_missing(folder: Pat
     assert "did you mean 'where'?" in complaint(folder, GOOD.replace("where:", "wehre:"))
 
 
+def test_a_dependency_that_is_not_there_is_told_at_its_line(folder: Path) -> None:
+    text = GOOD.replace("  source: code\n", "  source: code\n  dependencies: [code, ../nowhere]\n")
+    assert text != GOOD
+    assert "sweep.yaml:5:24: no file or folder" in complaint(folder, text)
+
+
 def test_what_is_no_sweep_at_all_is_told(folder: Path) -> None:
     assert complaint(folder, "").startswith("sweep.yaml: the file is empty (`sweep init`")
     assert complaint(folder, "- a").startswith("sweep.yaml: expected keys such as `name:`, got a list")
