@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 DOCKER = f"""#!{sys.executable}
 import json, os, pathlib, sys
-import boto3
 home = pathlib.Path(__file__).parent
 with open(home / "calls", "a") as calls:
     calls.write(json.dumps([sys.argv[1:], os.environ.get("DOCKER_CONFIG", "")]) + "\\n")
@@ -35,6 +34,7 @@ match sys.argv[1:]:
     case ["tag", name, uri]:
         pass
     case ["push", "--quiet", uri]:
+        import boto3  # here: no other call needs it, and it takes long
         host, _, rest = uri.partition("/")
         assert pathlib.Path(os.environ["DOCKER_CONFIG"], "config.json").read_text() == host
         if "broken" in uri:

@@ -32,15 +32,17 @@ def main(arguments: list[str] | None = None) -> int:
     if options.with_parent:
         threading.Thread(target=_watch_parent, args=(stop,), daemon=True).start()
     try:
-        from orchestrator.localcloud import server
+        regions = _regions(options.regions)
+        toolkit = prerequisites.toolkit() if options.toolkit else None
+        from orchestrator.localcloud import server  # it takes long: what is wrong above is said before
 
         chosen = server.Options(
             home=options.home,
             port=options.port,
-            regions=_regions(options.regions),
+            regions=regions,
             vcpus=options.vcpus,
             trainings=options.trainings,
-            toolkit=prerequisites.toolkit() if options.toolkit else None,
+            toolkit=toolkit,
         )
         server.serve(chosen, _say_ready, stop)
     except LocalCloudError as error:

@@ -121,11 +121,11 @@ def test_the_cloud_ends_with_the_process_that_opened_it(tmp_path: Path) -> None:
     assert eventually(lambda: status(tmp_path) is None)
 
 
-def test_a_second_cloud_in_the_same_home_is_told_of_the_first(tmp_path: Path) -> None:
-    with LocalCloud(tmp_path, regions=["us-east-1"]) as first, pytest.raises(LocalCloudError) as caught:
-        up(tmp_path)
+def test_a_second_cloud_in_the_same_home_is_told_of_the_first(cloud: LocalCloud) -> None:
+    with pytest.raises(LocalCloudError) as caught:
+        up(cloud.home)
     assert "already runs in" in caught.value.message
-    assert first.home.name in caught.value.message
+    assert cloud.home.name in caught.value.message
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator import localcloud
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -28,6 +30,15 @@ def home(tmp_path: Path, sweep: Sweep) -> Iterator[Path]:
     sweep("local", "down", "--home", tmp_path / "cloud")
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a cloud in the background, for the tests that do not end it."""
+    folder = tmp_path_factory.mktemp("running")
+    localcloud.up(folder)
+    yield folder
+    localcloud.down(folder)
+
+
 def test_a_cloud_in_the_background_can_be_found_and_stopped(sweep: Sweep, home: Path) -> None:
     up = sweep("local", "up", "-d", "--home", home, "--regions", "eu-west-1,eu-north-1")
     assert up.code == 0
@@ -40,15 +51,15 @@ def test_a_cloud_in_the_background_can_be_found_and_stopped(sweep: Sweep, home: 
     assert (gone.code, gone.out) == (1, "")
 
 
-def test_a_shell_takes_the_line_as_it_is(sweep: Sweep, home: Path) -> None:
-    line = sweep("local", "up", "-d", "--home", home).out
+def test_a_shell_takes_the_line_as_it_is(sweep: Sweep, running: Path) -> None:
+    line = sweep("local", "status", "--home", running).out
     shell = subprocess.run(
         ["sh", "-c", f'{line}echo "$AWS_ENDPOINT_URL $SWEEP_REGION_BUCKET $SWEEP_POLL_S"'],
         capture_output=True,
         text=True,
         check=True,
     )
-    report = json.loads(sweep("local", "status", "--home", home, "--json").out)
+    report = json.loads(sweep("local", "status", "--home", running, "--json").out)
     assert shell.stdout.split() == [report["endpoint"], "sweep-local-{region}", "1"]
     assert report["environment"]["AWS_ENDPOINT_URL"] == report["endpoint"]
 
@@ -103,32 +114,29 @@ def test_regions_that_there_are_not_are_one_clear_line(
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, home: Path) -> None:
-    sweep("local", "up", "-d", "--home", home)
-    ended = sweep("local", "up", "-d", "--home", home)
+def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, running: Path) -> None:
+    ended = sweep("local", "up", "-d", "--home", running)
     assert (ended.code, ended.out) == (2, "")
     assert "already runs" in ended.err
 
 
-def test_faults_are_asked_for_shown_and_taken_back(sweep: Sweep, home: Path) -> None:
-    assert "no local cloud runs" in sweep("local", "fault", "slow", "s3:*", "--seconds", "2", "--home", home).err
-    sweep("local", "up", "-d", "--home", home)
-    made = sweep("local", "fault", "throttle", "sagemaker:Create*", "--percent", "30", "--seed", "7", "--home", home)
+def test_faults_are_asked_for_shown_and_taken_back(sweep: Sweep, tmp_path: Path, running: Path) -> None:
+    assert "no local cloud runs" in sweep("local", "fault", "slow", "s3:*", "--seconds", "2", "--home", tmp_path).err
+    made = sweep("local", "fault", "throttle", "sagemaker:Create*", "--percent", "30", "--seed", "7", "--home", running)
     assert (made.code, made.out) == (0, "1\n")
-    sweep("local", "fault", "down", "--in", "eu-west-1", "--home", home)
-    shown = json.loads(sweep("local", "faults", "--home", home, "--json").out)
+    sweep("local", "fault", "down", "--in", "eu-west-1", "--home", running)
+    shown = json.loads(sweep("local", "faults", "--home", running, "--json").out)
     assert [(each["kind"], each["what"], each["region"]) for each in shown] == [
         ("throttle", "sagemaker:Create*", "*"),
         ("down", "*", "eu-west-1"),
     ]
-    sweep("local", "faults", "--clear", "--id", "1", "--home", home)
-    assert "throttle" not in sweep("local", "faults", "--home", home).out
-    sweep("local", "faults", "--clear", "--home", home)
-    assert json.loads(sweep("local", "faults", "--home", home, "--json").out) == []
+    sweep("local", "faults", "--clear", "--id", "1", "--home", running)
+    assert "throttle" not in sweep("local", "faults", "--home", running).out
+    sweep("local", "faults", "--clear", "--home", running)
+    assert json.loads(sweep("local", "faults", "--home", running, "--json").out) == []
 
 
-def test_a_fault_that_makes_no_sense_is_refused_in_one_line(sweep: Sweep, home: Path) -> None:
-    sweep("local", "up", "-d", "--home", home)
-    refused = sweep("local", "fault", "boom", "--home", home)
+def test_a_fault_that_makes_no_sense_is_refused_in_one_line(sweep: Sweep, running: Path) -> None:
+    refused = sweep("local", "fault", "boom", "--home", running)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith("error: there is no fault boom: there are throttle,")
