@@ -219,7 +219,7 @@ def test_a_quota_with_a_name_of_its_own_is_counted_in_its_units(database_url: st
     assert market.uses[["instance_type", "units"]].values.tolist() == [["g5.4xlarge", 16], ["g5.xlarge", 4]]
     with pytest.raises(InfeasibleError, match=r"no price of instance type 'g5\.xlarge' is known"):
         catalog.survey(make_sweep(data={"campaigns": ["tokyo"]}, where=wanted | {"platforms": ["sagemaker"]}))
-    with pytest.raises(UsageError, match=r"there is no platform 'ec3' \(did you mean 'ec2'\?\)"):
+    with pytest.raises(UsageError, match=r"no platform 'ec3' is installed \(did you mean 'ec2'\?\)"):
         catalog.survey(make_sweep(data={"campaigns": ["tokyo"]}, where=wanted | {"platforms": ["ec3"]}))
 
 

@@ -23,6 +23,7 @@ from orchestrator.launcher.world import World
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Limits
+from tests.fixtures.examples import examples
 from tests.launcher.fakes import DONE, RUN, RUNNING, Bench, Life, failed
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def run(bench: Bench, launchers: int, schedule: list[Turn]) -> list[Launcher]:
     return made
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 3), lives, st.lists(turns, max_size=80), st.integers(0, 2), st.sampled_from([0, 100, 10_000]))
 def test_launchers_racing_on_one_task_never_have_two_trainings_alive_and_always_end(
     launchers: int, lives: list[Life], schedule: list[Turn], retries: int, patience: int
@@ -160,7 +161,7 @@ def test_launchers_racing_on_one_task_never_have_two_trainings_alive_and_always_
     assert recorded == list(range(1, len(recorded) + 1))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 3), st.lists(turns, max_size=60), st.integers(0, 60))
 def test_a_cancel_at_any_moment_leaves_nothing_alive(launchers: int, schedule: list[Turn], moment: int) -> None:
     bench = Bench(Life(looks=[RUNNING]), Life(looks=[RUNNING]))

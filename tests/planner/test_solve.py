@@ -23,6 +23,7 @@ from orchestrator.planner.solve import solve
 from orchestrator.spec.goal import Goal
 from orchestrator.wire.names import canonical
 from orchestrator.wire.task import KEPT_BACK_S
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def surveys(draw: st.DrawFn) -> list[dict[str, Any]]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(surveys(), st.integers(1, 2), st.permutations(["lr", "epochs", "depth"]))
 def test_every_task_is_planned_once_at_its_cheapest_place(
     candidates: list[dict[str, Any]], instances: int, order: list[str]
@@ -104,7 +105,7 @@ def test_every_task_is_planned_once_at_its_cheapest_place(
     assert edge == plan.tasks
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(surveys(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing_but_the_market_s_hash(candidates: list[dict[str, Any]], random: Any) -> None:
     sweep = make_sweep(where__instance_types=TYPES, plan={"horizon": "2h"})
@@ -112,7 +113,7 @@ def test_the_order_of_rows_changes_nothing_but_the_market_s_hash(candidates: lis
     assert outcome(sweep, candidates)[0] == outcome(sweep, shuffled)[0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(surveys())
 def test_the_same_sweep_and_market_give_the_same_plan_byte_for_byte(candidates: list[dict[str, Any]]) -> None:
     sweep = make_sweep(where__instance_types=TYPES, plan={"horizon": "2h"})

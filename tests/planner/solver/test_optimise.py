@@ -17,6 +17,7 @@ from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.schedule import end_hours_by_choice, overfull_lanes
 from orchestrator.planner.solver import exact, rounding
 from orchestrator.planner.solver.optimise import optimise
+from tests.fixtures.examples import examples
 from tests.planner.solver.brute_force import keeps_every_limit, least_usd
 from tests.planner.solver.problems import make_problem, own_limits, random_problem, small_problems
 
@@ -33,7 +34,7 @@ every_kind = pytest.mark.parametrize(
 
 
 @every_kind
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool, weighed: bool) -> None:
     problem = data.draw(small_problems(every_limit=every_limit, weighed=weighed))
@@ -48,7 +49,7 @@ def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool, 
 
 
 @every_kind
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.data())
 def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool, weighed: bool) -> None:
     problem = data.draw(small_problems(every_limit=every_limit, weighed=weighed))
