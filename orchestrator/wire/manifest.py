@@ -50,10 +50,24 @@ def parse(text: str) -> Task | ClassicLine:
         raise BadLine(f"expected region,s3_uri[,json], got {text[:80]!r}")
     if len(columns) == 2:
         return ClassicLine(region, s3_uri)
+    return _task(columns[2])
+
+
+def _task(column: str) -> Task:
+    """Return the task that a third column holds. Raise BadLine, in words, when it holds none."""
+    not_a_task = "the third column is not a task: "
     try:
-        return Task.from_json(json.loads(columns[2]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadLine(f"the third column is not a task: {error!r}") from error
+        body = json.loads(column)
+    except (ValueError, RecursionError) as error:
+        raise BadLine(f"{not_a_task}{column[:40]!r} is no JSON") from error
+    if not isinstance(body, dict):
+        raise BadLine(f"{not_a_task}{column[:40]!r} is no JSON object")
+    try:
+        return Task.from_json(body)
+    except KeyError as error:
+        raise BadLine(f"{not_a_task}it has no {error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadLine(f"{not_a_task}one of its values is not what sweep writes there") from error
 
 
 def write(tasks: Iterable[Task]) -> Iterator[tuple[bytes, bytes]]:

@@ -35,7 +35,13 @@ def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
             "us-east-1,s3://a\nus-east-1;s3://b\n",
             r"array.csv:2: expected region,s3_uri\[,json\], got 'us-east-1;s3://b'",
         ),
-        ("us-east-1,s3://a,x\n", "array.csv:1: the third column is not a task"),
+        ("us-east-1,s3://a,x\n", "array.csv:1: the third column is not a task: 'x' is no JSON"),
+        ("us-east-1,s3://a,7\n", "array.csv:1: the third column is not a task: '7' is no JSON object"),
+        ("us-east-1,s3://a,{}\n", "array.csv:1: the third column is not a task: it has no 'number'"),
+        (
+            'us-east-1,s3://a,{"number": 1, "key": "", "dataset": "", "point": {}, "places": 3}\n',
+            "array.csv:1: the third column is not a task: one of its values is not what sweep writes there",
+        ),
     ],
 )
 def test_what_is_no_jobarray_is_refused(tmp_path: Path, text: str, said: str) -> None:
