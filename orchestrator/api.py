@@ -236,6 +236,12 @@ class Orchestrator:
     def _pack(self, plan: Plan) -> Package | None:
         """Return the sources as they are now; None when their folder is not here, as for a run resumed elsewhere."""
         folder = plan.source_folder
+        if not plan.sweep.source_is_meant:
+            raise UsageError(
+                f"its source folder {plan.sweep.train.source} lies outside the sweep's folder",
+                where=f"plan {plan.id}",
+                hint="say `source_outside: true` in the sweep file if that is meant, and plan again",
+            )
         if not folder.is_dir():
             return None
         starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)

@@ -18,7 +18,7 @@ S3_ACTIONS = {"HeadBucket": "ListBucket", "HeadObject": "GetObject", "ListObject
 """Where an S3 operation is allowed by an action of another name."""
 
 LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/runner.py", "logs": "aws/logs.py"}
-SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py"}
+SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py", "ssm": "aws/secrets.py", "secretsmanager": "aws/secrets.py"}
 """The one file that calls each service."""
 ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob", "sagemaker:ListTrainingJobs"}
 
@@ -51,6 +51,14 @@ def test_who_submits_may_do_what_submitting_does() -> None:
 
 def test_who_submits_may_look_images_up_and_no_more() -> None:
     assert {action for action in granted("submit") if action.startswith("ecr:")} == {"ecr:BatchGetImage"}
+
+
+def test_a_training_may_fetch_its_secrets_and_nobody_else_may() -> None:
+    fetching = {"ssm:GetParameter", "secretsmanager:GetSecretValue"}
+    text = (ROOT / "orchestrator" / "training" / "secrets.py").read_text(encoding="utf-8")
+    assert all(action.partition(":")[2] in text for action in fetching)
+    assert fetching <= granted("training")
+    assert not any(fetching & granted(policy) for policy in ("submit", "launcher", "images"))
 
 
 def test_who_pushes_images_may_do_what_pushing_does() -> None:

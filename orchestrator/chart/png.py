@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.chart.drawing import Line
 from orchestrator.errors import UsageError
+from orchestrator.files import DRAWN_BY_US
 
 if TYPE_CHECKING:
     from orchestrator.chart.drawing import Drawing
@@ -19,7 +20,7 @@ _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 def png(drawing: Drawing) -> bytes:
     """Return the drawing as a PNG file. Raise UsageError if Pillow is not installed."""
     try:
-        from PIL import Image, ImageDraw, ImageFont
+        from PIL import Image, ImageDraw, ImageFont, PngImagePlugin
     except ImportError as error:
         hint = "pip install 'sweep-orchestrator[png]', or name a .svg file"
         raise UsageError("a PNG needs Pillow, which is not installed", hint=hint) from error
@@ -36,5 +37,7 @@ def png(drawing: Drawing) -> bytes:
             pen.text(at, shape.text, fill=shape.colour, font=font, anchor=_ANCHORS[shape.anchor])
     smaller = image.resize((drawing.width, drawing.height), Image.Resampling.LANCZOS)
     body = io.BytesIO()
-    smaller.quantize(128).save(body, "PNG", optimize=True)
+    ours = PngImagePlugin.PngInfo()
+    ours.add_text("Software", DRAWN_BY_US)
+    smaller.quantize(128).save(body, "PNG", optimize=True, pnginfo=ours)
     return body.getvalue()

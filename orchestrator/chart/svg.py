@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.drawing import Line
+from orchestrator.files import DRAWN_BY_US
 
 if TYPE_CHECKING:
     from orchestrator.chart.drawing import Drawing, Text
@@ -17,6 +18,7 @@ def svg(drawing: Drawing) -> bytes:
     text = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width} {drawing.height}" '
         f'width="{drawing.width}" height="{drawing.height}" font-family="sans-serif">\n'
+        f"<desc>{DRAWN_BY_US}</desc>\n"
         f'<rect width="100%" height="100%" fill="white"/>\n{shapes}\n</svg>\n'
     )
     return text.encode()

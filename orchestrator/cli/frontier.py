@@ -6,7 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.cli import files, formatting, render
+from orchestrator import files
+from orchestrator.cli import formatting, render
 from orchestrator.cli.render import Column
 from orchestrator.errors import UsageError
 
@@ -34,10 +35,13 @@ COLUMNS: tuple[Column[PlanPoint], ...] = (
 )
 
 
-def check_picture(picture: Path | None) -> None:
-    """Raise UsageError if this picture could not be drawn: only .svg and .png files are."""
-    if picture is not None and picture.suffix not in (".svg", ".png"):
-        raise UsageError(f"{picture} is neither a .svg nor a .png file", where="--output", hint="name it frontier.svg")
+def check_picture(picture: Path | None, option: str, example: str, *, force: bool) -> None:
+    """Raise UsageError if this picture could not be drawn: only .svg and .png files are, and over none of others."""
+    if picture is None:
+        return
+    if picture.suffix not in (".svg", ".png"):
+        raise UsageError(f"{picture} is neither a .svg nor a .png file", where=option, hint=f"name it {example}")
+    files.check_replaceable(picture, files.is_picture, "picture of ours", force=force)
 
 
 def show_frontier(plans: list[Plan], picture: Path | None, *, as_json: bool) -> None:

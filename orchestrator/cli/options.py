@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 RunName = Annotated[str | None, typer.Argument(metavar="[RUN]", help="A run's name; without one, the newest.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that sweep did not write.")]
 Tasks = Annotated[str | None, typer.Option("--task", metavar="N,N-N", help="Only these tasks, such as 3,7-9.")]
 NoSync = Annotated[bool, typer.Option("--no-sync", help="Show what is known here, without asking AWS for news.")]
 

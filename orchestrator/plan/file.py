@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.errors import NewerVersion, UsageError
+from orchestrator.files import check_replaceable, is_plan, write
 from orchestrator.plan.plan import Plan
 
 
@@ -34,18 +34,14 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
-def write_plan(plan: Plan, path: Path) -> None:
-    """Write the plan, all at once: nobody ever sees half a file. UsageError if that is not possible.
+def write_plan(plan: Plan, path: Path, *, force: bool = False) -> None:
+    """Write the plan, all at once: nobody ever sees half a file.
+
+    UsageError if that is not possible, or if a file that is no plan is there and `force` is not given.
 
     Beside the plan's content, the file says its `id` and where the sweep's `folder` is, seen from the file.
     """
     folder = os.path.relpath(plan.sweep.folder.resolve(), path.resolve().parent)
     text = json.dumps({"id": plan.id, "folder": Path(folder).as_posix()} | plan.to_json(), indent=1) + "\n"
-    beside = path.parent / f"{path.name}.new"
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+    check_replaceable(path, is_plan, "plan", force=force)
+    write(path, text)

@@ -169,7 +169,7 @@ class Plan:
     @property
     def source_folder(self) -> Path:
         """The folder of the training's code, as far as this machine has it."""
-        return self.sweep.folder / self.sweep.train.source
+        return self.sweep.source_folder
 
     @cached_property
     def id(self) -> str:

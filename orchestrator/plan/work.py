@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.spec.environment import plain_variables
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _further(sweep: Sweep) -> dict[str, Any]:
     asked = {
         "arguments": train.arguments.model_dump(exclude_defaults=True),
         "channels": channels,
-        "environment": train.environment,
+        "environment": plain_variables(train.environment),  # where a secret lies is not what is trained
         "platforms": sweep.platforms,
     }
     return {name: value for name, value in asked.items() if value}

@@ -2,7 +2,7 @@
 
 `.sweepignore` in the folder keeps files out, a pattern a line, as in .gitignore but simpler: `data/` is a folder of
 that name anywhere, `*.ckpt` a file or folder anywhere, `notes/*.md` a path from the top (there `*` goes across
-slashes). `#` begins a comment.
+slashes). `#` begins a comment. What we write ourselves (plans, the database) is never packed.
 
 Code that imports `orchestrator` finds it in its training, whatever the image: `Checkpoints` and `report` travel along.
 """
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orchestrator.errors import SpecError, did_you_mean
+from orchestrator.files import is_database, is_plan
+from orchestrator.secrecy import ALLOWED, find_key
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ IGNORE_FILE = ".sweepignore"
 SKIPPED = (
     ".git", ".hg", ".svn", "__pycache__", "*.pyc", ".venv/", "venv/", "*.egg-info", ".mypy_cache", ".pytest_cache",
     ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".tox", ".nox", "node_modules", ".DS_Store", ".idea", ".vscode",
-    IGNORE_FILE,
+    "sweep.toml", IGNORE_FILE,
 )  # fmt: skip
 """Patterns of files and folders that are never part of a training's code."""
 SECRETS = (
@@ -45,7 +47,8 @@ SECRETS = (
 """Patterns of file names that hold keys more often than code."""
 _FOR_SCRIPTS = ("__init__", "checkpoint", "notice", "process", "report")
 _FOR_STARTER = (
-    "__init__", "command", "launch", "machine", "meeting", "process", "ranks", "start", "variables", "words",
+    "__init__", "aws_call", "command", "launch", "machine", "meeting", "process", "ranks", "references", "secrets",
+    "start", "variables", "words",
 )  # fmt: skip
 
 
@@ -57,6 +60,8 @@ HELPERS = _ours(_FOR_SCRIPTS)
 """The files of ours that a training script may import: they need nothing but Python."""
 STARTER = _ours(_FOR_STARTER)
 """The files of ours that start a training where AWS's toolkit cannot: they need nothing but Python."""
+_TEXT = 8192
+"""Bytes at a file's beginning without a zero byte, if it is text."""
 _OURS = Path(__file__).parents[2]
 _IMPORTS_US = re.compile(rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[^#\n]*,[ \t]*)?)orchestrator\b", re.MULTILINE)
 
@@ -139,9 +144,14 @@ def _files(folder: Path) -> Iterator[Path]:
             _refuse_secret(folder, here / name)
         for name in (*files, *links):
             path = here / name
-            if not _matches(path, ignored, folder=name in links):
+            if not _matches(path, ignored, folder=name in links) and not _is_ours(folder / path):
                 _refuse_secret(folder, path)
                 yield path
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a file is no code but what we wrote ourselves: it changes while the code stays the same."""
+    return not path.is_symlink() and (is_plan(path) or is_database(path))
 
 
 def _patterns(folder: Path) -> list[str]:
@@ -177,6 +187,18 @@ def _refuse_secret(folder: Path, path: Path) -> None:
             f"{path.as_posix()} looks like a secret and would be uploaded",
             where=str(folder),
             hint=f"move it elsewhere, or list it in {IGNORE_FILE}",
+        )
+
+
+def _refuse_key(folder: Path, path: Path, content: bytes) -> None:
+    """Raise SpecError when there is a key in a file, whatever its name. Files of ours have none."""
+    found = find_key(content) if folder != _OURS and b"\0" not in content[:_TEXT] else None
+    if found is not None:
+        kind, line = found
+        raise SpecError(
+            f"{path.as_posix()}:{line} has what looks like {kind}, and would be uploaded",
+            where=str(folder),
+            hint=f"take it out, list the file in {IGNORE_FILE}, or say `{ALLOWED}` in that line if it is none",
         )
 
 
@@ -226,6 +248,7 @@ def _add(archive: tarfile.TarFile, file: _Entry) -> None:
         if not source.is_file():
             raise SpecError("neither a file nor a folder", where=str(source), hint=f"list it in {IGNORE_FILE}")
         content = source.read_bytes()
+        _refuse_key(folder, path, content)
         entry.size = len(content)
         entry.mode = 0o755 if source.stat().st_mode & 0o100 else 0o644
         archive.addfile(entry, io.BytesIO(content))

@@ -10,6 +10,8 @@ sweep.py                what may a sweep.yaml hold? what must its parts agree on
 arguments.py            what may stand under `train.arguments`? what may stand in braces?
 train.py                what may stand under `train`? (code, image, how processes start)
 channels.py             which data does a training find beside its dataset, and under which names?
+environment.py          what may a variable be, and how is it said where a secret lies?
+plain_secrets.py        is there a secret in the file itself?
 by_region.py            how is something written that differs by Region?
 tags.py                 which tags may a sweep have?
 where.py                what may stand under `where`? (platforms, Regions, instance types, ways of buying)

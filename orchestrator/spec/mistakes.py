@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.axes import FORMS
+from orchestrator.spec import axes, environment
 from orchestrator.spec.model import shown
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 AXIS_FORMS = "a list, bool, {range: [1, 9], step: 2}, {linear: [0, 1], num: 5}, {log: [1e-4, 1], num: 5} or {zip: …}"
 UNKNOWN_KEY = "unknown key"
+_FORMS = axes.FORMS | environment.FORMS
+"""Models by the tags that pydantic puts into an error's path, where several are possible."""
 NO_KEYS = (("folder",), ("where", "named_types"))
 """Fields of the sweep's model that are no keys of the file."""
 
@@ -54,7 +56,7 @@ def explain(error: ValidationError, model: type[BaseModel], at: Path = ()) -> li
 
 def _explain(error: ErrorDetails, model: type[BaseModel], at: Path) -> Mistake:
     context, value = error.get("ctx", {}), error["input"]
-    # `<list>` and its like name the form of an axis; they are no part of the path in the file.
+    # `<list>` and its like name the form of a value; they are no part of the path in the file.
     path = at + tuple(step for step in error["loc"] if not (isinstance(step, str) and step.startswith("<")))
     path += tuple(context.get("at", ()))
     name = ".".join(map(str, path))
@@ -68,6 +70,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel], at: Path) -> Mistake:
             return Mistake(f"{name} is missing", "", path[:-1], of_key=True)
         case "axis":
             return Mistake(f"{name} is not an axis of the space", AXIS_FORMS, path)
+        case "variable":
+            return Mistake(f"{name} is no value of a variable", environment.unknown_form(value), path)
         case "literal_error" | "enum":
             choices = re.findall(r"'([^']*)'", context["expected"])
             if not isinstance(value, str):
@@ -95,8 +99,8 @@ def _keys(model: type[BaseModel], loc: Path) -> list[str]:
 def _model_at(model: Any, loc: Path) -> Any:
     """Return the model at this place. Keys of a mapping and places of a list do not lead into another one."""
     for step in loc:
-        if step in FORMS:
-            model = FORMS[str(step)]
+        if step in _FORMS:
+            model = _FORMS[str(step)]
         elif isinstance(model, type) and issubclass(model, BaseModel) and step in model.model_fields:
             model = _model(model.model_fields[str(step)].annotation)
     return model

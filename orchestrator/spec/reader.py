@@ -12,6 +12,7 @@ from orchestrator.errors import SpecError
 from orchestrator.spec import yaml
 from orchestrator.spec.mistakes import NO_KEYS, UNKNOWN_KEY, explain
 from orchestrator.spec.model import shown
+from orchestrator.spec.plain_secrets import find_plain_secrets
 from orchestrator.spec.sweep import Sweep
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
     except ValidationError as error:
         found = [_place_mistake(mistake, document) for mistake in explain(error, Sweep)]
         raise _first_error(found, path) from error
-    complaints = list(check(sweep)) if check else []
+    complaints = [*find_plain_secrets(sweep), *(check(sweep) if check else ())]
     if complaints:
         raise _first_error([_place(complaint, document) for complaint in complaints], path)
     _find_code(sweep, document, path)
@@ -92,7 +93,13 @@ def _find_code(sweep: Sweep, document: Document, path: Path) -> None:
         if not (sweep.folder / name).exists():
             position = document.position(("train", "dependencies", index))
             raise SpecError(f"no file or folder {sweep.folder / name}", where=f"{path}:{position}")
-    source = sweep.folder / sweep.train.source
+    source = sweep.source_folder
+    if not sweep.source_is_meant:
+        raise SpecError(
+            f"{sweep.train.source} lies outside the sweep file's folder",
+            where=f"{path}:{document.position(('train', 'source'))}",
+            hint="say `source_outside: true` if that is meant: all of it is uploaded",
+        )
     if not source.is_dir():
         raise SpecError(f"no folder {source}", where=f"{path}:{document.position(('train', 'source'))}")
     if not (source / sweep.train.entry_point).is_file():

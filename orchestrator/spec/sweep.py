@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -171,6 +172,17 @@ class Sweep(Model):
     def as_written(self) -> Sweep:
         """Return the sweep as its file has it, before `with_types`."""
         return self.model_copy(update={"where": self.where.as_written()})
+
+    @property
+    def source_folder(self) -> Path:
+        """The folder of the training's code, as far as this machine has it."""
+        return self.folder / self.train.source
+
+    @property
+    def source_is_meant(self) -> bool:
+        """True unless the code lies outside the sweep's folder, by its name or by a link, and nobody says so."""
+        source, folder = (Path(os.path.realpath(each)) for each in (self.source_folder, self.folder))
+        return self.train.source_outside or source.is_relative_to(folder)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

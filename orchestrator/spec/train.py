@@ -12,6 +12,7 @@ from orchestrator.errors import did_you_mean
 from orchestrator.spec.arguments import Arguments
 from orchestrator.spec.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.duration import DAY, between
+from orchestrator.spec.environment import Environment
 from orchestrator.spec.metrics import Metrics
 from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
 
@@ -28,7 +29,6 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _REPOSITORY = re.compile(r"[a-z0-9{][a-z0-9._/{}-]*(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?")
 """The name of an image in ECR: its repository, tag and digest."""
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,511}")
 
 
 class Framework(Model):
@@ -111,15 +111,6 @@ def _hyperparameters(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _environment(variables: dict[str, str]) -> dict[str, str]:
-    for name, value in variables.items():
-        if not _VARIABLE.fullmatch(name):
-            raise wrong(f"{shown(name)} cannot name an environment variable")
-        if "\0" in value:
-            raise wrong("a NUL character cannot be in the environment", at=(name,))
-    return variables
-
-
 Parallel = Annotated[
     Literal["single", "mpi", "torchrun", "smddp"],
     BeforeValidator(
@@ -137,6 +128,9 @@ class Train(Model):
     )
     arguments: Arguments = Arguments()
     source: Annotated[str, AfterValidator(_folder)] = Field(description="folder of the code, relative to this file")
+    source_outside: bool = Field(
+        default=False, description="true: `source` may lie outside the sweep file's folder, and that is meant"
+    )
     dependencies: list[Annotated[str, AfterValidator(_folder)]] = Field(
         default=[], description="further files and folders, relative to this file: they lie beside the code"
     )
@@ -155,8 +149,8 @@ class Train(Model):
         description="left to the image unless given, which starts one a GPU; auto says the GPUs of each type",
     )
     mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
-    environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(
-        default={}, description="variables of every training; values are text, in quotes"
+    environment: Environment = Field(
+        default={}, description="variables of every training: text, in quotes, or where a secret lies"
     )
     hyperparameters: Annotated[dict[str, Hyperparameter], AfterValidator(_hyperparameters)] = Field(
         default={}, description="sent to every task as they are; lists and mappings too"

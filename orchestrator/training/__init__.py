@@ -3,6 +3,9 @@
     checkpoint.py   how does a training save as it goes, and go on where it stopped?
     report.py       how does it report its metrics?
     notice.py       how does it hear that its machine is about to go?
+    references.py   how is it written where a secret lies?
+    secrets.py      how does a training get the values of its secrets?
+    aws_call.py     how is AWS asked, in an image without boto3?
     process.py      which rank is this process, and how does it write a line into the log?
 
 The starter, where AWS's toolkit cannot start what was asked:

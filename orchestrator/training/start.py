@@ -22,6 +22,7 @@ from orchestrator.training.machine import HOME, read_machine
 from orchestrator.training.meeting import gather, meeting_point, serve, start_sshd
 from orchestrator.training.process import write_line
 from orchestrator.training.ranks import terminate_ranks
+from orchestrator.training.secrets import CannotFetch, with_secrets
 from orchestrator.training.variables import make_environment
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ def main(base: str = HOME) -> int:
     """Start the training that the files below a folder describe; return the exit code of its container."""
     try:
         machine = read_machine(Path(base))
-        environ = make_environment(os.environ, machine)
+        environ = with_secrets(make_environment(os.environ, machine))
         return _install(machine, environ) or _start(machine, environ)
-    except (CannotStart, OSError, ValueError, KeyError, TypeError) as error:
-        reason = str(error) if isinstance(error, CannotStart) else f"{type(error).__name__}: {error}"
+    except (CannotStart, CannotFetch, OSError, ValueError, KeyError, TypeError) as error:
+        reason = str(error) if isinstance(error, (CannotStart, CannotFetch)) else f"{type(error).__name__}: {error}"
         write_line(f"sweep: cannot start: {reason}")
         _write_failure(Path(base), f"CannotStart: {reason}")
         return CANNOT_START

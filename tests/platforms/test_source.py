@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -13,8 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.db.engine import engine
+from orchestrator.db.migrate import upgrade
 from orchestrator.errors import SpecError
 from orchestrator.platforms.source import Package, pack
+from tests.test_secrecy import KEYS
 
 
 @pytest.fixture
@@ -267,3 +271,45 @@ def test_the_rest_of_sweep_is_not_there_and_says_so(code: Path, tmp_path: Path) 
     command = [sys.executable, "-S", "train.py"]
     done = subprocess.run(command, cwd=tmp_path / "image", env={}, capture_output=True, text=True, check=False)
     assert "No module named 'orchestrator.api'" in done.stderr
+
+
+# What we write ourselves, and what nobody should upload
+
+
+def test_what_we_write_ourselves_is_never_packed(code: Path) -> None:
+    before = pack(code)
+    database = engine(f"sqlite:///{code / 'team.db'}")
+    upgrade(database)
+    write(code / "plan.json", json.dumps({"id": "0123456789ab", "folder": ".", "version": 1}, indent=1))
+    write(code / "sweep.toml", 'database = "sqlite:///team.db"')
+    assert pack(code) == before
+    write(code / "plan.txt", "a plan of mine")
+    assert "plan.txt" in pack(code).files
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KEYS if kind != "a URL with a password"])
+def test_a_file_with_a_key_in_it_is_refused_whatever_its_name(code: Path, kind: str) -> None:
+    key = KEYS[kind]()
+    write(code / "models" / "net.py", f"# a model\n\nKEY = '{key}'\n")
+    with pytest.raises(SpecError) as caught:
+        pack(code)
+    assert caught.value.message == f"models/net.py:3 has what looks like {kind}, and would be uploaded"
+    assert key not in str(caught.value)
+    write(code / ".sweepignore", "net.py")
+    assert pack(code).files == ("train.py",)
+
+
+def test_what_only_looks_like_a_key_is_packed_if_its_line_says_so(code: Path) -> None:
+    key = KEYS["a GitHub token"]()
+    write(code / "train.py", f"GOOD = '{key}'  # sweep: plain\n")
+    assert "train.py" in pack(code).files
+    write(code / "train.py", f"GOOD = '{key}'  # sweep: plain\nBAD = '{key}'\n")
+    with pytest.raises(SpecError, match=r"train\.py:2 has what looks like a GitHub token"):
+        pack(code)
+    write(code / "train.py", "KEY = 'AKIAIOSFODNN7EXAMPLE'\n")  # AWS's documentation is full of it
+    assert "train.py" in pack(code).files
+
+
+def test_data_that_is_no_text_is_not_judged(code: Path) -> None:
+    (code / "weights.bin").write_bytes(b"\0" * 100 + KEYS["an AWS access key"]().encode())
+    assert "weights.bin" in pack(code).files

@@ -149,6 +149,31 @@ def test_smddp_is_started_by_awss_toolkit_alone() -> None:
     ]
 
 
+SECRET = {"environment": {"EPOCHS": "3", "WANDB_API_KEY": {"ssm": "/team/wandb"}}}
+
+
+def test_a_secret_is_where_it_lies_and_the_starter_fetches_it() -> None:
+    made = request(SECRET)
+    assert made.body["Environment"] == {"EPOCHS": "3", "SWEEP_SECRET_WANDB_API_KEY": "ssm:eu-west-1:/team/wandb"}
+    assert made.started_by.startswith("the starter, for train.environment.WANDB_API_KEY, a secret: ")
+    assert {"orchestrator/training/secrets.py", "orchestrator/training/aws_call.py"} <= set(map(str, STARTER))
+
+
+@pytest.mark.parametrize(
+    ("train", "isolated", "said"),
+    [
+        ({"parallel": "smddp"}, False, "smddp is started by AWS's toolkit, which fetches no secrets"),
+        ({}, True, "a training without a network cannot fetch WANDB_API_KEY"),
+    ],
+)
+def test_a_secret_that_nobody_could_fetch_is_refused(train: dict[str, Any], isolated: bool, said: str) -> None:
+    asked = sweep(
+        {**SECRET, **train}, {"instance_types": ["ml.p4d.24xlarge"]}, {"sagemaker": {"network_isolation": isolated}}
+    )
+    complaints = list(make_planning("sagemaker", {}).check(asked))
+    assert [(one.message, one.at) for one in complaints] == [(said, ("train", "environment", "WANDB_API_KEY"))]
+
+
 LOOK = """
 import json, os, sys
 print("seen " + json.dumps([sys.argv[1:], os.environ["SM_CHANNELS"], open(sys.argv[1] + "/rows.txt").read()]))

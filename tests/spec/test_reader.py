@@ -271,3 +271,46 @@ def test_pytorchddp_is_taken_for_torchrun_and_said_so(folder: Path, caplog: pyte
     path.write_text(GOOD.replace("  image:", "  parallel: pytorchddp\n  image:"))
     assert read(path).train.parallel == "torchrun"
     assert "sweep.yaml:5:13: pytorchddp is read as torchrun" in caplog.text
+
+
+# Variables and secrets
+
+
+def with_environment(text: str) -> str:
+    return GOOD.replace("  image:", f"  environment:\n    WANDB_API_KEY: {text}\n  image:")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("hunter2", "6:20: WANDB_API_KEY sounds like a secret, which would be in every plan (write {ssm: /NAME} or"),
+        ("{ssn: /a}", "6:20: train.environment.WANDB_API_KEY is no value of a variable (did you mean 'ssm'?)"),
+        ("{ssm: /a, regoin: x}", "6:30: unknown key 'regoin' (did you mean 'region'?)"),
+        ("{ssm: /a b}", "6:26: train.environment.WANDB_API_KEY.ssm cannot be '/a b' (/team/wandb)"),
+        ("1", "6:20: train.environment.WANDB_API_KEY: expected text, got 1 (put it in quotes)"),
+    ],
+)
+def test_what_is_wrong_with_a_variable_is_told_where_it_stands(folder: Path, value: str, said: str) -> None:
+    assert complaint(folder, with_environment(value)).startswith(f"sweep.yaml:{said}")
+
+
+# Code elsewhere
+
+
+@pytest.mark.parametrize("way", ["by its name", "by a link"])
+def test_code_outside_the_sweeps_folder_has_to_be_meant(folder: Path, way: str) -> None:
+    project = folder / "project"
+    project.mkdir()
+    source = "../code" if way == "by its name" else "code"
+    if way == "by a link":
+        (project / "code").symlink_to(folder / "code")
+    path = project / "sweep.yaml"
+    path.write_text(GOOD.replace("source: code", f"source: {source}"))
+    with pytest.raises(SpecError) as caught:
+        read(path)
+    assert str(caught.value) == (
+        f"{path}:4:11: {source} lies outside the sweep file's folder "
+        "(say `source_outside: true` if that is meant: all of it is uploaded)"
+    )
+    path.write_text(GOOD.replace("source: code", f"source: {source}\n  source_outside: true"))
+    assert read(path).source_folder.resolve() == (folder / "code").resolve()

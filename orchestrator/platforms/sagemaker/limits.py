@@ -6,10 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.base import Complaint
+from orchestrator.spec.environment import plain_variables, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from orchestrator.spec.environment import Variable
     from orchestrator.spec.sweep import Sweep
 
 MAX_HYPERPARAMETERS = 90
@@ -21,6 +23,7 @@ MAX_VARIABLES = 94
 save."""
 MAX_VARIABLE = 512
 """Characters of a variable's value."""
+_LONG_REGION = "ap-southeast-1"
 MAX_METRICS = 40
 MAX_REGEX = 500
 """Characters of a metric's regex."""
@@ -36,12 +39,13 @@ def check_limits(sweep: Sweep) -> Iterator[Complaint]:
     yield from _check_parameters(sweep)
 
 
-def _check_environment(variables: Mapping[str, str]) -> Iterator[Complaint]:
+def _check_environment(variables: Mapping[str, Variable]) -> Iterator[Complaint]:
     at = ("train", "environment")
     if len(variables) > MAX_VARIABLES:
         hint = f"SageMaker takes 100, and sweep needs 6 of them: at most {MAX_VARIABLES}"
         yield Complaint(f"{len(variables)} environment variables", hint, at)
-    for name, value in variables.items():
+    written = {name: str(one) for name, one in references(variables, _LONG_REGION, "0" * 12).items()}
+    for name, value in {**plain_variables(variables), **written}.items():
         if len(value) > MAX_VARIABLE:
             yield Complaint(f"{len(value)} characters are too many", f"SageMaker takes {MAX_VARIABLE}", (*at, name))
 

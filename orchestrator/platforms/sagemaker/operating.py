@@ -34,6 +34,13 @@ _STATEMENTS = {
         ),
         _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/sweep-*"),
         _allow("ReadLogs", _READ_LOGS, _TRAINING_LOGS),
+        # AWS describes all parameters or none: this action takes no resource. It tells no values.
+        _allow("LookForParameters", ["ssm:DescribeParameters"], "*"),
+        _allow(
+            "LookForSecrets",
+            ["secretsmanager:DescribeSecret"],
+            "arn:aws:secretsmanager:*:{account}:secret:team/*",
+        ),
     ),
     "launcher": (
         _allow(
@@ -111,6 +118,12 @@ _STATEMENTS = {
                 "fsx:DescribeFileSystems",
             ],
             ["arn:aws:elasticfilesystem:*:{account}:file-system/*", "arn:aws:fsx:*:{account}:file-system/*"],
+        ),
+        _allow("FetchTheirParameters", ["ssm:GetParameter"], "arn:aws:ssm:*:{account}:parameter/team/*"),
+        _allow(
+            "FetchTheirSecrets",
+            ["secretsmanager:GetSecretValue"],
+            "arn:aws:secretsmanager:*:{account}:secret:team/*",
         ),
     ),
 }

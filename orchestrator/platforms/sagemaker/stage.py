@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.secrets import check_secrets
 from orchestrator.errors import SettingsError, SpecError
 from orchestrator.platforms.sagemaker.asked.channels import look_for_data, make_channels
 from orchestrator.platforms.sagemaker.asked.file_systems import make_file_systems
@@ -18,14 +19,19 @@ from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_our
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
 from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, packed_code, starters_order, who_starts
 from orchestrator.spec.duration import seconds
+from orchestrator.spec.environment import plain_variables, references, secrets
 from orchestrator.training.checkpoint import EVERY, FOLDER
+from orchestrator.training.references import references_in, variable
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Staging
     from orchestrator.platforms.sagemaker.asked.table import Asked
     from orchestrator.spec.train import Train
+    from orchestrator.training.references import Reference
 
 
 NOTHING = Security()
@@ -35,12 +41,13 @@ NOTHING = Security()
 def stage(staging: Staging, usual: Security, clients: Clients) -> Template:
     """Return the Region's template, with our own images by their digests.
 
-    Raise SettingsError when trainings have no role, NotFound when an image, a fixed channel's data or a bucket is
-    not in the Region.
+    Raise SettingsError when trainings have no role, NotFound when an image, a secret, a fixed channel's data or a
+    bucket is not where it should be.
     """
     template = make_template(staging, usual)
     look_for_data(template.body["channels"], staging.region, clients)
     look_for_buckets(read_asked(staging.sweep, usual), staging.region, clients)
+    check_secrets(references_in(template.body["request"].get("Environment", {})), clients)
     return pin_images(template, clients)
 
 
@@ -61,6 +68,7 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
     starter, why = who_starts(train)
     by_type = {kind: _image(train, region, kind, role) for kind in types}
     image = Counter(by_type.values()).most_common(1)[0][0]
+    where = references(train.environment, region, account_of(role)) if secrets(train.environment) else {}
     return Template(
         platform="sagemaker",
         region=region,
@@ -68,7 +76,7 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
         owner=staging.owner,
         body={
             "request": merge(
-                {**_request(train, image, staging.source), "RoleArn": role, **_secured(train, asked, region)},
+                {**_request(train, image, staging.source, where), "RoleArn": role, **_secured(train, asked, region)},
                 fill_in(asked.request, region, account_of(role)) if asked.request else {},
             ),
             "hyperparameters": _hyperparameters(train, _source(staging, asked), region),
@@ -126,7 +134,7 @@ def _is_tensorflow(train: Train) -> bool:
     return is_tensorflow(train.image or "")
 
 
-def _request(train: Train, image: str, source: str) -> dict[str, Any]:
+def _request(train: Train, image: str, source: str, where: Mapping[str, Reference]) -> dict[str, Any]:
     algorithm: dict[str, Any] = {"TrainingImage": image, "TrainingInputMode": "File"}
     if who_starts(train).starter:
         algorithm |= entry_point(source)
@@ -135,18 +143,19 @@ def _request(train: Train, image: str, source: str) -> dict[str, Any]:
     if train.framework and measures_over_time(train.framework.name, train.framework.version):
         algorithm["EnableSageMakerMetricsTimeSeries"] = True
     request: dict[str, Any] = {"AlgorithmSpecification": algorithm}
-    environment = _environment(train)
+    environment = _environment(train, where)
     if environment:
         request["Environment"] = environment
     return request
 
 
-def _environment(train: Train) -> dict[str, str]:
-    """Return the user's environment, and how often to save, and where: so it reaches `Checkpoints` in the script."""
+def _environment(train: Train, where: Mapping[str, Reference]) -> dict[str, str]:
+    """Return the user's environment, with where each secret lies, and for `Checkpoints` how often to save, and where."""
+    own = plain_variables(train.environment) | {variable(name): str(reference) for name, reference in where.items()}
     if train.checkpoints is None:
-        return train.environment
+        return own
     folder = {FOLDER: train.checkpoints.folder} if train.checkpoints.folder else {}
-    return {EVERY: str(seconds(train.checkpoints.every)), **folder, **train.environment}
+    return {EVERY: str(seconds(train.checkpoints.every)), **folder, **own}
 
 
 def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:

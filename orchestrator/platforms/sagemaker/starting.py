@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import MAX_CHANNELS
+from orchestrator.spec.environment import secrets
 from orchestrator.training.machine import CODE, HOME, ORDER
 from orchestrator.training.words import ARGUMENTS
 
@@ -45,6 +46,9 @@ def who_starts(train: Train) -> Starting:
 def _beyond_the_toolkit(train: Train) -> str:
     if train.arguments.beyond_names:
         return f"train.arguments.{train.arguments.beyond_names}"
+    secret = next(iter(secrets(train.environment)), None)
+    if secret is not None:
+        return f"train.environment.{secret}, a secret"
     if train.parallel == "torchrun" and train.entry_point.endswith(".sh"):
         return "torchrun with a .sh as train.entry_point"
     return ""
@@ -54,12 +58,16 @@ def check_starting(train: Train) -> Iterator[Complaint]:
     """Yield a complaint for each thing that does not go with the starter, where the sweep needs it."""
     if not who_starts(train).starter:
         return
-    if train.parallel == "smddp":
+    if train.parallel == "smddp" and train.arguments.beyond_names:
         yield Complaint(
             "smddp is started by AWS's toolkit, which writes `--name value` only",
             "leave the line out",
             ("train", "arguments", train.arguments.beyond_names),
         )
+    elif train.parallel == "smddp":
+        name = secrets(train.environment)[0]
+        message = "smddp is started by AWS's toolkit, which fetches no secrets"
+        yield Complaint(message, "fetch it in the script", ("train", "environment", name))
     if CODE in train.all_channels:
         at = ("train", "channels", CODE) if CODE in train.channels else ("train", "data_channel")
         yield Complaint(f"the starter comes in a channel {CODE!r}", "give yours another name", at)

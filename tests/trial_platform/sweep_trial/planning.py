@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import SettingsError, did_you_mean
 from orchestrator.platforms.base import Complaint
 from orchestrator.spec.arguments import Arguments
+from orchestrator.spec.environment import plain_variables, secrets
 from orchestrator.spec.mistakes import find_mistakes
 from orchestrator.spec.model import Model
 from orchestrator.wire.task import Purchase
@@ -69,6 +70,9 @@ class TrialPlanning:
         if sweep.train.channels or sweep.train.data_channel != "training":
             at = "channels" if sweep.train.channels else "data_channel"
             yield Complaint("the trial platform has the channel `training` alone", "leave it out", ("train", at))
+        for name in secrets(sweep.train.environment):
+            at = ("train", "environment", name)
+            yield Complaint("the trial platform fetches no secrets", "fetch it in the script", at)
         for mistake in find_mistakes(Asks, sweep.platforms.get("trial", {}), ("platforms", "trial")):
             yield Complaint(mistake.message, mistake.hint, mistake.at)
 
@@ -103,7 +107,7 @@ class TrialPlanning:
                 "source": staging.source,
                 "entry_point": train.entry_point,
                 "hyperparameters": dict(train.hyperparameters),
-                "environment": dict(train.environment),
+                "environment": plain_variables(train.environment),
                 "nice": staging.sweep.platforms.get("trial", {}).get("nice", self._nice),
             },
             output=staging.output,

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import files, formatting, render
+from orchestrator import files
+from orchestrator.cli import formatting, render
+from orchestrator.cli.frontier import check_picture
 from orchestrator.cli.metric_warning import warn_of_missing_metric
-from orchestrator.cli.options import AsJson, NoSync, RunName
+from orchestrator.cli.options import AsJson, Force, NoSync, RunName
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import open_run
 from orchestrator.errors import UsageError
@@ -32,6 +34,7 @@ def results(
         list[str] | None,
         typer.Option("--metric", metavar="NAME=REGEX", help="Read the logs again for this metric. May be repeated."),
     ] = None,
+    force: Force = False,
     no_sync: NoSync = False,
     as_json: AsJson = False,
 ) -> None:
@@ -39,8 +42,7 @@ def results(
 
     Example: sweep results nightly --limit 10 --plot curves.svg
     """
-    if plot and plot.suffix not in (".svg", ".png"):
-        raise UsageError(f"{plot} is neither a .svg nor a .png file", where="--plot", hint="name it curves.svg")
+    check_picture(plot, "--plot", "curves.svg", force=force)
     regexes = metric_regexes(metric or [])
     opened = open_run(context, run, no_sync=no_sync)
     rows = opened.results()

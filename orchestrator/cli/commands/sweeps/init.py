@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli import files, render
+from orchestrator import files
+from orchestrator.cli import render
 from orchestrator.cli.commands.account.catalog import COMMON_KINDS
 from orchestrator.cli.options import AsJson
 from orchestrator.errors import UsageError

@@ -12,8 +12,9 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator import files
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson, time_limit_seconds
+from orchestrator.cli.options import AsJson, Force, time_limit_seconds
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
@@ -114,6 +115,7 @@ def plan(
         str | None,
         typer.Option("--time-limit", metavar="TIME", help="Take the best plan found in so long, such as 30s."),
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what would run where, for how much, by when.
@@ -125,22 +127,22 @@ def plan(
     """
     from orchestrator.api import read_plan, write_plan
 
-    if output is not None and output.is_dir():
-        raise UsageError("is a folder", where=str(output), hint="name the file to write")
     seconds = time_limit_seconds(limit)
     session = Session.of(context)
     orchestrator = session.orchestrator
     if frontier:
         from orchestrator.cli.frontier import check_picture, show_frontier
 
-        check_picture(output)
+        check_picture(output, "--output", "frontier.svg", force=force)
         if seconds is not None:
             raise UsageError("--frontier takes no time limit", hint="it makes several plans: leave --time-limit out")
         show_frontier(orchestrator.frontier(session.read_sweep(sweep), manifest), output, as_json=as_json)
         return
+    if output is not None:
+        files.check_replaceable(output, files.is_plan, "plan", force=force)
     made = orchestrator.plan(session.read_sweep(sweep), manifest, time_limit_s=seconds)
     if output is not None:
-        write_plan(made, output)
+        write_plan(made, output, force=force)
     lines = orchestrator.explain(made, why, manifest) if why is not None else []
     lines += orchestrator.difference(read_plan(since), made, manifest) if since is not None else []
     if as_json:

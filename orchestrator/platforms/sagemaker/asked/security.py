@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.instance_types import has_local_disks, types_of_ours
 from orchestrator.spec.by_region import by_region, in_region, region_name
+from orchestrator.spec.environment import secrets
 from orchestrator.spec.model import Model, listed_once, shown, wrong
 
 if TYPE_CHECKING:
@@ -101,7 +102,10 @@ class Security(Model):
 
 
 def check_security(sweep: Sweep, security: Security) -> Iterator[Complaint]:
-    """Yield a complaint for each instance type whose volumes take no key."""
+    """Yield a complaint for each secret that nobody can fetch, and each instance type whose volumes take no key."""
+    for name in secrets(sweep.train.environment) if security.network_isolation else ():
+        message = f"a training without a network cannot fetch {name}"
+        yield Complaint(message, "leave `network_isolation` or the secret out", ("train", "environment", name))
     if not _is_asked(security.volume_kms_key):
         return
     for index, name in types_of_ours(sweep).items():

@@ -134,6 +134,16 @@ def test_learning_curves_are_drawn_into_a_file(sweep: Sweep, drawn: list[Any], t
     assert f"wrote {file}" in ran.err
 
 
+@pytest.mark.usefixtures("drawn")
+def test_a_file_that_we_did_not_draw_is_replaced_only_by_force(sweep: Sweep, tmp_path: Path) -> None:
+    (tmp_path / "mine.svg").write_text("<svg>mine</svg>")
+    refused = sweep("results", "--plot", str(tmp_path / "mine.svg"))
+    assert (refused.code, refused.out) == (2, "")
+    assert "is there already, and is no picture of ours (--force replaces it)" in refused.err
+    assert sweep("results", "--plot", str(tmp_path / "mine.svg"), "--force").code == 0
+    assert (tmp_path / "mine.svg").read_text() == "a picture"
+
+
 def test_a_picture_of_another_kind_is_refused_before_anything_is_asked(sweep: Sweep, team: FakeOrchestrator) -> None:
     ran = sweep("results", "--plot", "curves.pdf")
     assert (ran.code, ran.out) == (2, "")

@@ -139,3 +139,18 @@ def test_a_refusal_says_what_would_do(sweep: Sweep) -> None:
     ended = sweep("plan", "sweep.yaml")
     assert (ended.code, ended.out) == (2, "")
     assert "longer than the deadline of 1m (relax the deadline to " in ended.err
+
+
+def test_a_file_that_is_no_plan_is_not_written_over(sweep: Sweep) -> None:
+    script = Path("src/train.py").read_text()
+    for options in ([], ["--frontier"]):
+        name = "picture.svg" if options else "src/train.py"
+        Path(name).write_text(script)
+        refused = sweep("plan", "sweep.yaml", *options, "-o", name)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"{name}: is there already, and is no p" in refused.err
+        assert "--force replaces it" in refused.err
+        assert Path(name).read_text() == script
+        assert sweep("plan", "sweep.yaml", *options, "-o", name, "--force").code == 0
+        assert Path(name).read_text() != script
+        assert sweep("plan", "sweep.yaml", *options, "-o", name).code == 0
