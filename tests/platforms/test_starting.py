@@ -167,9 +167,8 @@ def test_a_secret_is_where_it_lies_and_the_starter_fetches_it() -> None:
     ],
 )
 def test_a_secret_that_nobody_could_fetch_is_refused(train: dict[str, Any], isolated: bool, said: str) -> None:
-    asked = sweep(
-        {**SECRET, **train}, {"instance_types": ["ml.p4d.24xlarge"]}, {"sagemaker": {"network_isolation": isolated}}
-    )
+    table = {"sagemaker": {"network_isolation": isolated}}
+    asked = sweep({**SECRET, **train}, {"instance_types": ["ml.p4d.24xlarge"]}, platforms=table)
     complaints = list(make_planning("sagemaker", {}).check(asked))
     assert [(one.message, one.at) for one in complaints] == [(said, ("train", "environment", "WANDB_API_KEY"))]
 
