@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import re
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
 
 from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 _WAIT_S = 30
 """Seconds to wait for another process's lock, or for a server to answer."""
+_MASK = "***"
+_SECRET_OPTION = re.compile("pass|secret|token|key", re.IGNORECASE)
+"""Options of a URL whose values are not shown."""
 _FORMS = "write sqlite:///FILE or postgresql://USER@HOST/NAME"
 
 
@@ -60,8 +66,22 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 def display_name(engine: Engine) -> str:
-    """Return the database's name as errors show it: its URL without the password."""
-    return engine.url.set(drivername=engine.url.get_backend_name()).render_as_string(hide_password=True)
+    """Return the database's name as errors show it: its URL without passwords, wherever they stand in it."""
+    url = engine.url
+    options = {name: _MASK if _SECRET_OPTION.search(name) else value for name, value in url.query.items()}
+    shown = url.set(drivername=url.get_backend_name(), query=options).render_as_string(hide_password=True)
+    return shown.replace(quote_plus(_MASK), _MASK)
+
+
+def _without_passwords(text: str, url: URL) -> str:
+    """Return what a database or its driver says, without any password of its URL."""
+    words = [str(url.password or "")]
+    for name, values in url.normalized_query.items():
+        words += values if _SECRET_OPTION.search(name) else ()
+    for word in sorted(filter(None, words), key=len, reverse=True):
+        for spelling in (word, quote_plus(word), quote(word, safe="")):
+            text = text.replace(spelling, _MASK)
+    return text
 
 
 def _address(url: str) -> URL:
@@ -82,6 +102,13 @@ def _sqlite(address: URL) -> Engine:
         folder = Path(address.database).resolve().parent
         if not folder.is_dir():
             raise CatalogError("the folder of the database does not exist", where=str(folder), hint=f"mkdir {folder}")
+
+    @event.listens_for(engine, "do_connect")
+    def make_private(*_: Any) -> None:
+        # A new file is for its owner: a team's database may know of paths and prices that nobody else should.
+        if address.database and not Path(address.database).exists():
+            with suppress(OSError):  # SQLite says what is wrong, and we say it in our words
+                os.close(os.open(address.database, os.O_CREAT | os.O_EXCL, 0o600))
 
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
@@ -112,7 +139,7 @@ def _errors_explained(engine: Engine) -> Iterator[None]:
 
 def _error(engine: Engine, error: SQLAlchemyError) -> CatalogError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    reason = str(cause).strip().split("\n")[0]
+    reason = _without_passwords(str(cause).strip().split("\n")[0], engine.url)
     where = display_name(engine)
     if not isinstance(error, OperationalError):
         return CatalogError(f"the database refuses: {reason}", where=where)

@@ -1,21 +1,24 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import threading
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
 
 import pytest
 from sqlalchemy import insert, select, text
 
 from orchestrator.db import engine as engines
 from orchestrator.db import migrate
-from orchestrator.db.engine import engine, reading, writing
+from orchestrator.db.engine import display_name, engine, reading, writing
 from orchestrator.db.tables import campaigns, datasets
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -114,6 +117,42 @@ def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
     )
     assert "secret" not in str(error.value)
     assert "\n" not in str(error.value)
+
+
+PASSWORD = "pass word+%40/x"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://somebody:{}@localhost:1/name",
+        "postgresql+psycopg://somebody:{}@localhost:1/name",
+        "postgres://localhost:1/name?user=somebody&password={}",
+        "postgresql://somebody:x@localhost:1/name?sslpassword={}&sslmode=prefer",
+        "postgresql://somebody:{0}@localhost:1/name?password={0}",
+    ],
+)
+@pytest.mark.parametrize("spell", [quote, quote_plus])
+def test_no_form_of_a_url_shows_its_password(url: str, spell: Callable[..., str]) -> None:
+    secret = spell(PASSWORD, safe="")
+    database = engine(url.format(secret))
+    with pytest.raises(CatalogError) as error:
+        migrate.ready(database)
+    for shown in (str(error.value), display_name(database)):
+        assert "***" in shown
+        assert not [word for word in (PASSWORD, secret, quote(PASSWORD), quote_plus(PASSWORD)) if word in shown]
+
+
+def test_a_new_file_is_for_its_owner_and_an_old_one_stays_as_it_is(tmp_path: Path) -> None:
+    database = engine(f"sqlite:///{tmp_path}/sweep.db")
+    migrate.upgrade(database)
+    with writing(database) as connection:
+        connection.execute(insert(campaigns).values(campaign="alps"))
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+    (tmp_path / "shared.db").touch(mode=0o660)
+    (tmp_path / "shared.db").chmod(0o660)
+    migrate.upgrade(engine(f"sqlite:///{tmp_path}/shared.db"))
+    assert stat.S_IMODE((tmp_path / "shared.db").stat().st_mode) == 0o660
 
 
 def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
