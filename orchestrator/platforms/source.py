@@ -190,14 +190,14 @@ def _refuse_secret(folder: Path, path: Path) -> None:
         )
 
 
-def _refuse_key(folder: Path, path: Path, content: bytes) -> None:
+def _refuse_key(file: _Entry, content: bytes) -> None:
     """Raise SpecError when there is a key in a file, whatever its name. Files of ours have none."""
-    found = find_key(content) if folder != _OURS and b"\0" not in content[:_TEXT] else None
+    found = find_key(content) if file.folder != _OURS and b"\0" not in content[:_TEXT] else None
     if found is not None:
         kind, line = found
         raise SpecError(
-            f"{path.as_posix()}:{line} has what looks like {kind}, and would be uploaded",
-            where=str(folder),
+            f"{file.path.as_posix()}:{line} has what looks like {kind}, and would be uploaded",
+            where=str(file.folder),
             hint=f"take it out, list the file in {IGNORE_FILE}, or say `{ALLOWED}` in that line if it is none",
         )
 
@@ -248,7 +248,7 @@ def _add(archive: tarfile.TarFile, file: _Entry) -> None:
         if not source.is_file():
             raise SpecError("neither a file nor a folder", where=str(source), hint=f"list it in {IGNORE_FILE}")
         content = source.read_bytes()
-        _refuse_key(folder, path, content)
+        _refuse_key(file, content)
         entry.size = len(content)
         entry.mode = 0o755 if source.stat().st_mode & 0o100 else 0o644
         archive.addfile(entry, io.BytesIO(content))

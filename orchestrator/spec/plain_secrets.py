@@ -5,7 +5,7 @@ Only a sweep file is looked at. What lies stored was looked at when it was made,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.secrecy import looks_like_aws_secret, looks_like_key, names_secret
 from orchestrator.spec.mistakes import Mistake
@@ -25,10 +25,9 @@ def find_plain_secrets(sweep: Sweep) -> Iterator[Mistake]:
             yield from _look_at_variable(name, value)
     for parameter in sweep.parameters:
         for index, given in enumerate(parameter.values):
-            if isinstance(given, str):
-                yield from _look_at_word(given, parameter.value_at(index))
-    for index, word in enumerate(sweep.train.arguments.positional):
-        yield from _look_at_word(word, ("train", "arguments", "positional", index))
+            yield from _look_inside(given, parameter.value_at(index))
+    yield from _look_inside(sweep.train.arguments.positional, ("train", "arguments", "positional"))
+    yield from _look_inside(sweep.platforms, ("platforms",))
 
 
 def _look_at_variable(name: str, value: str) -> Iterator[Mistake]:
@@ -38,6 +37,18 @@ def _look_at_variable(name: str, value: str) -> Iterator[Mistake]:
         yield Mistake(f"the value of {name} looks like {kind}, and would be in every plan", _HOW, at)
     elif names_secret(name):
         yield Mistake(f"{name} sounds like a secret, which would be in every plan", _HOW, at)
+
+
+def _look_inside(value: Any, at: tuple[str | int, ...]) -> Iterator[Mistake]:
+    """Yield the mistakes of a text, or of all texts in a list or a mapping."""
+    if isinstance(value, str):
+        yield from _look_at_word(value, at)
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _look_inside(each, (*at, index))
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from _look_inside(each, (*at, name))
 
 
 def _look_at_word(word: str, at: tuple[str | int, ...]) -> Iterator[Mistake]:

@@ -49,6 +49,8 @@ def test_a_name_that_sounds_like_a_secret_is_refused_unless_the_file_says_that_i
             {"space": {"both": {"zip": {"a": [1, 2], "hub": ["{key}", "b"]}}}, "runtime": 1.0},
             ("space", "both", "zip", "hub", 0),
         ),
+        ({"train__hyperparameters": {"a": {"b": ["{key}"]}}}, ("train", "hyperparameters", "a", "b", 0)),
+        ({"platforms": {"sagemaker": {"request": {"X": "{key}"}}}}, ("platforms", "sagemaker", "request", "X")),
         ({"train__arguments": {"positional": ["a", "{key}"]}}, ("train", "arguments", "positional", 1)),
     ],
 )

@@ -150,7 +150,7 @@ def _request(train: Train, image: str, source: str, where: Mapping[str, Referenc
 
 
 def _environment(train: Train, where: Mapping[str, Reference]) -> dict[str, str]:
-    """Return the user's environment, with where each secret lies, and for `Checkpoints` how often to save, and where."""
+    """Return the user's environment, with where secrets lie, and how often and where `Checkpoints` are to save."""
     own = plain_variables(train.environment) | {variable(name): str(reference) for name, reference in where.items()}
     if train.checkpoints is None:
         return own
