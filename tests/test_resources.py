@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator import resources
 from tests.catalog.conftest import small
+from tests.fixtures.programs import uv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,11 +39,11 @@ def test_what_is_missing_is_named() -> None:
 def test_a_wheel_plans_in_an_empty_folder(tmp_path: Path) -> None:
     """Built, installed with its dependencies into a new environment, and run far from the checkout."""
     checkout = resources.path("sql").parent
-    _uv("build", "--quiet", "--wheel", "--out-dir", str(tmp_path / "dist"), str(checkout))
+    uv("build", "--wheel", "--out-dir", tmp_path / "dist", checkout)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
-    _uv("venv", "--quiet", "--python", sys.executable, str(tmp_path / "venv"))
+    uv("venv", "--python", sys.executable, tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    _uv("pip", "install", "--quiet", "--python", str(python), str(wheel))
+    uv("pip", "install", "--python", python, wheel)
     folder = tmp_path / "empty"
     folder.mkdir()
     (folder / "training").mkdir()
@@ -60,10 +61,3 @@ def test_a_wheel_plans_in_an_empty_folder(tmp_path: Path) -> None:
     run("sweep", "catalog", "load", "rows")
     assert (folder / "sweep.db").is_file()
     assert json.loads(run("sweep", "plan", "sweep.yaml", "--json"))["tasks"] == 2
-
-
-def _uv(*arguments: str) -> None:
-    """uv, told what pip knows of where packages are."""
-    known = {"UV_DEFAULT_INDEX": "PIP_INDEX_URL", "UV_FIND_LINKS": "PIP_FIND_LINKS"}
-    environ = os.environ | {uv: os.environ[pip] for uv, pip in known.items() if os.environ.get(pip)}
-    subprocess.run([sys.executable, "-m", "uv", *arguments], check=True, env=environ)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -52,24 +53,34 @@ def losses(
     ]
 
 
-def test_two_mpi_processes_learn_what_no_linear_model_could(data: Path, tmp_path: Path) -> None:
-    found = losses(mpirun(2), data, tmp_path, epochs=8)
-    assert len(found) == 8
-    assert found[-1] < 0.02 < found[0]
-    assert list(np.load(tmp_path / "model.npz"))
+@dataclass(frozen=True)
+class Learned:
+    losses: list[float]
+    model: Path
 
 
-def test_two_mpi_processes_take_the_same_steps_as_one(data: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def learned(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    """A training by two MPI processes."""
+    model = tmp_path_factory.mktemp("model")
+    return Learned(losses(mpirun(2), data, model, rate=0.1, batch=128, epochs=8), model)
+
+
+def test_two_mpi_processes_learn_what_no_linear_model_could(learned: Learned) -> None:
+    assert len(learned.losses) == 8
+    assert learned.losses[-1] < 0.02 < learned.losses[0]
+    assert list(np.load(learned.model / "model.npz"))
+
+
+def test_two_mpi_processes_take_the_same_steps_as_one(learned: Learned, data: Path, tmp_path: Path) -> None:
     """The gradients of all ranks are summed: how many share the work changes nothing but rounding."""
-    alone = losses(mpirun(1), data, tmp_path, epochs=2)
-    shared = losses(mpirun(2), data, tmp_path, epochs=2)
-    assert shared == pytest.approx(alone, rel=1e-2)
+    alone = losses(mpirun(1), data, tmp_path, rate=0.1, batch=128, epochs=2)
+    assert learned.losses[:2] == pytest.approx(alone, rel=1e-2)
 
 
-def test_learning_rate_and_batch_size_matter(data: Path, tmp_path: Path) -> None:
-    good = losses(mpirun(2), data, tmp_path, rate=0.1, batch=128, epochs=3)
+def test_learning_rate_and_batch_size_matter(learned: Learned, data: Path, tmp_path: Path) -> None:
     timid = losses(mpirun(2), data, tmp_path, rate=0.01, batch=128, epochs=3)
-    assert good[-1] < timid[-1] / 2
+    assert learned.losses[2] < timid[-1] / 2
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed: `make torch`")

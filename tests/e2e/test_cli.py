@@ -80,6 +80,7 @@ def test_from_a_sweep_file_to_results_and_their_cost(sweep: Shell, name: str) ->
     assert "[1] " not in log
 
 
+@pytest.mark.long
 def test_every_result_stands_beside_the_point_it_came_from(sweep: Shell, name: str) -> None:
     sweep.team.plan("[1, 2]\n  a: [7, 8]", data="{campaigns: [alps]}")
     assert sweep("submit", "sweep.yaml", "--yes", "--name", name, "--watch")[0] == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from orchestrator.aws.definitions import render
 from orchestrator.wire.exits import Exit
 from tests.aws.test_definitions import LAUNCHER, VALUES
+from tests.fixtures.programs import uv
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "containers" / "launcher" / "Dockerfile").read_text()
@@ -41,16 +42,13 @@ def test_a_wheel_built_from_what_the_image_copies_runs_with_boto3_alone(tmp_path
             shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, source / name)
-    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "wheels"), str(source)]
-    built = subprocess.run(build, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
+    uv("build", "--wheel", "--out-dir", tmp_path / "wheels", source)
     (wheel,) = (tmp_path / "wheels").glob("*.whl")
     venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     python = venv / "bin" / "python"
-    install = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet", "--python", python]
-    subprocess.run([*install, "boto3>=1.40"], check=True)
-    subprocess.run([*install, "--no-deps", wheel], check=True)
+    uv("venv", "--python", sys.executable, venv)
+    uv("pip", "install", "--python", python, "boto3>=1.40")
+    uv("pip", "install", "--python", python, "--no-deps", wheel)
     run = subprocess.run([python, "-m", "orchestrator.launcher"], env={}, capture_output=True, text=True, check=False)
     assert run.returncode == Exit.TASK_WRONG, run.stderr
     assert "SWEEP_MANIFEST: not an S3 URI" in run.stderr
