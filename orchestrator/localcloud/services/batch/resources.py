@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.localcloud.http.answers import AwsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 _DEFINITION_LISTS = ("command", "volumes", "environment", "mountPoints", "ulimits", "resourceRequirements", "secrets")
 """The lists that every definition has, empty when nobody gave them."""
@@ -25,8 +25,8 @@ def refusal(message: str) -> AwsError:
 
 
 @dataclass(eq=False)
-class ComputeEnvironment:
-    """A bound on the vCPUs that jobs use at once."""
+class Resource:
+    """Something that a request has made, and that later ones change."""
 
     name: str
     arn: str
@@ -35,8 +35,12 @@ class ComputeEnvironment:
 
     @property
     def enabled(self) -> bool:
-        """True when jobs may start here."""
+        """True when it takes jobs and starts them."""
         return bool(self.body["state"] == "ENABLED")
+
+
+class ComputeEnvironment(Resource):
+    """A bound on the vCPUs that jobs use at once."""
 
     @property
     def max_vcpus(self) -> float:
@@ -53,19 +57,8 @@ class ComputeEnvironment:
         }
 
 
-@dataclass(eq=False)
-class Queue:
+class Queue(Resource):
     """A queue of jobs, with an order of compute environments to run them in."""
-
-    name: str
-    arn: str
-    body: dict[str, Any]
-    """The request that made it, with all changes since."""
-
-    @property
-    def enabled(self) -> bool:
-        """True when the queue takes jobs and starts them."""
-        return bool(self.body["state"] == "ENABLED")
 
     def describe(self) -> dict[str, Any]:
         """Return the queue as DescribeJobQueues shows it."""
@@ -109,12 +102,7 @@ class Resources:
     def create_environment(self, body: dict[str, Any]) -> ComputeEnvironment:
         """Make what CreateComputeEnvironment asks for, or raise its refusal."""
         name = body["computeEnvironmentName"]
-        if name in self.environments:
-            raise refusal(f"Object already exists: {name}")
-        if len(self.environments) >= MOST_ENVIRONMENTS:
-            raise refusal(
-                f"Limit exceeded: an account has at most {MOST_ENVIRONMENTS} compute environments in a Region"
-            )
+        _check_new(name, self.environments, MOST_ENVIRONMENTS, "compute environments")
         body = {"state": "ENABLED", **body}
         self.environments[name] = ComputeEnvironment(name, self.arn(f"compute-environment/{name}"), body)
         return self.environments[name]
@@ -149,10 +137,7 @@ class Resources:
     def create_queue(self, body: dict[str, Any]) -> Queue:
         """Make what CreateJobQueue asks for, or raise its refusal."""
         name = body["jobQueueName"]
-        if name in self.queues:
-            raise refusal(f"Object already exists: {name}")
-        if len(self.queues) >= MOST_QUEUES:
-            raise refusal(f"Limit exceeded: an account has at most {MOST_QUEUES} job queues in a Region")
+        _check_new(name, self.queues, MOST_QUEUES, "job queues")
         if len(body["computeEnvironmentOrder"]) > MOST_ENVIRONMENTS_OF_A_QUEUE:
             raise refusal(f"A job queue has at most {MOST_ENVIRONMENTS_OF_A_QUEUE} compute environments")
         queue = Queue(name, self.arn(f"job-queue/{name}"), {"state": "ENABLED", "priority": 1, **body})
@@ -240,6 +225,13 @@ def named(everything: Iterable[Any], keys: list[str] | None) -> list[Any]:
 def _name(key: str) -> str:
     """Return the name in a key, which is an ARN or the name itself."""
     return key.rpartition("/")[2]
+
+
+def _check_new(name: str, there: Mapping[str, Resource], most: int, kind: str) -> None:
+    if name in there:
+        raise refusal(f"Object already exists: {name}")
+    if len(there) >= most:
+        raise refusal(f"Limit exceeded: an account has at most {most} {kind} in a Region")
 
 
 def _check_container(container: dict[str, Any]) -> None:

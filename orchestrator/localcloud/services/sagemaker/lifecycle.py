@@ -122,6 +122,8 @@ class Lifecycle:
         """Start those that wait, in order, as far as the Regions and this machine have instances for them."""
         with self.lock:
             for training in list(self._waiting):
+                if training not in self._waiting:
+                    continue  # one before it has failed, and so called this for all that wait
                 if self._lacks_capacity(training):
                     self._wait_or_fail_for_capacity(training)
                 elif len(self._executions) < self._at_once:
