@@ -108,9 +108,13 @@ class Batch:
         return min(found, key=lambda job: job.get("createdAt", 0))["jobId"] if found else None
 
     def submit(self, array: ArrayJob) -> str:
-        """Submit the array, and return the id of its job. SubmitJob has no client token: `find` the name first."""
+        """Submit the array, and return the id of its job.
+
+        SubmitJob has no client token, so it is sent once: `find` the name first, and again before you repeat it.
+        """
+        client = self.clients.client("batch", self.region, once=True)
         with aws_errors(f"submit the job {array.name}", where=f"{self.region} {array.queue}"):
-            return self._client.submit_job(**submit_job_request(array))["jobId"]
+            return client.submit_job(**submit_job_request(array))["jobId"]
 
     def ensure_resource(self, resource: Resource, *, change: bool) -> None:
         """Create the consumable resource, unless it is there; with `change`, one that is there gets this total."""

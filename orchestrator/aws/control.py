@@ -10,17 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound, Throttled
+from orchestrator.wire.markers import CancelMarker, Fence
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.result import Attempt, Result, TaskState
-from orchestrator.wire.stored import VERSION, check_version
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.aws.s3 import S3, Stored
+    from orchestrator.wire.ranges import Ranges
 
 _T = TypeVar("_T")
+_M = TypeVar("_M", Result, CancelMarker, Fence)
 
 READERS = 16
 """Objects read at once."""
@@ -61,26 +63,15 @@ class Control:
 
     def result(self, task: int) -> tuple[Result, str] | None:
         """Return how the task stands, and the etag of that object; None when the task has left nothing yet."""
-        key = self.keys.result(task)
-        try:
-            stored = self.s3.get(key)
-        except NotFound:
-            return None
-        return self._decode(key, stored, Result.from_json), stored.etag
+        return self._find(self.keys.result(task), Result.from_json)
 
     def write_result(self, result: Result) -> None:
         """Write this result, unless what lies there is newer. A writer that loses a race looks again."""
-        key, body = self.keys.result(result.task), _encode(result.to_json())
-        for _ in range(WRITE_TRIES):
-            found = self.result(result.task)
-            if found and not replaces(result, found[0]):
-                return
-            try:
-                self.s3.put_if(key, body, found[1] if found else None)
-            except (AlreadyExists, NotFound):
-                continue  # somebody wrote, or removed, it since we looked
-            return
-        raise Throttled("too many writers of one result", where=self.s3.uri(key))
+        self._advance(
+            self.keys.result(result.task),
+            Result.from_json,
+            lambda there: there if there and not replaces(result, there) else result,
+        )
 
     def newest_attempts(self) -> list[Attempt]:
         """Return the last attempt recorded of every task that has one, found by one listing."""
@@ -90,24 +81,31 @@ class Control:
         with ThreadPoolExecutor(READERS) as pool:
             return list(pool.map(self._attempt, last.values()))
 
+    def cancel_marker(self) -> CancelMarker:
+        """Return which submissions are to stop, and which of them have."""
+        found = self._find(self.keys.cancel, CancelMarker.from_json)
+        return found[0] if found else CancelMarker()
+
     def cancelled(self, submission: int) -> bool:
         """Return whether this submission is to stop. A retry after a cancel is a later submission, and may run."""
-        marker = self._marker()
-        return marker is not None and submission <= marker[0]
+        return submission <= self.cancel_marker().through
 
     def cancel(self, through: int) -> None:
         """Write the marker, or move it forward: from now on nothing of submissions 1..through is started."""
-        body = _encode({"version": VERSION, "through": through})
-        for _ in range(WRITE_TRIES):
-            marker = self._marker()
-            if marker and marker[0] >= through:
-                return
-            try:
-                self.s3.put_if(self.keys.cancel, body, marker[1] if marker else None)
-            except (AlreadyExists, NotFound):
-                continue
-            return
-        raise Throttled("too many writers of one marker", where=self.s3.uri(self.keys.cancel))
+        self._advance(
+            self.keys.cancel,
+            CancelMarker.from_json,
+            lambda there: CancelMarker(max(through, there.through), there.ended) if there else CancelMarker(through),
+        )
+
+    def fence(self) -> Fence:
+        """Return which submission each task belongs to."""
+        found = self._find(self.keys.fence, Fence.from_json)
+        return found[0] if found else Fence()
+
+    def hand_over(self, tasks: Ranges, to: int) -> None:
+        """Move the fence: from now on these tasks belong to this submission, unless a newer one has them."""
+        self._advance(self.keys.fence, Fence.from_json, lambda there: (there or Fence()).moved(to, tasks))
 
     def template(self, platform: str, region: str) -> Template:
         """Return what the run's tasks share in a Region, as `submit` left it."""
@@ -117,13 +115,28 @@ class Control:
     def _attempt(self, key: str) -> Attempt:
         return self._decode(key, self.s3.get(key), Attempt.from_json)
 
-    def _marker(self) -> tuple[int, str] | None:
-        """Return the last submission that is cancelled, and the marker's etag; None when nothing is cancelled."""
+    def _find(self, key: str, read: Callable[[dict[str, Any]], _T]) -> tuple[_T, str] | None:
+        """Return what lies there and its etag, or None."""
         try:
-            stored = self.s3.get(self.keys.cancel)
+            stored = self.s3.get(key)
         except NotFound:
             return None
-        return self._decode(self.keys.cancel, stored, _through), stored.etag
+        return self._decode(key, stored, read), stored.etag
+
+    def _advance(self, key: str, read: Callable[[dict[str, Any]], _M], change: Callable[[_M | None], _M]) -> None:
+        """Replace what lies there, if anything does, by what `change` makes of it. Who loses a race looks again."""
+        for _ in range(WRITE_TRIES):
+            found = self._find(key, read)
+            there, etag = found or (None, None)
+            wanted = change(there)
+            if wanted == there:
+                return
+            try:
+                self.s3.put_if(key, _encode(wanted.to_json()), etag)
+            except (AlreadyExists, NotFound):
+                continue  # somebody wrote, or removed, it since we looked
+            return
+        raise Throttled("too many writers of one object", where=self.s3.uri(key))
 
     def _decode(self, key: str, stored: Stored, read: Callable[[dict[str, Any]], _T]) -> _T:
         try:
@@ -143,12 +156,6 @@ def replaces(new: Result, old: Result) -> bool:
     if new.order != old.order:
         return new.order > old.order
     return new.state in {old.state, TaskState.DONE}
-
-
-def _through(body: dict[str, Any]) -> int:
-    """Return the last submission that a stored marker cancels. NewerVersion if a newer `sweep` has written it."""
-    check_version(body, "cancel marker")
-    return int(body["through"])
 
 
 def _encode(body: dict[str, Any]) -> bytes:

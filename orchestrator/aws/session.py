@@ -16,44 +16,56 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker import SageMakerClient
 
 
+TRIES = 5
+"""Times that a call is sent, if its answer is lost or AWS is busy."""
+ONCE_S = 15
+"""Seconds after which the answer of a call that is sent once is given up. Batch gives a launcher 30 s to go: until then
+it must know what it has started, or that it does not know."""
+
+
 class Clients:
-    """Holds one client per service and Region, made on first use and shared by all threads."""
+    """Holds one client per service and Region, made on first use and shared by all threads.
+
+    Those with `once` send each call once: what must not happen twice, such as SubmitJob, is repeated by its caller, who
+    first looks at what became of it.
+    """
 
     def __init__(self, profile: str | None = None) -> None:
         self.profile = profile
-        self._made: dict[tuple[str, str], Any] = {}
+        self._made: dict[tuple[str, str, bool], Any] = {}
         self._session: Session | None = None
         self._lock = threading.Lock()
 
     @overload
-    def client(self, service: Literal["batch"], region: str) -> BatchClient: ...
+    def client(self, service: Literal["batch"], region: str, *, once: bool = False) -> BatchClient: ...
     @overload
-    def client(self, service: Literal["ecr"], region: str) -> ECRClient: ...
+    def client(self, service: Literal["ecr"], region: str, *, once: bool = False) -> ECRClient: ...
     @overload
-    def client(self, service: Literal["logs"], region: str) -> CloudWatchLogsClient: ...
+    def client(self, service: Literal["logs"], region: str, *, once: bool = False) -> CloudWatchLogsClient: ...
     @overload
-    def client(self, service: Literal["s3"], region: str) -> S3Client: ...
+    def client(self, service: Literal["s3"], region: str, *, once: bool = False) -> S3Client: ...
     @overload
-    def client(self, service: Literal["sagemaker"], region: str) -> SageMakerClient: ...
+    def client(self, service: Literal["sagemaker"], region: str, *, once: bool = False) -> SageMakerClient: ...
     @overload
-    def client(self, service: str, region: str) -> Any: ...
-    def client(self, service: str, region: str) -> Any:
+    def client(self, service: str, region: str, *, once: bool = False) -> Any: ...
+    def client(self, service: str, region: str, *, once: bool = False) -> Any:
         # Clients may be shared between threads; making them may not.
         with self._lock, aws_errors(f"open a client for {service}", where=region):
-            if (service, region) not in self._made:
-                self._made[service, region] = self._make(service, region)
-            return self._made[service, region]
+            key = (service, region, once)
+            if key not in self._made:
+                self._made[key] = self._make(service, region, once)
+            return self._made[key]
 
-    def _make(self, service: str, region: str) -> Any:
+    def _make(self, service: str, region: str, once: bool) -> Any:
         from boto3.session import Session
         from botocore.config import Config
 
         if self._session is None:
             self._session = Session(profile_name=self.profile)
         config = Config(
-            retries={"mode": "standard", "total_max_attempts": 5},
-            connect_timeout=10,
-            read_timeout=60,
+            retries={"mode": "standard", "total_max_attempts": 1 if once else TRIES},
+            connect_timeout=ONCE_S / 3 if once else 10,
+            read_timeout=ONCE_S if once else 60,
             user_agent_extra="sweep-orchestrator",
         )
         make: Any = self._session.client  # its stubs know services one by one

@@ -4,6 +4,7 @@
     child.py            which child of which array am I, and what is my task?
     drive.py            how is a task brought to its end, each training started exactly once?
     decide.py           what comes next, after what was tried?
+    trainings.py        how are its trainings requested, started, looked at and stopped?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
     metrics_reader.py   which metrics do the trainings' logs report?
     world.py            what time is it, and has a SIGTERM come? Tests hand in a world in which nobody waits

@@ -4,7 +4,8 @@ What holds at every line, however many launchers drive the same task and whereve
 
 - an attempt is recorded before its training is started, and each number is recorded once;
 - attempt n+1 is recorded only when the platform has said, in the Region of n, that n has ended;
-- a recorded attempt whose training is not found is started again: same name, same request. Never the next number.
+- a recorded attempt whose training is not found is started again: same name, same request. Never the next number;
+- a task that belongs to a newer submission is left alone: its owner takes over all that was recorded.
 
 So at most one training of a task is alive. docs/protocol.md has the whole argument.
 """
@@ -27,18 +28,18 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
+from orchestrator.launcher.task_history import Standing
+from orchestrator.launcher.trainings import Trainings
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.aws.control import Control
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.world import World
-    from orchestrator.platforms.base import Request, Runner
-    from orchestrator.wire.task import Lane, Place, Task
-    from orchestrator.wire.template import Template
+    from orchestrator.platforms.base import Runner
+    from orchestrator.wire.task import Task
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +48,8 @@ PASSING = (Throttled, QuotaExceeded, Unreachable)
 FINAL = (NoCapacity, InvalidRequest, AccessError, AlreadyExists)
 """Errors after which a start is not tried again as it is."""
 CANCELLED = End(TaskState.CANCELLED, Exit.CANCELLED, "cancelled")
-USUAL_POLL_S = 30.0
-"""Seconds between two tries of anything, until a template says otherwise."""
+LAST_WORD_S = 20.0
+"""Seconds that a cancelled launcher waits for its training to end, so that it can say how. Batch's grace is 30 s."""
 
 
 class Driver:
@@ -56,18 +57,17 @@ class Driver:
 
     def __init__(self, history: TaskHistory, runners: Callable[[str], Runner], world: World) -> None:
         self.task: Task = history.task
-        self.control: Control = history.control
         self.history = history
-        self.runners = runners
+        self.trainings = Trainings(history.task, history.control, runners)
         self.world = world
-        self._templates: dict[tuple[str, str], Template] = {}
-        self._poll_s = USUAL_POLL_S
         self._just_recorded = 0
         """The number of the attempt that we have just recorded: nobody can have started it before us."""
         self._unanswered: set[int] = set()
         """Numbers of attempts that we tried to start, without an answer that they run."""
         self._waited_before = 0
         """The number of the attempt before which we have waited, because of the refusals before it."""
+        self._leaves_at: float | None = None
+        """When a cancelled launcher goes at the latest; None while it has not been asked to go."""
 
     def drive(self) -> Exit:
         """Go on until the task has ended, or this launcher may not go on. Return what Batch is to make of it."""
@@ -82,7 +82,7 @@ class Driver:
                 if self.world.terminated():
                     exit_code = Exit.RESTART  # no time to try again: whoever comes next, or the cancel itself, will
                 else:
-                    self.world.sleep(self.world.back_off(self._poll_s, refusals))
+                    self.world.sleep(self.world.back_off(self.trainings.poll_s, refusals))
             except SweepError as error:
                 exit_code = self._leave_unfinished(error)
         return exit_code
@@ -107,21 +107,24 @@ class Driver:
         attempt = self.history.open()
         if attempt is not None:
             return self._follow(attempt)
-        step = decide(self.task, self.history.tried(), self.history.spent, self.world.now())
-        if isinstance(step, End):
-            return self._end(step)
-        self._record(step)
-        return None
+        step = self._decide()
+        return self._end(step) if isinstance(step, End) else self._record(step)
 
-    def _record(self, step: Start) -> None:
-        """Record the next attempt. Whoever loses the race for its number follows what was recorded."""
+    def _decide(self) -> Start | End:
+        return decide(self.task, self.history.tried(), self.history.spent, self.world.now())
+
+    def _record(self, step: Start) -> Exit | None:
+        """Record the next attempt, if we still may. Whoever loses the race for its number follows what was recorded."""
         number = self.history.newest + 1
         if step.refusals and self._waited_before != number:
             self._waited_before = number
-            self.world.sleep(self.world.back_off(self._poll_s, step.refusals))
-            return
+            self.world.sleep(self.world.back_off(self.trainings.poll_s, step.refusals))
+            return None
+        standing = self.history.standing()
+        if standing is not Standing.WANTED:
+            return self._leave(standing)
         place = self.task.places[step.place]
-        request = self._request(place, number, step.max_runtime_s)
+        request = self.trainings.request(place, number, step.max_runtime_s)
         attempt = Attempt(
             task=self.task.number,
             number=number,
@@ -134,13 +137,12 @@ class Driver:
             rate=place.rate,
             site=place.site,
             instances=place.instances,
-            output=self._template(place.lane).output,
+            output=self.trainings.template(place.lane).output,
+            submission=self.history.submission,
         )
-        if self.control.record(attempt):
-            self.history.attempts.append(attempt)
+        if self.history.record(attempt):
             self._just_recorded = number
-        else:
-            self.history.refresh()
+        return None
 
     def _follow(self, attempt: Attempt) -> Exit | None:
         """Look at an attempt that has not ended, as far as we know; start it if it is not there."""
@@ -151,44 +153,48 @@ class Driver:
             self.history.refresh()
             if self.history.may_start(attempt):
                 return self._start(attempt)
-        self._template(attempt.lane)
-        outcome = self._poll(attempt)
+        self.trainings.template(attempt.lane)
+        outcome = self.trainings.poll(attempt)
         if outcome is not None:
-            self._take_note(attempt, outcome)
-            return None
+            return self._take_note(attempt, outcome)
         if self.history.may_start(attempt):
             return self._start(attempt)
         self.history.give_up(attempt)
         return None
 
-    def _take_note(self, attempt: Attempt, outcome: Outcome) -> None:
+    def _take_note(self, attempt: Attempt, outcome: Outcome) -> Exit | None:
         """Write down what the platform says of an attempt; wait while it runs, and stop it if the run is cancelled."""
         if outcome.state is not TaskState.STARTING:
             reader = self.history.metrics_reader
             for one in reader.to_read(self.history.attempts, attempt):
-                reader.read(self._runner(one.lane), one, self._template(one.lane))
+                reader.read(self.trainings.runner(one.lane), one, self.trainings.template(one.lane))
             outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())
-            return
+            return None
         self.history.publish(outcome.state)
-        if self._cancelled():
-            self._runner(attempt.lane).stop(attempt)
-            self.world.sleep(self._poll_s)
+        standing = self.history.standing()
+        if standing is Standing.SUPERSEDED:
+            return self._leave(standing)
+        if standing is Standing.CANCELLED:
+            self.trainings.stop(attempt)
+            self.world.sleep(self.trainings.poll_s)
         else:
-            self.world.sleep(self.world.poll_interval(self._poll_s))
+            self.world.sleep(self.world.poll_interval(self.trainings.poll_s))
+        return None
 
     def _start(self, attempt: Attempt) -> Exit | None:
-        """Start the recorded attempt, or adopt it. The cancel marker is looked at before, and again after."""
-        if self._cancelled():
-            return self._cancel_before_start(attempt)
+        """Start the recorded attempt, or adopt it. Whether we still may is asked before, and again after."""
+        standing = self.history.standing()
+        if standing is not Standing.WANTED:
+            return self._leave_before_start(attempt, standing)
         tried_before = attempt.number in self._unanswered
         self._just_recorded = 0
         self._unanswered.add(attempt.number)
         self._set_outcome(attempt, TaskState.STARTING)
         try:
-            self._runner(attempt.lane).start(self._recorded_request(attempt))
+            self.trainings.start(self.trainings.recorded_request(attempt))
         except PASSING as error:
             self.history.publish(TaskState.STARTING, error.message)
             raise
@@ -196,14 +202,24 @@ class Driver:
             return self._take_refusal(attempt, error, tried_before)
         self._unanswered.discard(attempt.number)
         self._say(attempt, f"started as {attempt.lane}")
-        self._stop_if_unwanted(attempt)
+        return self._look_back(attempt)
+
+    def _look_back(self, attempt: Attempt) -> Exit | None:
+        """Stop a training just started, if a cancel came meanwhile, or another launcher gave its attempt up."""
+        self.history.refresh()
+        standing = self.history.standing()
+        if standing is Standing.SUPERSEDED:
+            return self._leave(standing)
+        if standing is Standing.CANCELLED or not self.history.may_start(attempt):
+            self._say(attempt, "is not wanted any more: stopped")
+            self.trainings.stop(attempt)
         self.history.publish(TaskState.STARTING)
-        self.world.sleep(self.world.poll_interval(self._poll_s))
+        self.world.sleep(self.world.poll_interval(self.trainings.poll_s))
         return None
 
     def _take_refusal(self, attempt: Attempt, error: SweepError, tried_before: bool) -> Exit | None:
         """End an attempt that will not be started; unless an earlier start of it went through, its answer lost."""
-        if tried_before and not isinstance(error, AlreadyExists) and self._poll(attempt) is not None:
+        if tried_before and not isinstance(error, AlreadyExists) and self.trainings.poll(attempt) is not None:
             self._unanswered.discard(attempt.number)
             return None
         if isinstance(error, NoCapacity):
@@ -213,32 +229,48 @@ class Driver:
         self._set_outcome(attempt, TaskState.FAILED, cause, str(error))
         return self._end(End(TaskState.FAILED, exit_of_failure(cause), str(error)))
 
-    def _cancel_before_start(self, attempt: Attempt) -> Exit | None:
-        """End the task; unless an earlier start of the attempt may have gone through, its answer lost."""
-        if attempt.number not in self._unanswered:
-            return self._end(CANCELLED)
-        self._unanswered.discard(attempt.number)
-        return None
+    def _leave(self, standing: Standing) -> Exit:
+        """Exit, for we may not go on. What has ended by itself, without a cancel, has ended so.
 
-    def _stop_if_unwanted(self, attempt: Attempt) -> None:
-        """Stop a training just started, if a cancel came meanwhile, or another launcher gave its attempt up."""
-        self.history.refresh()
-        if self._cancelled() or not self.history.may_start(attempt):
-            self._say(attempt, "is not wanted any more: stopped")
-            self._runner(attempt.lane).stop(attempt)
+        A task that belongs to a newer submission is left as it is.
+        """
+        if standing is Standing.SUPERSEDED:
+            log.info("task %d: a newer submission has taken over", self.task.number)
+            return Exit.CANCELLED
+        step = None if self.history.open() else self._decide()
+        return self._end(step if isinstance(step, End) else CANCELLED)
 
-    def _on_sigterm(self) -> Exit:
-        """Stop the training if the run is cancelled; else leave it to the launcher that Batch starts next."""
-        if not self._cancelled():
+    def _leave_before_start(self, attempt: Attempt, standing: Standing) -> Exit | None:
+        """Exit; unless the run is cancelled, and an earlier start of the attempt may have gone through, unanswered."""
+        if standing is Standing.CANCELLED and attempt.number in self._unanswered:
+            self._unanswered.discard(attempt.number)
+            return None
+        return self._leave(standing)
+
+    def _on_sigterm(self) -> Exit | None:
+        """Go. A training is left to the launcher that Batch starts next; that of a cancelled run is stopped.
+
+        A training that stops has not ended yet. We wait a little, to say how it did; later, `cancel` or `sync` will.
+        """
+        standing = self.history.standing()
+        if standing is Standing.WANTED:
             log.info("task %d: asked to go; what runs goes on running", self.task.number)
             return Exit.RESTART
         attempt = self.history.open()
-        if attempt is not None:
-            self._runner(attempt.lane).stop(attempt)
-            outcome = self._poll(attempt)
-            if outcome is not None:
-                self.history.outcomes[attempt.number] = outcome
-        return self._end(CANCELLED)
+        if standing is Standing.SUPERSEDED or attempt is None:
+            return self._leave(standing)
+        outcome = self.trainings.poll(attempt)
+        if outcome is None:
+            return Exit.CANCELLED if attempt.number in self._unanswered else self._leave(standing)
+        if outcome.state.terminal:
+            return self._take_note(attempt, outcome)
+        self.trainings.stop(attempt)
+        self._leaves_at = self._leaves_at or self.world.now() + LAST_WORD_S
+        if self.world.now() >= self._leaves_at:
+            self._say(attempt, "is stopping, and somebody else will see its end")
+            return Exit.CANCELLED
+        self.world.sleep(1.0)
+        return None
 
     def _end(self, end: End) -> Exit:
         """Write the task's result for good, and return its exit code."""
@@ -263,38 +295,6 @@ class Driver:
         ended = self.world.now() if state.terminal else None
         outcome = Outcome(attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended)
         self.history.outcomes[attempt.number] = replace(outcome, instances=attempt.instances)
-
-    def _recorded_request(self, attempt: Attempt) -> Request:
-        """Return the very request that was recorded, made again. Raise AlreadyExists when it comes out another one."""
-        there = (attempt.lane, attempt.site, attempt.instances)
-        for place in self.task.places:
-            if (place.lane, place.site, place.instances) == there:
-                request = self._request(place, attempt.number, attempt.max_runtime_s)
-                if request.hash == attempt.request_hash:
-                    return request
-        raise AlreadyExists(
-            f"{attempt.training} was recorded with another request than this launcher would send",
-            hint="another version of the launcher recorded it: `sweep retry` makes a new attempt",
-        )
-
-    def _request(self, place: Place, number: int, max_runtime_s: int) -> Request:
-        return self._runner(place.lane).request(self._template(place.lane), self.task, place, number, max_runtime_s)
-
-    def _template(self, lane: Lane) -> Template:
-        key = (lane.platform, lane.region)
-        if key not in self._templates:
-            self._templates[key] = self.control.template(*key)
-        self._poll_s = self._templates[key].poll_s
-        return self._templates[key]
-
-    def _poll(self, attempt: Attempt) -> Outcome | None:
-        return self._runner(attempt.lane).poll(attempt)
-
-    def _runner(self, lane: Lane) -> Runner:
-        return self.runners(lane.platform)
-
-    def _cancelled(self) -> bool:
-        return self.control.cancelled(self.history.submission)
 
     def _say(self, attempt: Attempt, what: str) -> None:
         log.info("task %d attempt %d: %s %s", self.task.number, attempt.number, attempt.training, what)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from orchestrator.launcher.decide import Tried
 from orchestrator.launcher.metrics_reader import MetricsReader
-from orchestrator.wire.result import Result
+from orchestrator.wire.result import Result, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.aws.control import Control
-    from orchestrator.wire.result import Attempt, Outcome, TaskState
+    from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Task
+
+
+class Standing(Enum):
+    """The answer to whether a launcher may go on with its task."""
+
+    WANTED = "wanted"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+    """The task belongs to a newer submission, which takes over all that was recorded."""
 
 
 class TaskHistory:
@@ -27,6 +37,8 @@ class TaskHistory:
         """The last known outcome of each attempt, by its number."""
         self.metrics_reader = MetricsReader({})
         self._given_up: set[int] = set()
+        self._left_open: set[int] = set()
+        """Numbers of attempts that nobody had seen end when we came."""
         self._published: object = None
 
     def load(self) -> Result | None:
@@ -36,11 +48,27 @@ class TaskHistory:
             self.outcomes = {one.number: one for one in found[0].outcomes}
             self.metrics_reader = MetricsReader(found[0].curves)
         self.refresh()
+        self._left_open = {attempt.number for attempt in self.attempts if not self._ended(attempt)}
         return found[0] if found else None
 
     def refresh(self) -> None:
         """Read again which attempts are recorded: another launcher of the task may have recorded one."""
         self.attempts = self.control.attempts(self.task.number)
+
+    def standing(self) -> Standing:
+        """Ask the bucket whether we may go on."""
+        if self.control.fence().owner(self.task.number) > self.submission:
+            return Standing.SUPERSEDED
+        return Standing.CANCELLED if self.control.cancelled(self.submission) else Standing.WANTED
+
+    def record(self, attempt: Attempt) -> bool:
+        """Record the next attempt, and return True; False when another launcher has just recorded one."""
+        recorded = self.control.record(attempt)
+        if recorded:
+            self.attempts.append(attempt)
+        else:
+            self.refresh()
+        return recorded
 
     @property
     def newest(self) -> int:
@@ -49,15 +77,11 @@ class TaskHistory:
 
     def open(self) -> Attempt | None:
         """Return the first attempt that is not known to have ended, whoever recorded it; None when all have."""
-        for attempt in self.attempts:
-            outcome = self.outcomes.get(attempt.number)
-            ended = outcome is not None and outcome.state.terminal
-            if not ended and attempt.number not in self._given_up:
-                return attempt
-        return None
+        waiting = (one for one in self.attempts if not self._ended(one) and one.number not in self._given_up)
+        return next(waiting, None)
 
     def may_start(self, attempt: Attempt) -> bool:
-        """Return whether the attempt is of our own submission, and the newest.
+        """Return whether the attempt is the newest, and none that an earlier submission has seen to its end.
 
         Any other was left behind by a newer one, and is never started again.
         """
@@ -68,12 +92,27 @@ class TaskHistory:
         self._given_up.add(attempt.number)
 
     def tried(self) -> list[Tried]:
-        """Return the attempts of our own submission, with their outcomes. Call it when none is open."""
+        """Return the attempts of our own submission, with their outcomes. Call it when none is open.
+
+        What an earlier submission has left open, and we have followed, counts too if it was done: else it was stopped,
+        or failed on that submission's account.
+        """
         return [
             Tried(attempt, self.outcomes[attempt.number])
             for attempt in self.attempts
-            if attempt.number > self.task.after and attempt.number not in self._given_up
+            if attempt.number not in self._given_up and (self._is_ours(attempt) or self._was_done(attempt))
         ]
+
+    def _is_ours(self, attempt: Attempt) -> bool:
+        return attempt.number > self.task.after and attempt.submission >= self.submission
+
+    def _was_done(self, attempt: Attempt) -> bool:
+        followed = attempt.number > self.task.after or attempt.number in self._left_open
+        return followed and self.outcomes[attempt.number].state is TaskState.DONE
+
+    def _ended(self, attempt: Attempt) -> bool:
+        outcome = self.outcomes.get(attempt.number)
+        return outcome is not None and outcome.state.terminal
 
     @property
     def spent(self) -> float:

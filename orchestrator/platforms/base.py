@@ -78,6 +78,8 @@ class Runner(Protocol):
         answer was lost or the launcher was restarted, so a training that runs or has ended under this name with our
         hash is no error. No second training may come of it: the name is used once per account and Region.
 
+        Send it once, by a client with `once`: the caller repeats it, and has asked before whether it still should.
+
         Raise AlreadyExists when the name belongs to a training with another hash. Raise QuotaExceeded, Throttled or
         Unreachable when the same request may pass later. Raise NoCapacity when there are no machines now; the attempt
         then counts as ended. Raise InvalidRequest or AccessDenied when the request will never pass: the task fails.

@@ -8,6 +8,7 @@
     runs/<run>/attempts/<task>/<n>.json             training n of a task, written before it is started
     runs/<run>/results/<task>.json                  how the task stands
     runs/<run>/cancel                               stop everything
+    runs/<run>/fence                                which submission each task belongs to
 
 Whoever knows a run's name can compute them all.
 """
@@ -71,6 +72,10 @@ class RunKeys:
     @property
     def cancel(self) -> str:
         return f"{self.prefix}cancel"
+
+    @property
+    def fence(self) -> str:
+        return f"{self.prefix}fence"
 
     @property
     def submissions(self) -> str:

@@ -65,6 +65,8 @@ class Attempt:
     instances: int = 1
     output: str = ""
     """The S3 prefix of its template: where a platform that forgets its trainings has written how this one ended."""
+    submission: int = 1
+    """The submission whose launcher recorded it."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane), "version": VERSION}
@@ -147,6 +149,11 @@ class Result:
     def attempt(self) -> int:
         """The number of the newest attempt; 0 when there is none."""
         return self.outcomes[-1].number if self.outcomes else 0
+
+    @property
+    def proven(self) -> int:
+        """The number of the newest attempt that is known to have ended; 0 when there is none."""
+        return max((outcome.number for outcome in self.outcomes if outcome.state.terminal), default=0)
 
     @property
     def usd(self) -> float:

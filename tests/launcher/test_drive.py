@@ -403,7 +403,7 @@ def test_an_attempt_of_a_newer_launcher_is_left_to_it() -> None:
 def test_a_platform_that_the_launchers_image_lacks_is_said_in_the_result() -> None:
     bench = Bench()
     driver = bench.driver()
-    driver.runners = partial(make_runner, clients=None)  # type: ignore[arg-type]
+    driver.trainings.runners = partial(make_runner, clients=None)  # type: ignore[arg-type]
     assert driver.drive() is Exit.UNAVAILABLE
     assert bench.result.reason.startswith("no platform 'fake' is installed (")
 

@@ -40,7 +40,7 @@ class SageMakerRunner:
         region = request.lane.region
         try:
             with aws_errors(f"start the training {request.training}", where=region):
-                self._client(region).create_training_job(**request.body)
+                self.clients.client("sagemaker", region, once=True).create_training_job(**request.body)
         except AlreadyExists as error:
             if self._hash(region, request.training) != request.hash:
                 raise AlreadyExists(

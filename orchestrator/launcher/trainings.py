@@ -1,0 +1,66 @@
+"""The trainings of one task on their platforms: how they are requested, started, looked at and stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import AlreadyExists
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.aws.control import Control
+    from orchestrator.platforms.base import Request, Runner
+    from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.wire.task import Lane, Place, Task
+    from orchestrator.wire.template import Template
+
+USUAL_POLL_S = 30.0
+"""Seconds between two tries of anything, until a template says otherwise."""
+
+
+class Trainings:
+    """All that is asked of platforms for one task. It remembers the templates that it has read, and nothing else."""
+
+    def __init__(self, task: Task, control: Control, runners: Callable[[str], Runner]) -> None:
+        self.task = task
+        self.control = control
+        self.runners = runners
+        self.poll_s = USUAL_POLL_S
+        self._templates: dict[tuple[str, str], Template] = {}
+
+    def template(self, lane: Lane) -> Template:
+        """Return what all tasks share in a lane's Region. From now on, its poll interval is ours."""
+        key = (lane.platform, lane.region)
+        if key not in self._templates:
+            self._templates[key] = self.control.template(*key)
+        self.poll_s = self._templates[key].poll_s
+        return self._templates[key]
+
+    def runner(self, lane: Lane) -> Runner:
+        return self.runners(lane.platform)
+
+    def request(self, place: Place, number: int, max_runtime_s: int) -> Request:
+        return self.runner(place.lane).request(self.template(place.lane), self.task, place, number, max_runtime_s)
+
+    def recorded_request(self, attempt: Attempt) -> Request:
+        """Return the very request that was recorded, made again. Raise AlreadyExists when it comes out another one."""
+        there = (attempt.lane, attempt.site, attempt.instances)
+        for place in self.task.places:
+            if (place.lane, place.site, place.instances) == there:
+                request = self.request(place, attempt.number, attempt.max_runtime_s)
+                if request.hash == attempt.request_hash:
+                    return request
+        raise AlreadyExists(
+            f"{attempt.training} was recorded with another request than this launcher would send",
+            hint="another version of the launcher recorded it: `sweep retry` makes a new attempt",
+        )
+
+    def start(self, request: Request) -> None:
+        self.runner(request.lane).start(request)
+
+    def poll(self, attempt: Attempt) -> Outcome | None:
+        return self.runner(attempt.lane).poll(attempt)
+
+    def stop(self, attempt: Attempt) -> None:
+        self.runner(attempt.lane).stop(attempt)

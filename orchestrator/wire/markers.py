@@ -1,0 +1,59 @@
+"""What may still be started of a run: the cancel marker, and the fence that says to whom each task belongs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.stored import VERSION, check_version
+
+
+@dataclass(frozen=True)
+class CancelMarker:
+    """Submissions 1..through are to stop. A retry after a cancel is a later submission, and may run."""
+
+    through: int = 0
+    ended: int = 0
+    """Nothing runs any more of submissions 1..ended: their tasks that have left no ending are cancelled."""
+
+    def to_json(self) -> dict[str, Any]:
+        body: dict[str, Any] = {"version": VERSION, "through": self.through}
+        return body | {"ended": self.ended} if self.ended else body
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> CancelMarker:
+        """Return a stored marker. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, "cancel marker")
+        return cls(int(body["through"]), int(body.get("ended", 0)))
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Says which submission each task belongs to: the newest that names it.
+
+    Older submissions may record no more attempts of it. What they have recorded, its owner takes over.
+    """
+
+    owners: tuple[tuple[int, Ranges], ...] = ()
+    """Submissions after the first, in order, with the tasks that belong to them. All others belong to the first."""
+
+    def owner(self, task: int) -> int:
+        """Return the number of the submission that a task belongs to."""
+        return next((submission for submission, tasks in reversed(self.owners) if task in tasks), 1)
+
+    def moved(self, submission: int, tasks: Ranges) -> Fence:
+        """Return the fence once these tasks belong to this submission, unless a newer one has them already."""
+        owners = dict(self.owners)
+        owners[submission] = Ranges.union([owners.get(submission, Ranges()), tasks])
+        return Fence(tuple(sorted(owners.items())))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": VERSION, "owners": {str(submission): str(tasks) for submission, tasks in self.owners}}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Fence:
+        """Return a stored fence. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, "fence")
+        owners = ((int(submission), Ranges.parse(tasks)) for submission, tasks in body["owners"].items())
+        return cls(tuple(sorted(owners)))
