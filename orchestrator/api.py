@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.account import account
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check_catalog import Problem
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.plan.file import read_plan, write_plan
@@ -21,9 +21,9 @@ from orchestrator.platforms.source import pack
 from orchestrator.rules import Rules, read_sweep, schema
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.cloud import Cloud
-from orchestrator.runs.known.lease import booking
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.run import Run
+from orchestrator.runs.runs import Runs
 from orchestrator.runs.sending.check import check
 from orchestrator.runs.sending.dry_run import requests
 from orchestrator.runs.sending.submit import submit
@@ -33,7 +33,7 @@ from orchestrator.runs.views.outlook import Outlook
 from orchestrator.runs.views.status import RunRow, Status
 from orchestrator.runs.views.tasks import TaskRow
 from orchestrator.runs.written import anchor as anchors
-from orchestrator.runs.written.anchor import Anchor, claim
+from orchestrator.runs.written.anchor import Anchor
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.classic import read_classic
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from orchestrator.platforms.base import Planning
     from orchestrator.platforms.source import Package
+    from orchestrator.runs.written.home import Home
     from orchestrator.wire.manifest import ClassicLine
 
 __all__ = [
@@ -148,50 +149,25 @@ class Orchestrator:
         package = self._pack(plan)
         wanted = self._anchor(plan, package, name)
         if package:
-            check(wanted, self.cloud)
-            anchor = claim(wanted, self.cloud.s3, self._reserve, again=again)
+            anchor = self._runs.make(wanted, lambda made: check(made, self.cloud), self.stale, again=again)
         else:
-            anchor = self._resume(wanted)
-        submit(anchor, package, self.ledger, self.cloud)
-        return self._run(anchor)
-
-    def _resume(self, wanted: Anchor) -> Anchor:
-        """Return the run that is there already. UsageError if there is none: without its sources nobody can make it."""
-        there = anchors.find(self.cloud.s3, wanted.name)
-        if there is None:
-            raise _no_source(wanted.plan)
-        return anchors.same(there, wanted)
-
-    def _reserve(self, wanted: Anchor) -> Anchor:
-        """Note the run with its slots, before it is made, so that what is refused leaves nothing behind.
-
-        Refused if the plan no longer holds. A run of this name that is noted already is returned as it is: a submit
-        that was killed on its way.
-        """
-        with booking(self.ledger) as slots:
-            noted = self.ledger.anchor(wanted.name)
-            if noted is None:
-                reason = self.stale(wanted.plan)
-                if reason:
-                    raise Refused(f"plan {wanted.plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
-                slots.take(wanted, self.cloud.account)
-        return noted or wanted
+            anchor = self._runs.resume(wanted) or _no_source(plan)
+        run = self._runs.opened(anchor)
+        submit(anchor, package, self.ledger, run.cloud)
+        return run
 
     def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
-        """Return the newest run of this very sweep that has not ended: of this name, or named by its plan."""
-        for anchor in self.ledger.of_workload(sweep.name):
-            if anchor.name == (name or anchor.plan.id) and _same(anchor.plan.sweep, sweep):
-                run = self._run(anchor)
-                run.sync()
-                if not run.status().finished:
-                    return run
-        return None
+        """Return the newest run of this very sweep that has not ended, from wherever it was submitted.
+
+        It is a run of this name or, if none is given, one that is named by its plan.
+        """
+        return self._runs.under_way(sweep, name)
 
     def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
         """Return what `submit` would send to AWS: the dry run."""
         package = self._pack(plan)
         if package is None:
-            raise _no_source(plan)
+            _no_source(plan)
         return requests(self._anchor(plan, package, name), package, self.cloud)
 
     def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
@@ -204,34 +180,18 @@ class Orchestrator:
     def runs(self) -> list[RunRow]:
         """Return all runs that this database knows, newest first."""
         rows = []
-        for name in self._names():
+        for name in self._runs.names():
             status = self.run(name).status()
             rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
         return rows
 
     def run(self, name: str | None = None) -> Run:
         """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""
-        if name is None:
-            names = self._names()
-            if not names:
-                raise UsageError("there are no runs yet", hint="`sweep submit` makes one")
-            name = names[0]
-        anchor = self.ledger.anchor(name)
-        if anchor is None:
-            anchor = anchors.read(self.cloud.s3, name)
-            self.ledger.remember(anchor, self.cloud.account)
-        return self._run(anchor)
+        return self._runs.open(name)
 
-    def _names(self) -> list[str]:
-        """Return the names of runs, newest first. An empty database first learns what the control bucket holds."""
-        names = self.ledger.names()
-        if names or not self.settings.bucket:
-            return names
-        for name in anchors.names(self.cloud.s3):
-            anchor = anchors.find(self.cloud.s3, name)
-            if anchor:
-                self.ledger.remember(anchor, self.cloud.account)
-        return self.ledger.names()
+    @cached_property
+    def _runs(self) -> Runs:
+        return Runs(self.ledger, self._cloud_at, has_bucket=bool(self.settings.bucket))
 
     def _pack(self, plan: Plan) -> Package | None:
         """Return the sources as they are now; None when their folder is not here, as for a run resumed elsewhere."""
@@ -248,23 +208,23 @@ class Orchestrator:
         beside = [(plan.sweep.folder / name).resolve() for name in plan.sweep.train.dependencies]
         return pack(folder, plan.sweep.train.entry_point, starter=starter, dependencies=beside)
 
-    def _run(self, anchor: Anchor) -> Run:
-        return Run(anchor, self.ledger, lambda: self.cloud)
+    def _cloud_at(self, home: Home | None) -> Cloud:
+        """Return the AWS of a run with this home: in its Region, with its queues, whatever our settings say."""
+        if home is None or home == self.cloud.account.home:
+            return self.cloud
+        there = {"region": home.region, "queue": home.queue, "lane_queue": home.lane_queue}
+        return Cloud(self.cloud.clients, account(self.settings.model_copy(update=there)), self.planning)
 
     def _anchor(self, plan: Plan, package: Package | None, name: str | None) -> Anchor:
         code = package.digest if package else ""
         run = anchors.run_name(plan.id if name is None else name)
-        return Anchor(run, plan, code, self.settings.owner, time.time())
+        return Anchor(run, plan, code, self.settings.owner, time.time(), self.cloud.account.home)
 
 
 def _lines(classic: Path | None) -> list[ClassicLine] | None:
     return read_classic(classic) if classic else None
 
 
-def _same(one: Sweep, other: Sweep) -> bool:
-    """Return whether two sweeps are the same as files, wherever their folders are."""
-    return one.as_written().model_dump(mode="json") == other.as_written().model_dump(mode="json")
-
-
-def _no_source(plan: Plan) -> UsageError:
-    return UsageError("there is no such source folder", where=str(plan.source_folder), hint="`train.source` names it")
+def _no_source(plan: Plan) -> NoReturn:
+    hint = "`train.source` names it"
+    raise UsageError("there is no such source folder", where=str(plan.source_folder), hint=hint)

@@ -6,6 +6,7 @@ s3.py           how are objects read, and written on a condition?
 control.py      what does a run keep in the control bucket, and who may overwrite it?
 batch.py        how are arrays submitted, found again, and asked what became of their children?
 definitions.py  how does a job definition get its values?
+identity.py     whose credentials are these?
 ecr.py          which image does a tag stand for?
 secrets.py      is a secret where it is said to be?
 logs.py         which lines has a log stream got since the last look?

@@ -92,20 +92,27 @@ class Batch:
         with aws_errors(f"register the job definition {name}", where=self.region):
             return self._client.register_job_definition(**body)["jobDefinitionArn"]
 
+    def named(self, prefix: str, queue: str) -> list[Job]:
+        """Return every job in this queue whose name begins so, the oldest first, as it stands now.
+
+        Batch forgets jobs a week after they have ended.
+        """
+        found: list[JobSummaryTypeDef] = []
+        with aws_errors(f"look for jobs {prefix}*", where=f"{self.region} {queue}"):
+            pages = self._client.get_paginator("list_jobs").paginate(
+                jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [f"{prefix}*"]}]
+            )
+            for page in pages:
+                # AWS's filter ignores case.
+                found += [job for job in page["jobSummaryList"] if job["jobName"].startswith(prefix)]
+        return [_job_of_summary(job) for job in sorted(found, key=lambda job: job.get("createdAt", 0))]
+
     def find(self, name: str, queue: str) -> str | None:
         """Return the id of the job of this name in this queue, the oldest if there are several; None if there is none.
 
         Batch forgets jobs a week after they have ended.
         """
-        found: list[JobSummaryTypeDef] = []
-        with aws_errors(f"look for the job {name}", where=f"{self.region} {queue}"):
-            pages = self._client.get_paginator("list_jobs").paginate(
-                jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [name]}]
-            )
-            for page in pages:
-                # AWS's filter ignores case.
-                found += [job for job in page["jobSummaryList"] if job["jobName"] == name]
-        return min(found, key=lambda job: job.get("createdAt", 0))["jobId"] if found else None
+        return next((job.id for job in self.named(name, queue) if job.name == name), None)
 
     def submit(self, array: ArrayJob) -> str:
         """Submit the array, and return the id of its job.

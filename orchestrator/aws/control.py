@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound, Throttled
@@ -95,7 +96,15 @@ class Control:
         self._advance(
             self.keys.cancel,
             CancelMarker.from_json,
-            lambda there: CancelMarker(max(through, there.through), there.ended) if there else CancelMarker(through),
+            lambda there: replace(there, through=max(through, there.through)) if there else CancelMarker(through),
+        )
+
+    def conclude_cancel(self, through: int) -> None:
+        """Say that nothing runs any more of submissions 1..through, which are cancelled."""
+        self._advance(
+            self.keys.cancel,
+            CancelMarker.from_json,
+            lambda there: replace(there or CancelMarker(through), ended=max(through, there.ended if there else 0)),
         )
 
     def fence(self) -> Fence:

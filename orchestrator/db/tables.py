@@ -169,6 +169,17 @@ runs = Table(
     Column("cancelled", Boolean, nullable=False, default=False),
     Column("document", Text, nullable=False, comment="run.json"),
     Column("workload", Text, index=True, comment="the sweep's name: what one run learns, the next one uses"),
+    Column("anchored", Boolean, comment="run.json was seen in the bucket"),
+    Column("silent", Text, comment="ranges: tasks that a cancel ended before they began"),
+    Column("seen", Text, comment="JSON: how far the bucket has been read"),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("run", ForeignKey(runs.c.name, ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("document", Text, nullable=False, comment="the submission as it lies in the bucket"),
 )
 
 arrays = Table(
@@ -207,6 +218,8 @@ results = Table(
     Column("ended_at", Double),
     Column("updated_at", Double, nullable=False),
     Column("document", Text, nullable=False, comment="the result as it lies in the bucket"),
+    Column("read_etag", Text, nullable=False, comment="of the document, empty if unread"),
+    Column("proven", Integer, nullable=False, comment="newest attempt known to have ended"),
     Index(None, "run", "state", "task"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws import ecr
 from orchestrator.aws.batch import Batch, register_definition_request
 from orchestrator.aws.control import Control
+from orchestrator.aws.identity import account_of_credentials
 from orchestrator.aws.s3 import S3
+from orchestrator.errors import CloudError, UsageError
 from orchestrator.platforms.registry import make_runner
+from orchestrator.runs.written.home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.plan.slots import LotKey
     from orchestrator.platforms.base import Planning, Runner
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,11 @@ class Account:
     """The launcher's job definition, rendered."""
     launcher_platforms: tuple[str, ...] = ()
     """Platforms that the launcher's image has besides those of this package, as the settings say."""
+
+    @property
+    def home(self) -> Home:
+        """Where the launchers of runs that are made here are."""
+        return Home(self.id, self.region, self.queue, self.lane_queue)
 
 
 class Cloud:
@@ -76,12 +87,33 @@ class Cloud:
 
     def queue(self, lot: LotKey | None) -> str:
         """Return the queue of an array: that of the lane whose instances its children wait for, or everybody's."""
-        if lot is None:
-            return self.account.queue
-        lane = lot.lane
-        return self.account.lane_queue.format(
-            region=lane.region, instance_type=lane.instance_type.replace(".", "-"), purchase=lane.purchase.value
-        )
+        return self.account.home.queue_of(lot)
+
+    @cached_property
+    def signed_in(self) -> str:
+        """The account that our credentials belong to; empty if AWS does not tell."""
+        try:
+            return account_of_credentials(self.clients, self.account.region)
+        except CloudError as error:
+            log.warning("%s", error)
+            return ""
+
+    def elsewhere(self, home: Home | None) -> str:
+        """Return in words why nothing can be sent to this home, or be said of it, from here; else nothing."""
+        if home and home.region != self.account.region:
+            return f"its launchers are in {home.region}, not in {self.account.region}"
+        known = home.account if home else ""
+        for account, whose in ((self.account.id, "the roles in these settings"), (self.signed_in, "these credentials")):
+            if known and account and account != known:
+                return f"its launchers are in the account {known}, and {whose} are of {account}"
+        return ""
+
+    def refuse_elsewhere(self, run: str, home: Home | None) -> None:
+        """Raise UsageError if nothing can be sent to this run's home from here."""
+        why = self.elsewhere(home)
+        if why:
+            hint = "use the profile and the settings that it was submitted with"
+            raise UsageError(f"run {run!r} cannot be changed from here: {why}", hint=hint)
 
     def control(self, run: str) -> Control:
         return Control(self.s3, run)

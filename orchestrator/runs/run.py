@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from orchestrator.chart.encode import encode
 from orchestrator.runs.artifacts import fetch_artifacts
 from orchestrator.runs.ending.cancel import cancel
 from orchestrator.runs.known.sync import sync
+from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.sending.retry import retry
 from orchestrator.runs.views.costs import cost_rows
 from orchestrator.runs.views.curve_chart import draw_curves
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.status import Status
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.runs.written.anchor import Anchor
+
+log = logging.getLogger(__name__)
 
 
 class Run:
@@ -63,9 +67,10 @@ class Run:
         return run_status(self.anchor, self.ledger, time.time())
 
     def watch(self, every_s: float = 2.0) -> Iterator[Status]:
-        """Yield the status again and again, until the run has finished."""
+        """Yield the status again and again, until the run has finished. A call that is throttled is made again."""
+        patience = Patience()
         while True:
-            self.sync()
+            patience.ask(self.sync)
             status = self.status()
             yield status
             if status.finished:
@@ -108,13 +113,19 @@ class Run:
         """
         tasks = None if tasks is None else self.anchor.checked(tasks)
         logs = Logs(self.cloud, self.name)
+        patience = Patience()
         while True:
             finished = self.status().finished
-            yield from logs.new_lines(tasks)
+            try:
+                yield from logs.new_lines(tasks)
+            except PASSING as error:
+                if finished or not follow:
+                    raise
+                log.warning("%s: reading on in a while", error.message)
             if finished or not follow:
                 return
             time.sleep(every_s)
-            self.sync()
+            patience.ask(self.sync)
 
     def cancel(self) -> Status:
         """Stop everything, and return how the run stands when nothing runs any more."""

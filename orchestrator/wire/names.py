@@ -10,7 +10,9 @@
     runs/<run>/cancel                               stop everything
     runs/<run>/fence                                which submission each task belongs to
 
-Whoever knows a run's name can compute them all.
+Whoever knows a run's name can compute them all. Beside them lies
+
+    workloads/<workload>/<digest of the sweep>/<run>    which runs of this very sweep are there?
 """
 
 from __future__ import annotations
@@ -42,6 +44,16 @@ def training_name(run: str, task: int, attempt: int) -> str:
 def array_name(run: str, submission: int, array: int) -> str:
     """Return the name of a Batch array job, by which it is found again."""
     return f"{run}-s{submission}-a{array}"
+
+
+def arrays_prefix(run: str) -> str:
+    """Return how the names of all arrays of a run begin. Those of a few other runs begin so too."""
+    return f"{run}-s"
+
+
+def sweep_folder(workload: str, sweep: str) -> str:
+    """Return the prefix below which the names of the runs of one sweep lie, by the digest of what its file says."""
+    return f"workloads/{workload}/{sweep}/"
 
 
 def resource_name(quota: Quota) -> str:

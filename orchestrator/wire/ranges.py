@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -56,6 +58,25 @@ class Ranges:
         """Return the numbers of all of them, each once, the smallest first."""
         return cls(_merged([span for ranges in several for span in ranges.spans]))
 
+    def minus(self, other: Ranges) -> Ranges:
+        """Return these numbers without those of the other, the smallest first."""
+        left: list[tuple[int, int]] = []
+        taken = other._merged
+        for first, stop in self._merged:
+            nearby = max(bisect_left(taken, (first,)) - 1, 0)
+            for start, end in taken[nearby : bisect_left(taken, (stop,))]:
+                if first < start:
+                    left.append((first, start))
+                first = max(first, end)
+            if first < stop:
+                left.append((first, stop))
+        return Ranges(tuple(left))
+
+    @cached_property
+    def _merged(self) -> tuple[tuple[int, int], ...]:
+        """The same numbers, the smallest first."""
+        return _merged(list(self.spans))
+
     def __iter__(self) -> Iterator[int]:
         for start, stop in self.spans:
             yield from range(start, stop)
@@ -64,7 +85,10 @@ class Ranges:
         return sum(stop - start for start, stop in self.spans)
 
     def __contains__(self, number: object) -> bool:
-        return isinstance(number, int) and any(a <= number < b for a, b in self.spans)
+        if not isinstance(number, int):
+            return False
+        after = bisect_left(self._merged, (number + 1,))
+        return after > 0 and number < self._merged[after - 1][1]
 
     def __getitem__(self, index: int) -> int:
         """Return the number at this place in the order: so a Batch child's index finds its task."""

@@ -19,7 +19,7 @@ from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from orchestrator.wire.exits import Exit
 
@@ -44,6 +44,8 @@ def task(**changes: Any) -> Task:
 
 class Bucket:
     """A bucket in memory, with what `Control` needs of S3; `before` is called at every operation."""
+
+    bucket = "control"
 
     def __init__(self) -> None:
         self.objects: dict[str, Stored] = {}
@@ -78,8 +80,22 @@ class Bucket:
             if key.startswith(prefix):
                 yield Listed(key, stored.etag, len(stored.body))
 
+    def exists(self, key: str) -> bool:
+        self.before("head")
+        return key in self.objects
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        names = {key.removeprefix(prefix).partition("/")[0] for key in self.objects if key.startswith(prefix)}
+        return iter(f"{prefix}{name}/" for name in sorted(names))
+
+    def changed(self, prefix: str, known: Mapping[str, str]) -> Iterator[Listed]:
+        return (item for item in self.list(prefix) if known.get(item.key) != item.etag)
+
+    def get_range(self, key: str, first: int, stop: int) -> bytes:
+        return self.get(key).body[first:stop]
+
     def uri(self, key: str) -> str:
-        return f"s3://control/{key}"
+        return f"s3://{self.bucket}/{key}"
 
 
 def control(metrics: dict[str, str]) -> Control:

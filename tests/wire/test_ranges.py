@@ -69,3 +69,11 @@ def test_there_is_no_number_beyond_the_last() -> None:
 def test_a_million_numbers_are_two() -> None:
     ranges = Ranges(((0, 1_000_000),))
     assert (len(ranges), ranges[999_999], 999_999 in ranges, "1" in ranges) == (1_000_000, 999_999, True, False)
+
+
+@given(st.lists(st.integers(0, 30)), st.lists(st.integers(0, 30)))
+def test_numbers_without_others_are_what_is_left(numbers: list[int], others: list[int]) -> None:
+    mixed = Ranges.in_order((number, number + 1) for number in numbers)
+    left = mixed.minus(Ranges.of(others))
+    assert list(left) == sorted(set(numbers) - set(others))
+    assert left == Ranges.of(left)

@@ -1,5 +1,9 @@
 """The end of a run that its launchers do not bring about.
 
 cancel.py        how does everything stop?
+arrays.py        which array jobs does it have, and do they live?
+stop.py          which trainings may still run, and how do they stop?
+over.py          who ends a cancel that was interrupted?
+lost.py          which tasks have lost their launcher?
 settle.py        who writes how a task ended, if its launcher died?
 """

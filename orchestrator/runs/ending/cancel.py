@@ -1,14 +1,16 @@
-"""Cancel a run: stop all of it, and return only when nothing runs any more."""
+"""Cancel a run: stop all of it, and return only when nothing of it can run any more."""
 
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.ending.settle import poll
-from orchestrator.runs.known.lease import renew
-from orchestrator.runs.known.sync import READERS, read_results, settle_all, sync
+from orchestrator.errors import Unreachable
+from orchestrator.runs.ending.arrays import ArrayJobs
+from orchestrator.runs.ending.settle import latest, settle_all
+from orchestrator.runs.ending.stop import OpenAttempts
+from orchestrator.runs.known.sync import read_results, sync
+from orchestrator.runs.patience import Patience
 from orchestrator.runs.written.anchor import add_submission, submissions
 from orchestrator.runs.written.submission import everything
 
@@ -18,50 +20,72 @@ if TYPE_CHECKING:
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
-    from orchestrator.wire.result import Attempt
+    from orchestrator.runs.written.submission import Submission
 
 AGAIN_S = 1.0
-"""Between two rounds of a cancel: Batch and SageMaker take their time to stop."""
+"""Seconds between two rounds of a cancel, at the least: Batch and the platforms take their time to stop."""
+LOOKS_A_SECOND = 5
+"""Trainings that are looked at in a second, at the most."""
+LATE_POLLS = 2
+"""Poll intervals for which a start is waited for whose launcher is gone: its request may still be under way."""
 
 
 def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float], None] = time.sleep) -> None:
     """Stop everything, and return only when nothing runs any more. Killed on the way, call it again.
 
-    The marker comes first, so that nothing new starts; a training that slipped through is stopped by its launcher,
-    which looks at the marker after each Create, or by the next round here.
+    The marker comes first, so that nothing new starts. Then every array of the run's names is terminated, whoever
+    submitted it, and every attempt is stopped that was ever recorded. A training that slipped through is stopped by its
+    launcher, which looks at the marker after each start, or by the next round here.
     """
+    cloud.refuse_elsewhere(anchor.name, anchor.home)
+    patience = Patience(sleep)
     # A submit may be about to make the first submission: then it finds it made, and cancelled.
-    add_submission(cloud.s3, anchor.name, everything(anchor.plan))
-    made = list(submissions(cloud.s3, anchor.name))
-    cloud.control(anchor.name).cancel(through=made[-1].number)
-    sync(anchor, made, ledger, cloud)
-    jobs = [sent.job for sent in ledger.arrays(anchor.name, made) if sent.job]
+    patience.ask(lambda: add_submission(cloud.s3, anchor.name, everything(anchor.plan)))
+    made = patience.ask(lambda: list(submissions(cloud.s3, anchor.name)))
+    through = made[-1].number
+    control = cloud.control(anchor.name)
+    patience.ask(lambda: control.cancel(through))
+    patience.ask(lambda: sync(anchor, made, ledger, cloud))
+    attempts = OpenAttempts(anchor, through, ledger, cloud)
+    _stop_all(ArrayJobs(anchor, made, cloud), attempts, patience, sleep, LATE_POLLS * cloud.account.poll_s)
+    patience.ask(lambda: read_results(anchor, made, ledger, cloud))
+    left = {task for task in ledger.begun(anchor.name) if latest(made, task).number <= through}
+    left |= attempts.ended | set(attempts.unborn)
+    _settle(anchor, made, left, cloud, patience)
+    if attempts.hidden:
+        raise next(iter(attempts.hidden.values()))
+    patience.ask(lambda: control.conclude_cancel(through))
+    patience.ask(lambda: sync(anchor, made, ledger, cloud))
+
+
+def _settle(anchor: Anchor, made: list[Submission], left: set[int], cloud: Cloud, patience: Patience) -> None:
+    """Write down how each of these tasks has ended."""
+
+    def settle() -> None:
+        left.difference_update(settle_all(anchor, made, dict.fromkeys(left, "cancelled"), cloud))
+        if left:
+            raise Unreachable(f"how {len(left):,} tasks have ended is not known yet")
+
+    patience.ask(settle)
+
+
+def _stop_all(
+    arrays: ArrayJobs, attempts: OpenAttempts, patience: Patience, sleep: Callable[[float], None], late_s: float
+) -> None:
+    """Stop arrays and attempts, round after round, until all have ended, or are proven never to have begun.
+
+    An attempt that is not found `late_s` seconds after the last launcher has ended never began.
+    """
+    patience.ask(attempts.find)
+    waited, arrays_ended = 0.0, False
     while True:
-        alive = [job.id for job in cloud.batch.describe(jobs) if not job.ended]
-        for job in alive:
-            cloud.batch.terminate(job, "cancelled")
-        running = _stop(anchor, ledger, cloud)
-        if not alive and not running:
-            break
-        sleep(AGAIN_S)
-        read_results(anchor, made, ledger, cloud)
-    left = ledger.unfinished(anchor.name, anchor.tasks)
-    settle_all(anchor, made, dict.fromkeys(left, "cancelled"), cloud)
-    read_results(anchor, made, ledger, cloud)
-    renew(anchor, ledger)
-
-
-def _stop(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> bool:
-    """Ask every training that has not ended to stop. Return whether there was one."""
-    ended = {one.result.task: one.result.attempt for one in ledger.known(anchor.name) if one.state.terminal}
-
-    def stop(attempt: Attempt) -> bool:
-        outcome = poll(attempt, cloud)
-        if outcome is None or outcome.state.terminal:
-            return False
-        cloud.runner(attempt.lane.platform).stop(attempt)
-        return True
-
-    newest = [one for one in cloud.control(anchor.name).newest_attempts() if ended.get(one.task, 0) < one.number]
-    with ThreadPoolExecutor(READERS) as pool:
-        return any(list(pool.map(stop, newest)))
+        if not arrays_ended and not arrays.terminate():
+            arrays_ended = True
+            patience.ask(attempts.find)  # launchers that have ended meanwhile may have recorded one more
+        attempts.stop()
+        never_begun = attempts.alive.keys() == attempts.unborn.keys() and (waited >= late_s or not attempts.unborn)
+        if arrays_ended and never_begun:
+            return
+        pause = max(AGAIN_S, len(attempts.alive) / LOOKS_A_SECOND)
+        waited += pause if arrays_ended else 0.0
+        sleep(pause)

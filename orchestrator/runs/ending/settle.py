@@ -1,16 +1,47 @@
-"""Settling: a launcher has died without a word, `sync` has found out, and here its task's end is written down."""
+"""Settling: a launcher has died without a word, and here its task's end is written down."""
 
 from __future__ import annotations
 
+import logging
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
+from orchestrator.runs.patience import PASSING
+from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.aws.control import Control
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission
+
+log = logging.getLogger(__name__)
+
+WORKERS = 16
+"""Tasks that are settled at once."""
+
+
+def latest(made: list[Submission], task: int) -> Submission:
+    """Return the submission that a task belongs to now."""
+    return next(submission for submission in reversed(made) if task in submission.tasks)
+
+
+def settle_all(anchor: Anchor, made: list[Submission], lost: dict[int, str], cloud: Cloud) -> set[int]:
+    """Settle these tasks, each with the reason why its launcher is gone. Return those that came to their end.
+
+    What cannot be asked just now is left to the next time. Any other error is raised once all the others are settled.
+    """
+
+    def one(task: int) -> bool:
+        try:
+            return settle(anchor, latest(made, task), task, lost[task], cloud)
+        except PASSING as error:
+            log.warning("task %d: how it ended is not known yet: %s", task, error.message)
+            return False
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        asked = {task: pool.submit(one, task) for task in lost}
+    return {task for task, answer in asked.items() if answer.result()}
 
 
 def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud: Cloud) -> bool:
@@ -32,11 +63,11 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
         reason = outcome.reason
     elif not outcome and found and found[0].reason:
         reason = found[0].reason
-    state = TaskState.FAILED
-    if outcome and outcome.state is TaskState.DONE:
-        state, reason = TaskState.DONE, ""
-    elif control.cancelled(submission.number):
-        state, reason = TaskState.CANCELLED, "cancelled"
+    state = _state(outcome, cancelled=control.cancelled(submission.number))
+    if state is TaskState.CANCELLED:
+        reason = "cancelled"
+    elif state is TaskState.DONE:
+        reason = ""
     key = anchor.plan.task(task, code=anchor.code).key
     curves = found[0].curves if found else {}
     control.write_result(Result(task, key, state, reason, outcomes, submission.number, curves))
@@ -46,6 +77,14 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
 def poll(attempt: Attempt, cloud: Cloud) -> Outcome | None:
     """Return how a recorded training stands, or None when its Region has never heard of it."""
     return cloud.runner(attempt.lane.platform).poll(attempt)
+
+
+def _state(outcome: Outcome | None, *, cancelled: bool) -> TaskState:
+    """Return how a task has ended: what is done stays done, and what failed by itself before a cancel has failed."""
+    if outcome and outcome.state is TaskState.DONE:
+        return TaskState.DONE
+    by_itself = outcome is not None and outcome.cause in {Cause.TASK, Cause.TIMEOUT}
+    return TaskState.CANCELLED if cancelled and not by_itself else TaskState.FAILED
 
 
 def _current(control: Control, task: int, submission: Submission) -> Attempt | None:

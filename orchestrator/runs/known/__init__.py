@@ -1,7 +1,8 @@
 """What the database knows of runs: a cache of the control bucket.
 
 sync.py          how does the database learn what happened?
-ledger.py        what does the database remember?
+ledger.py        what does the database remember of runs?
+results.py       what does it remember of the tasks of a run?
 lease.py         what does a live run hold of each quota?
 history.py       what do finished tasks tell the planner?
 """

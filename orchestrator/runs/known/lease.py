@@ -12,7 +12,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, func, select, text
 
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from orchestrator.runs.written.anchor import Anchor
 
 
+NOTED_S = 600.0
+"""Seconds for which a run holds its slots before it is made."""
+
+
 class Booking:
     """The right to take leases: while one is open, nobody else may, so what is free stays free until it is taken."""
 
@@ -40,9 +44,13 @@ class Booking:
         self._connection = connection
 
     def take(self, anchor: Anchor, account: Account) -> None:
-        """Note the run in the database, with all that its plan takes."""
+        """Note the run in the database, with all that its plan takes. What was noted of that name before goes.
+
+        Until the run is made, which takes a moment, it holds them for a moment only: its submit may be killed.
+        """
+        self._connection.execute(delete(runs).where(runs.c.name == anchor.name))
         insert_missing(self._connection, runs, [row(anchor, account)])
-        _take(self._connection, anchor, tasks_by_lot(anchor.plan))
+        _take(self._connection, anchor, tasks_by_lot(anchor.plan), NOTED_S)
 
 
 @contextmanager
@@ -61,6 +69,14 @@ def renew(anchor: Anchor, ledger: Ledger) -> None:
         with writing(ledger.engine) as connection:
             connection.execute(delete(leases).where(leases.c.run == anchor.name))
             _take(connection, anchor, left)
+
+
+def holds(run: str, ledger: Ledger) -> bool:
+    """Return whether nothing that the run took has expired."""
+    query = select(func.min(leases.c.expires_at)).where(leases.c.run == run)
+    with reading(ledger.engine) as connection:
+        first: float | None = connection.scalar(query)
+    return first is None or first > time.time()
 
 
 def held(run: str, ledger: Ledger) -> dict[Quota, int]:
@@ -85,9 +101,11 @@ def _left(anchor: Anchor, ledger: Ledger) -> dict[LotKey, dict[int, int]]:
     return dict(left)
 
 
-def _take(connection: Connection, anchor: Anchor, tasks: Mapping[LotKey, Mapping[int, int]]) -> None:
-    """Write what so many tasks hold of each quota at once. They are counted as in `tasks_by_lot`."""
-    until = _expiry(anchor.plan, tasks)
+def _take(
+    connection: Connection, anchor: Anchor, tasks: Mapping[LotKey, Mapping[int, int]], seconds: float = float("inf")
+) -> None:
+    """Write what so many tasks hold of each quota at once, for so long at the most. `tasks_by_lot` counts them so."""
+    until, at_most = _expiry(anchor.plan, tasks), time.time() + seconds
     rows: list[dict[str, Any]] = [
         {
             "run": anchor.name,
@@ -95,7 +113,7 @@ def _take(connection: Connection, anchor: Anchor, tasks: Mapping[LotKey, Mapping
             "region": quota.region,
             "quota": quota.name,
             "units": units,
-            "expires_at": until[quota],
+            "expires_at": min(until[quota], at_most),
         }
         for quota, units in units_taken(anchor.plan, tasks).items()
         if units

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import arrays, results, runs
-from orchestrator.db.upsert import insert_missing, upsert
+from orchestrator.db.upsert import insert_missing
+from orchestrator.runs.known.results import Results
 from orchestrator.runs.written.anchor import Anchor
-from orchestrator.wire.names import RunKeys, canonical
-from orchestrator.wire.ranges import Ranges
-from orchestrator.wire.result import Result, TaskState
+from orchestrator.wire.names import canonical
+from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from sqlalchemy import Engine
+    from sqlalchemy import ColumnElement
 
     from orchestrator.runs.cloud import Account
     from orchestrator.runs.written.submission import Array, Submission
-
-_HAS_ENDED = results.c.state.in_([state.value for state in TaskState if state.terminal])
 
 
 @dataclass(frozen=True)
@@ -36,43 +33,52 @@ class Sent:
     job: str | None
 
 
-@dataclass(frozen=True)
-class Known:
-    """A task's result as last seen, and how the task stands: a retried task is pending again, whatever it left."""
-
-    etag: str
-    result: Result
-    state: TaskState
+_ANCHORED = func.coalesce(runs.c.anchored, False)
+_DOCUMENT = select(runs.c.document)
 
 
-class Ledger:
-    """What the database knows of runs, their arrays and their results."""
+class Ledger(Results):
+    """What the database knows of runs, of their arrays, and of the results of their tasks.
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    A run is noted before it is made. Only once its `run.json` was seen in the bucket, it is a run: `anchored`.
+    """
 
     def remember(self, anchor: Anchor, account: Account) -> None:
-        """Note a run, unless it is noted already."""
+        """Note that this run is in the bucket. Whatever was noted under its name before, and is another one, goes."""
+        with reading(self.engine) as connection:
+            if connection.scalar(_DOCUMENT.where(runs.c.name == anchor.name, _ANCHORED)) == _document(anchor):
+                return
         with writing(self.engine) as connection:
+            named = runs.c.name == anchor.name
+            connection.execute(delete(runs).where(named & (runs.c.document != _document(anchor))))
             insert_missing(connection, runs, [row(anchor, account)])
+            connection.execute(update(runs).where(named).values(anchored=True))
+
+    def forget(self, anchor: Anchor) -> None:
+        """Take this note back, with what it holds, unless it has become a run."""
+        this = (runs.c.name == anchor.name) & (runs.c.document == _document(anchor)) & ~_ANCHORED
+        with writing(self.engine) as connection:
+            connection.execute(delete(runs).where(this))
 
     def anchor(self, name: str) -> Anchor | None:
-        """Return the run of this name, or None if this database has not seen it."""
+        """Return the run of this name, or None if this database has not seen it in the bucket."""
+        return self._anchor((runs.c.name == name) & _ANCHORED)
+
+    def note(self, name: str) -> Anchor | None:
+        """Return the run that was noted under this name and not seen in the bucket, or None."""
+        return self._anchor((runs.c.name == name) & ~_ANCHORED)
+
+    def _anchor(self, wanted: ColumnElement[bool]) -> Anchor | None:
         with reading(self.engine) as connection:
-            document = connection.scalar(select(runs.c.document).where(runs.c.name == name))
+            document = connection.scalar(_DOCUMENT.where(wanted))
         return Anchor.from_json(json.loads(document)) if document else None
 
-    def of_workload(self, workload: str) -> Iterator[Anchor]:
-        """Return the runs of sweeps of this name, newest first."""
-        query = select(runs.c.document).where(runs.c.workload == workload).order_by(runs.c.created_at.desc())
+    def names(self, *, anchored: bool = True) -> list[str]:
+        """Return the names of all runs, newest first; or of what was noted and never seen in the bucket."""
+        wanted = _ANCHORED if anchored else ~_ANCHORED
+        query = select(runs.c.name).where(wanted).order_by(runs.c.created_at.desc(), runs.c.name)
         with reading(self.engine) as connection:
-            documents = list(connection.scalars(query))
-        return (Anchor.from_json(json.loads(document)) for document in documents)
-
-    def names(self) -> list[str]:
-        """Return the names of all runs, newest first."""
-        with reading(self.engine) as connection:
-            return list(connection.scalars(select(runs.c.name).order_by(runs.c.created_at.desc(), runs.c.name)))
+            return list(connection.scalars(query))
 
     def cancelled(self, run: str) -> bool:
         with reading(self.engine) as connection:
@@ -100,8 +106,12 @@ class Ledger:
             }
             for array in submission.arrays(run)
         ]
+        silent = self.silent(run)
+        left = silent.minus(submission.tasks)
         with writing(self.engine) as connection:
             insert_missing(connection, arrays, rows)
+            if left != silent:
+                connection.execute(update(runs).where(runs.c.name == run).values(silent=str(left)))
             for first, stop in submission.tasks.spans:
                 earlier = (results.c.run == run) & results.c.task.between(first, stop - 1)
                 connection.execute(
@@ -139,85 +149,6 @@ class Ledger:
                 .values(job_id=job)
             )
 
-    def etags(self, run: str) -> dict[str, str]:
-        """Return the ETag of every result that is known already, by its key."""
-        keys = RunKeys(run)
-        query = select(results.c.task, results.c.etag).where(results.c.run == run)
-        with reading(self.engine) as connection:
-            return {keys.result(row.task): row.etag for row in connection.execute(query)}
-
-    def save(self, run: str, known: Iterable[Known]) -> None:
-        rows = [_row(run, one) for one in known]
-        if rows:
-            with writing(self.engine) as connection:
-                upsert(connection, results, rows)
-
-    def counts(self, run: str) -> dict[tuple[str, TaskState], int]:
-        """Count the tasks that left a result, by Region and state."""
-        query = (
-            select(results.c.region, results.c.state, func.count())
-            .where(results.c.run == run)
-            .group_by(results.c.region, results.c.state)
-        )
-        with reading(self.engine) as connection:
-            return {(region, TaskState(state)): count for region, state, count in connection.execute(query)}
-
-    def usd(self, run: str) -> float:
-        with reading(self.engine) as connection:
-            return connection.scalar(select(func.sum(results.c.usd)).where(results.c.run == run)) or 0.0
-
-    def seen(self, run: str, first: int, stop: int) -> int:
-        """Return how many of these tasks have left a result that still counts."""
-        query = select(func.count()).where(
-            (results.c.run == run)
-            & results.c.task.between(first, stop - 1)
-            & (results.c.state != TaskState.PENDING.value)
-        )
-        with reading(self.engine) as connection:
-            return connection.scalar(query) or 0
-
-    def placeless(self, run: str, first: int, stop: int) -> dict[TaskState, int]:
-        """Count those of these tasks that left a result without having been anywhere, by state."""
-        mine = (results.c.run == run) & results.c.task.between(first, stop - 1)
-        placeless = (results.c.region == "") & (results.c.state != TaskState.PENDING.value)
-        query = select(results.c.state, func.count()).where(mine & placeless)
-        with reading(self.engine) as connection:
-            return {TaskState(state): count for state, count in connection.execute(query.group_by(results.c.state))}
-
-    def ended(self, run: str, tasks: Ranges) -> int:
-        """Return how many of these tasks have ended."""
-        with reading(self.engine) as connection:
-            return sum(
-                connection.scalar(
-                    select(func.count()).where(
-                        (results.c.run == run) & results.c.task.between(first, stop - 1) & _HAS_ENDED
-                    )
-                )
-                or 0
-                for first, stop in tasks.spans
-            )
-
-    def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
-        """Yield every task that left a result, or those in one state, in the order of their numbers."""
-        query = select(results.c.etag, results.c.state, results.c.document).where(results.c.run == run)
-        if state:
-            query = query.where(results.c.state == state.value)
-        query = query.order_by(results.c.task)
-        with reading(self.engine) as connection:
-            for etag, state, document in connection.execute(query):
-                result = Result.from_json(json.loads(document))
-                if tasks is None or result.task in tasks:
-                    yield Known(etag, result, TaskState(state))
-
-    def unfinished(self, run: str, tasks: Ranges) -> Ranges:
-        """Return those of these tasks that have not ended."""
-        ended: set[int] = set()
-        with reading(self.engine) as connection:
-            for first, stop in _windows(tasks):
-                nearby = (results.c.run == run) & results.c.task.between(first, stop - 1)
-                ended.update(connection.scalars(select(results.c.task).where(nearby & _HAS_ENDED)))
-        return Ranges.of(task for task in tasks if task not in ended)
-
 
 def row(anchor: Anchor, account: Account) -> dict[str, Any]:
     """Return the row of the table `runs` that notes this run."""
@@ -229,49 +160,11 @@ def row(anchor: Anchor, account: Account) -> dict[str, Any]:
         "region": account.region,
         "created_at": anchor.created_at,
         "tasks": anchor.plan.tasks,
-        "document": canonical(anchor.to_json()),
+        "document": _document(anchor),
         "cancelled": False,
+        "anchored": False,
     }
 
 
-GAP = 1_000
-"""Numbers between two ranges that are read along rather than asked around."""
-
-
-def _windows(tasks: Ranges) -> list[tuple[int, int]]:
-    """Return few ranges that hold all: an array's tasks may lie far apart, and a retry's are many and scattered."""
-    windows: list[tuple[int, int]] = []
-    for first, stop in sorted(tasks.spans):
-        if windows and first - windows[-1][1] <= GAP:
-            windows[-1] = (windows[-1][0], stop)
-        else:
-            windows.append((first, stop))
-    return windows
-
-
-def _row(run: str, known: Known) -> dict[str, Any]:
-    result = known.result
-    last = result.outcomes[-1] if result.outcomes else None
-    return {
-        "run": run,
-        "task": result.task,
-        "etag": known.etag,
-        "submission": result.submission,
-        "state": known.state.value,
-        "attempt": result.attempt,
-        "platform": last.lane.platform if last else "",
-        "region": last.lane.region if last else "",
-        "instance_type": last.lane.instance_type if last else "",
-        "purchase": last.lane.purchase.value if last else "",
-        "instances": last.instances if last else 0,
-        "training": last.training if last else "",
-        "seconds": sum(outcome.seconds for outcome in result.outcomes),
-        "billable_s": sum(outcome.billable_s for outcome in result.outcomes),
-        "usd": result.usd,
-        "reason": result.reason,
-        "metrics": json.dumps(result.metrics),
-        "started_at": last.started_at if last else None,
-        "ended_at": last.ended_at if last else None,
-        "updated_at": time.time(),
-        "document": json.dumps(result.to_json()),
-    }
+def _document(anchor: Anchor) -> str:
+    return canonical(anchor.to_json())

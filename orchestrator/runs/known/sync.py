@@ -5,15 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.ending.settle import settle
+from orchestrator.runs.ending.lost import find_lost
+from orchestrator.runs.ending.over import conclude_if_over
+from orchestrator.runs.ending.settle import latest, settle_all
 from orchestrator.runs.known.lease import held, renew
-from orchestrator.runs.known.ledger import Known
+from orchestrator.runs.known.results import Known
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
@@ -24,22 +24,45 @@ READERS = 16
 
 
 def sync(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
-    """Read the results that changed, then settle tasks whose launcher is gone. Return how many tasks changed."""
-    if made:
-        ledger.mark_cancelled(anchor.name, cloud.control(anchor.name).cancelled(made[-1].number))
+    """Read the results that changed, then settle tasks whose launcher is gone. Return how many tasks changed.
+
+    Only at its home is anything said of a run's launchers: elsewhere they are not known, which proves nothing.
+    """
+    marker = cloud.control(anchor.name).cancel_marker()
+    cancelled = bool(made) and made[-1].number <= marker.through
+    ledger.mark_cancelled(anchor.name, cancelled)
     for submission in made:
         ledger.expect(anchor.name, submission)
+    at_home = not cloud.elsewhere(anchor.home)
+    if at_home:
+        find_jobs(anchor, made, ledger, cloud)
+    moved = read_results(anchor, made, ledger, cloud)
+    lost = find_lost(anchor, made, marker.through, ledger, cloud) if at_home else {}
+    if settle_all(anchor, made, lost, cloud):
+        read_results(anchor, made, ledger, cloud)
+    ended = marker.ended
+    if cancelled and ended < marker.through and at_home and conclude_if_over(anchor, made, ledger, cloud):
+        ended = marker.through
+        read_results(anchor, made, ledger, cloud)
+    stopped = bool(ended) and ledger.end_waiting(anchor.name, _belonging(made, ended))
+    if moved or lost or stopped or not held(anchor.name, ledger):
+        renew(anchor, ledger)
+    return moved + len(lost)
+
+
+def _belonging(made: list[Submission], through: int) -> Ranges:
+    """Return the tasks that belong to one of the submissions 1..through."""
+    newer = Ranges.union(submission.tasks for submission in made if submission.number > through)
+    return Ranges.union(submission.tasks for submission in made if submission.number <= through).minus(newer)
+
+
+def find_jobs(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> None:
+    """Note the jobs of arrays that another machine has submitted."""
+    for submission in made:
         for array in ledger.unsent(anchor.name, submission):
             job = cloud.batch.find(array.name, cloud.queue(array.lot))
             if job is not None:
                 ledger.record(array, job)
-    moved = read_results(anchor, made, ledger, cloud)
-    lost = dict(_lost(anchor, made, ledger, cloud))
-    if settle_all(anchor, made, lost, cloud):
-        read_results(anchor, made, ledger, cloud)
-    if moved or lost or not held(anchor.name, ledger):
-        renew(anchor, ledger)
-    return moved + len(lost)
 
 
 def read_results(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
@@ -55,37 +78,3 @@ def read_results(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: 
     with ThreadPoolExecutor(READERS) as pool:
         ledger.save(anchor.name, pool.map(read, changed))
     return len(changed)
-
-
-def settle_all(anchor: Anchor, made: list[Submission], lost: dict[int, str], cloud: Cloud) -> bool:
-    """Settle these tasks, each with the reason why its launcher is gone. Return whether any came to its end."""
-
-    def one(task: int) -> bool:
-        return settle(anchor, latest(made, task), task, lost[task], cloud)
-
-    with ThreadPoolExecutor(READERS) as pool:
-        return any(list(pool.map(one, lost)))
-
-
-def latest(made: list[Submission], task: int) -> Submission:
-    """Return the submission that a task belongs to now."""
-    return next(submission for submission in reversed(made) if task in submission.tasks)
-
-
-def _lost(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> Iterator[tuple[int, str]]:
-    """Yield tasks that have not ended though their Batch child has, each with the reason that Batch gives."""
-    open_arrays = {
-        sent.job: (sent.array, left)
-        for sent in ledger.arrays(anchor.name, made)
-        if sent.job is not None and (left := ledger.unfinished(anchor.name, sent.array.tasks))
-    }
-    jobs = {job.id: job for job in cloud.batch.describe(list(open_arrays))}
-    for job_id, (array, left) in open_arrays.items():
-        mine = Ranges.of(task for task in left if latest(made, task).number == array.submission)
-        job = jobs.get(job_id)
-        if job is None:
-            # Batch forgets what ended a week ago.
-            yield from ((task, "Batch no longer knows its job") for task in mine)
-        elif job.status == "FAILED" or job.counts.get("FAILED"):
-            children = {array.tasks[child.index]: child.reason for child in cloud.batch.failed_children(job_id)}
-            yield from ((task, children[task]) for task in mine if task in children)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 
 def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:
     """Submit again what ended without being done, or exactly these tasks. Return what was submitted."""
+    cloud.refuse_elsewhere(anchor.name, anchor.home)
     wanted = None if tasks is None else anchor.checked(tasks)
     made = list(submissions(cloud.s3, anchor.name))
-    sent = [submission for submission in made if send(anchor, submission, ledger, cloud)]
+    cancelled = cloud.control(anchor.name).cancel_marker().through
+    sent = [one for one in made if one.number > cancelled and send(anchor, one, ledger, cloud)]
     if sent and sent[-1].number > 1 and wanted in (None, sent[-1].tasks):
         return sent[-1].tasks  # this very retry, killed on its way
     sync(anchor, made, ledger, cloud)
+    _refuse_while_cancelled(anchor, made, cloud)
     known = {one.result.task: one for one in ledger.known(anchor.name, wanted)}
     ended = {task for task, one in known.items() if one.state.terminal}
     if wanted is None:
@@ -36,10 +40,11 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     if not wanted:
         return wanted
     after: dict[int, list[int]] = defaultdict(list)
-    for task in wanted:
-        after[known[task].result.attempt].append(task)
+    for task in ended:
+        if task in wanted:
+            after[known[task].result.proven].append(task)
     behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after) if attempts)
-    submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind)
+    submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
         raise AlreadyExists(
             f"somebody else has just made submission {submission.number} of run {anchor.name!r}",
@@ -48,6 +53,13 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     send(anchor, submission, ledger, cloud)
     ledger.mark_cancelled(anchor.name, False)
     return wanted
+
+
+def _refuse_while_cancelled(anchor: Anchor, made: list[Submission], cloud: Cloud) -> None:
+    marker = cloud.control(anchor.name).cancel_marker()
+    if made and marker.ended < made[-1].number <= marker.through:
+        hint = f"`sweep cancel {anchor.name}` waits until all has stopped"
+        raise UsageError(f"run {anchor.name!r} is still being cancelled", hint=hint)
 
 
 def _refuse_unfinished(anchor: Anchor, wanted: Ranges, ended: set[int]) -> None:

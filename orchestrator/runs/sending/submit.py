@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.batch import ArrayJob, Resource
-from orchestrator.errors import UsageError
+from orchestrator.errors import RunFailed, UsageError
 from orchestrator.plan.slots import lots_by_key
-from orchestrator.runs.known.lease import renew
+from orchestrator.runs.known.lease import held, renew
+from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.sending.copy import copy, located
 from orchestrator.runs.sending.templates import make_template, source_key
 from orchestrator.runs.written.anchor import add_submission, submissions
@@ -25,23 +27,31 @@ if TYPE_CHECKING:
     from orchestrator.runs.written.submission import Array, Submission
     from orchestrator.wire.task import Quota
 
+LOOK_AGAIN_S = 5.0
+"""Seconds after which a job can be found whose submission was not answered."""
+
 log = logging.getLogger(__name__)
 
 
 def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud) -> None:
     """Do exactly this run's plan, once: sources and templates to every Region, then all arrays not yet sent."""
+    cloud.refuse_elsewhere(anchor.name, anchor.home)
     ledger.remember(anchor, cloud.account)
+    if held(anchor.name, ledger):
+        renew(anchor, ledger)  # for the run's life, now that it is one: copies of data may take hours
     prepare(anchor, package, cloud)
     add_submission(cloud.s3, anchor.name, everything(anchor.plan))
     made = list(submissions(cloud.s3, anchor.name))
-    if cloud.control(anchor.name).cancelled(made[-1].number):
+    cancelled = cloud.control(anchor.name).cancel_marker().through
+    if made[-1].number <= cancelled:
         raise UsageError(
             f"run {anchor.name!r} has been cancelled",
             hint=f"`sweep retry {anchor.name}` runs it after all, --again makes another run",
         )
     _warn_of_shared_queues(made[0], anchor, cloud)
     for submission in made:
-        send(anchor, submission, ledger, cloud)
+        if submission.number > cancelled:
+            send(anchor, submission, ledger, cloud)
 
 
 def _warn_of_shared_queues(first: Submission, anchor: Anchor, cloud: Cloud) -> None:
@@ -76,26 +86,58 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
     """Send every array of this submission that Batch does not have yet: its manifest, its index, its slots, the job.
 
-    Return whether there was one. What is cancelled is not sent any more.
+    Return whether there was one. Raise RunFailed if the run is cancelled meanwhile: then no more is sent.
     """
     ledger.expect(anchor.name, submission)
     sent = False
     for array in ledger.unsent(anchor.name, submission):
         job = cloud.batch.find(array.name, cloud.queue(array.lot))
         if job is None:
-            if cloud.control(anchor.name).cancelled(submission.number):
-                break
-            for key, body in objects(anchor, submission, array, cloud).items():
-                cloud.s3.put_once(key, body)
-            for resource in resources(anchor, array):
-                # A retry's plan may be old: what it says of a quota is news only the first time.
-                cloud.batch.ensure_resource(resource, change=submission.number == 1)
-            job = cloud.batch.submit(array_job(anchor, array, cloud.definition, cloud))
+            _refuse_cancelled(anchor, submission, cloud)
+            _prepare_array(anchor, submission, array, cloud)
+            job = _send_once(anchor, array, cloud)
             sent = True
         ledger.record(array, job)
+        if sent:
+            _refuse_cancelled(anchor, submission, cloud, job)
     if sent:
         renew(anchor, ledger)
     return sent
+
+
+def _refuse_cancelled(anchor: Anchor, submission: Submission, cloud: Cloud, job: str | None = None) -> None:
+    """Raise RunFailed if the run has been cancelled. A job that was sent just then, and may be missed, is ended."""
+    if cloud.control(anchor.name).cancelled(submission.number):
+        if job:
+            cloud.batch.terminate(job, "cancelled")
+        hint = f"`sweep retry {anchor.name}` runs it after all"
+        raise RunFailed("was cancelled while it was being submitted", where=anchor.name, hint=hint)
+
+
+def _prepare_array(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) -> None:
+    """Make all that an array needs before it is sent. From now on its tasks belong to its submission."""
+    if submission.number > 1:
+        cloud.control(anchor.name).hand_over(submission.tasks, to=submission.number)
+    for key, body in objects(anchor, submission, array, cloud).items():
+        cloud.s3.put_once(key, body)
+    for resource in resources(anchor, array):
+        # A retry's plan may be old: what it says of a quota is news only the first time.
+        cloud.batch.ensure_resource(resource, change=submission.number == 1)
+
+
+def _send_once(anchor: Anchor, array: Array, cloud: Cloud) -> str:
+    """Submit the array and return its job. After an answer that was lost, look first whether it is there."""
+    job = array_job(anchor, array, cloud.definition, cloud)
+
+    def send() -> str:
+        return cloud.batch.find(array.name, job.queue) or cloud.batch.submit(job)
+
+    try:
+        return cloud.batch.submit(job)
+    except PASSING as error:
+        log.warning("%s: looking whether it has arrived", error.message)
+        time.sleep(LOOK_AGAIN_S)
+        return Patience().ask(send)
 
 
 def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """What is written down of a run in the control bucket, once and for all.
 
 anchor.py        what makes a run exist? (`run.json` and its submissions)
+home.py          where are its launchers?
 submission.py    which tasks are sent together, in which arrays, in which order?
 """

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import NotFound, UsageError
 from orchestrator.plan.plan import Plan
+from orchestrator.runs.written.home import Home
 from orchestrator.runs.written.submission import Submission
-from orchestrator.wire.names import RunKeys, canonical, valid_run_name
+from orchestrator.wire.names import RunKeys, canonical, digest, sweep_folder, valid_run_name
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.stored import VERSION, check_version
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from orchestrator.aws.s3 import S3
+    from orchestrator.spec.sweep import Sweep
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Anchor:
     """Digest of the packed sources. A run never mixes two versions of a training."""
     owner: str
     created_at: float
+    home: Home | None = None
+    """Where its launchers are; None where an older version made it, which did not say."""
 
     @property
     def keys(self) -> RunKeys:
@@ -62,18 +66,42 @@ class Anchor:
             "code": self.code,
             "owner": self.owner,
             "created_at": self.created_at,
+            **({"home": self.home.to_json()} if self.home else {}),
         }
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Anchor:
         """Return a stored run. NewerVersion if a newer `sweep` has written it."""
         check_version(body, f"run {body.get('name')!r}")
-        return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"])
+        home = Home.from_json(body["home"]) if "home" in body else None
+        return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"], home)
 
 
 def create(control: S3, anchor: Anchor) -> bool:
     """Make this run. Return False if a run of that name is there already."""
+    if anchor.name == anchor.plan.id:
+        control.put_once(_sweep_folder(anchor.plan.sweep) + anchor.name, b"")  # first, so that no run is without it
     return control.put_once(anchor.keys.anchor, canonical(anchor.to_json()).encode())
+
+
+def of_sweep(control: S3, sweep: Sweep) -> list[Anchor]:
+    """Return the runs of this very sweep that are named by their plans, newest first."""
+    names = [item.key.rpartition("/")[2] for item in control.list(_sweep_folder(sweep))]
+    found = (find(control, name) for name in names)
+    return sorted((anchor for anchor in found if anchor), key=lambda anchor: anchor.created_at, reverse=True)
+
+
+def same_sweep(one: Sweep, other: Sweep) -> bool:
+    """Return whether two sweeps are the same as files, wherever their folders are."""
+    return _as_written(one) == _as_written(other)
+
+
+def _as_written(sweep: Sweep) -> dict[str, Any]:
+    return sweep.as_written().model_dump(mode="json")
+
+
+def _sweep_folder(sweep: Sweep) -> str:
+    return sweep_folder(sweep.name, digest(_as_written(sweep)))
 
 
 def candidates(wanted: Anchor) -> Iterator[Anchor]:
@@ -102,20 +130,30 @@ def same(there: Anchor, wanted: Anchor) -> Anchor:
     return there
 
 
-def claim(wanted: Anchor, control: S3, reserve: Callable[[Anchor], Anchor], *, again: bool) -> Anchor:
-    """Make this run, or return the one that is there; with `again`, make it under the first name that is free.
+@dataclass(frozen=True)
+class Notes:
+    """What is done about a run before it is made, and when it is not."""
 
-    `reserve` notes a run before it is made, and returns it as it is noted: as it was noted first, if it was before.
-    """
+    reserve: Callable[[Anchor], Anchor]
+    """Notes a run, and returns it as it is noted: as it was noted first, if it was before."""
+    forget: Callable[[Anchor], None]
+    """Takes a note back."""
+
+
+def claim(wanted: Anchor, control: S3, notes: Notes, *, again: bool) -> Anchor:
+    """Make this run, or return the one that is there; with `again`, make it under the first name that is free."""
     names = candidates(wanted)
     while True:
         candidate = next(names)
         there = find(control, candidate.name)
         if there is None:
-            noted = reserve(candidate)
-            if noted.is_same(candidate) and create(control, noted):
+            noted = notes.reserve(candidate)
+            if create(control, noted):
                 return noted
-            there = find(control, candidate.name) or noted
+            there = read(control, candidate.name)
+            if there.to_json() == noted.to_json():
+                return noted  # ours: the answer was lost, or another process has made what both had noted
+            notes.forget(noted)
         if not again:
             return same(there, wanted)
 

@@ -77,6 +77,8 @@ class Submission:
     parts: tuple[Part, ...]
     after: tuple[tuple[int, Ranges], ...] = ()
     """Attempts that tasks had behind them: (attempts, tasks). Tasks that are not named had none."""
+    made_at: float = 0.0
+    """Seconds since the epoch; 0 of the first submission, which is as old as its run, and where it is not known."""
 
     @cached_property
     def tasks(self) -> Ranges:
@@ -95,14 +97,16 @@ class Submission:
     def to_json(self) -> dict[str, Any]:
         after = {str(attempts): str(tasks) for attempts, tasks in self.after}
         parts = [part.to_json() for part in self.parts]
-        return {"version": VERSION, "number": self.number, "parts": parts, "after": after}
+        body = {"version": VERSION, "number": self.number, "parts": parts, "after": after}
+        return body | {"made_at": self.made_at} if self.made_at else body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Submission:
         """Return a stored submission. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "submission")
         after = tuple((int(attempts), Ranges.parse(tasks)) for attempts, tasks in body["after"].items())
-        return cls(body["number"], tuple(Part.from_json(part) for part in body["parts"]), after)
+        parts = tuple(Part.from_json(part) for part in body["parts"])
+        return cls(body["number"], parts, after, body.get("made_at", 0.0))
 
 
 def everything(plan: Plan) -> Submission:

@@ -73,7 +73,7 @@ from orchestrator.api import Orchestrator, read_plan
 orchestrator, plan = Orchestrator(), read_plan(pathlib.Path("plan.json"))
 print("ready", flush=True)
 sys.stdin.readline()
-orchestrator._reserve(orchestrator._anchor(plan, None, sys.argv[1]))
+orchestrator._runs.reserve(orchestrator._anchor(plan, None, sys.argv[1]), orchestrator.stale)
 """
 
 
@@ -94,7 +94,7 @@ def test_of_many_processes_only_as_many_win_as_there_are_slots_for(team: Team, n
     ended = [process.communicate("go\n")[1] for process in processes]
     assert sorted(process.returncode for process in processes) == [0, 0, 1, 1]
     assert sum("Refused: plan" in said for said in ended) == 2
-    assert len(team.orchestrator().ledger.names()) == 2
+    assert len(team.orchestrator().ledger.names(anchored=False)) == 2
 
 
 @whole_runs
@@ -129,7 +129,8 @@ class TestRefused:
         team.limits(1)
         with pytest.raises(Refused, match="has 1 of 1 units free, and the plan takes 2"):
             team.orchestrator().submit(stale, name=name)
-        assert team.orchestrator().ledger.names() == []
+        ledger = team.orchestrator().ledger
+        assert ledger.names() == ledger.names(anchored=False) == []
         assert anchors.find(team.orchestrator().cloud.s3, name) is None
 
     def test_a_price_that_rose_is_told_with_both_sums(self, team: Team, name: str) -> None:
@@ -180,16 +181,20 @@ def test_a_submit_killed_before_the_run_is_made_is_completed_in_its_own_slots(
 
 @pytest.mark.usefixtures("nothing_starts")
 @only_sqlite
-def test_a_killed_submit_of_another_plan_keeps_its_name(team: Team, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_submit_killed_before_the_run_is_made_leaves_its_name_and_slots_to_another_plan(
+    team: Team, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.limits(2)
     with monkeypatch.context() as patch:
         patch.setattr("orchestrator.aws.s3.S3.put_once", killed)
         with pytest.raises(Killed):
             team.orchestrator().submit(plan(team), name=name)
-    with pytest.raises(UsageError, match=f"run '{name}' exists with another plan"):
-        team.orchestrator().submit(plan(team, "[3]"), name=name)
-    other = team.orchestrator().submit(plan(team, "[3]"), name=name, again=True)
-    assert other.name == f"{name}-2"
-    other.cancel()
+    with pytest.raises(UsageError, match="a submit of it was stopped before it began"):
+        team.orchestrator().run(name)
+    other = plan(team, "[3]", timeout="20m")
+    run = team.orchestrator().submit(other, name=name)
+    assert run.plan.id == other.id
+    run.cancel()
 
 
 @pytest.mark.usefixtures("nothing_starts")
@@ -252,9 +257,9 @@ def test_a_lease_that_nobody_renews_ends_when_the_last_task_must_have_ended(team
 def test_a_run_that_is_noted_is_given_back_unasked(team: Team, name: str) -> None:
     orchestrator = team.orchestrator()
     wanted = anchors.Anchor(name, plan(team), "code", "ada", 1.0)
-    assert orchestrator._reserve(wanted) == wanted
+    assert orchestrator._runs.reserve(wanted, orchestrator.stale) == wanted
     team.limits(0)
-    assert orchestrator._reserve(wanted).to_json() == wanted.to_json()
+    assert orchestrator._runs.reserve(wanted, orchestrator.stale).to_json() == wanted.to_json()
 
 
 class Killed(BaseException):
@@ -277,17 +282,3 @@ def test_a_classic_jobarrays_plan_is_looked_at_again_too(team: Team) -> None:
     team.limits(1, day="2026-11-02")
     assert "has 1 of 1 units free, and the plan takes 2" in team.orchestrator().stale(made)
     assert team.orchestrator().replan(made).datasets == made.datasets
-
-
-@pytest.mark.usefixtures("nothing_starts")
-@only_sqlite
-def test_a_submit_killed_before_the_run_is_made_can_be_cancelled(
-    team: Team, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("orchestrator.aws.s3.S3.put_once", killed)
-        with pytest.raises(Killed):
-            team.orchestrator().submit(plan(team), name=name)
-    run = team.orchestrator().run(name)
-    assert run.cancel().state == "cancelled"
-    assert slots_of(run) == {}

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from orchestrator.db.engine import engine
 from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.known import ledger as ledgers
-from orchestrator.runs.known.ledger import Known, Ledger
+from orchestrator.runs.known import results as stored
+from orchestrator.runs.known.ledger import Ledger
+from orchestrator.runs.known.results import Known
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
@@ -59,7 +60,7 @@ def test_tasks_that_ended_are_told_from_those_that_did_not(remembering: Callable
 @given(SCATTERED, st.integers(0, 10))
 def test_few_ranges_are_asked_for_and_they_hold_all_tasks(numbers: list[int], gap: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledgers, "GAP", gap)
-        windows = ledgers._windows(Ranges.in_order((number, number + 1) for number in numbers))
+        patch.setattr(stored, "GAP", gap)
+        windows = stored._windows(Ranges.in_order((number, number + 1) for number in numbers))
     assert set(numbers) <= {number for first, stop in windows for number in range(first, stop)}
     assert all(later - stop > gap for (_, stop), (later, _) in itertools.pairwise(windows))

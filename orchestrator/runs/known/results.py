@@ -1,0 +1,219 @@
+"""The database's memory of how every task of a run stands."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass
+from heapq import merge
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, update
+
+from orchestrator.db.engine import reading, writing
+from orchestrator.db.tables import results, runs
+from orchestrator.db.upsert import upsert
+from orchestrator.wire.names import RunKeys
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import Result, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Engine
+
+HAS_ENDED = results.c.state.in_([state.value for state in TaskState if state.terminal])
+
+
+@dataclass(frozen=True)
+class Known:
+    """A task's result as last seen, and how the task stands: a retried task is pending again, whatever it left."""
+
+    etag: str
+    result: Result
+    state: TaskState
+
+
+class Results:
+    """What the database knows of the results of tasks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def etags(self, run: str) -> dict[str, str]:
+        """Return the ETag of every result that is known already, by its key."""
+        keys = RunKeys(run)
+        query = select(results.c.task, results.c.etag).where(results.c.run == run)
+        with reading(self.engine) as connection:
+            return {keys.result(row.task): row.etag for row in connection.execute(query)}
+
+    def save(self, run: str, known: Iterable[Known]) -> None:
+        rows = [_row(run, one) for one in known]
+        if rows:
+            with writing(self.engine) as connection:
+                upsert(connection, results, rows)
+
+    def silent(self, run: str) -> Ranges:
+        """Return the tasks that a cancel ended before they left anything: they are cancelled, and have no result."""
+        with reading(self.engine) as connection:
+            ranges = connection.scalar(select(runs.c.silent).where(runs.c.name == run))
+        return Ranges.parse(ranges) if ranges else Ranges()
+
+    def end_waiting(self, run: str, tasks: Ranges) -> bool:
+        """Note that a cancel has ended these tasks, but for those of which a result says more.
+
+        Return whether that is new of any of them.
+        """
+        mine = results.c.run == run
+        with reading(self.engine) as connection:
+            left = Ranges.of(connection.scalars(select(results.c.task).where(mine)))
+            pending = select(results.c.task).where(mine & (results.c.state == TaskState.PENDING.value))
+            waiting = Ranges.of(task for task in connection.scalars(pending) if task in tasks)
+        silent = tasks.minus(left)
+        if not waiting and silent == self.silent(run):
+            return False
+        with writing(self.engine) as connection:
+            connection.execute(update(runs).where(runs.c.name == run).values(silent=str(silent)))
+            for first, stop in waiting.spans:
+                here = mine & results.c.task.between(first, stop - 1)
+                connection.execute(update(results).where(here).values(state=TaskState.CANCELLED.value))
+        return True
+
+    def counts(self, run: str) -> dict[tuple[str, TaskState], int]:
+        """Count the tasks that have begun or ended, by Region and state; the Region is empty of those in none."""
+        query = (
+            select(results.c.region, results.c.state, func.count())
+            .where(results.c.run == run)
+            .group_by(results.c.region, results.c.state)
+        )
+        with reading(self.engine) as connection:
+            found = Counter({(region, TaskState(state)): count for region, state, count in connection.execute(query)})
+        return found + Counter({("", TaskState.CANCELLED): len(self.silent(run))})
+
+    def usd(self, run: str) -> float:
+        with reading(self.engine) as connection:
+            return connection.scalar(select(func.sum(results.c.usd)).where(results.c.run == run)) or 0.0
+
+    def seen(self, run: str, first: int, stop: int) -> int:
+        """Return how many of these tasks have begun or ended."""
+        query = select(func.count()).where(
+            (results.c.run == run)
+            & results.c.task.between(first, stop - 1)
+            & (results.c.state != TaskState.PENDING.value)
+        )
+        with reading(self.engine) as connection:
+            begun = connection.scalar(query) or 0
+        return begun + self._silent_among(run, Ranges(((first, stop),)))
+
+    def placeless(self, run: str, first: int, stop: int) -> dict[TaskState, int]:
+        """Count those of these tasks that ended without having been anywhere, by state."""
+        mine = (results.c.run == run) & results.c.task.between(first, stop - 1)
+        placeless = (results.c.region == "") & (results.c.state != TaskState.PENDING.value)
+        query = select(results.c.state, func.count()).where(mine & placeless)
+        with reading(self.engine) as connection:
+            rows = connection.execute(query.group_by(results.c.state))
+            found = Counter({TaskState(state): count for state, count in rows})
+        return found + Counter({TaskState.CANCELLED: self._silent_among(run, Ranges(((first, stop),)))})
+
+    def ended(self, run: str, tasks: Ranges) -> int:
+        """Return how many of these tasks have ended."""
+        with reading(self.engine) as connection:
+            left = sum(
+                connection.scalar(
+                    select(func.count()).where(
+                        (results.c.run == run) & results.c.task.between(first, stop - 1) & HAS_ENDED
+                    )
+                )
+                or 0
+                for first, stop in tasks.spans
+            )
+        return left + self._silent_among(run, tasks)
+
+    def begun(self, run: str) -> set[int]:
+        """Return the tasks that start or run, as far as is known."""
+        begun = results.c.state.in_([TaskState.STARTING.value, TaskState.RUNNING.value])
+        with reading(self.engine) as connection:
+            return set(connection.scalars(select(results.c.task).where((results.c.run == run) & begun)))
+
+    def proven(self, run: str) -> dict[int, int]:
+        """Return the newest attempt of each task that is known to have ended."""
+        query = select(results.c.task, results.c.proven).where((results.c.run == run) & (results.c.proven > 0))
+        with reading(self.engine) as connection:
+            return {row.task: row.proven for row in connection.execute(query)}
+
+    def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
+        """Yield every task that has begun or ended, or those in one state, in the order of their numbers."""
+        query = select(results.c.etag, results.c.state, results.c.document).where(results.c.run == run)
+        if state:
+            query = query.where(results.c.state == state.value)
+        silent = self.silent(run) if state in (None, TaskState.CANCELLED) else Ranges()
+        with reading(self.engine) as connection:
+            rows = connection.execute(query.order_by(results.c.task))
+            left = (Known(etag, Result.from_json(json.loads(document)), TaskState(is_)) for etag, is_, document in rows)
+            for one in merge(left, map(_stopped, silent), key=lambda one: one.result.task):
+                if tasks is None or one.result.task in tasks:
+                    yield one
+
+    def unfinished(self, run: str, tasks: Ranges) -> Ranges:
+        """Return those of these tasks that have not ended."""
+        ended: set[int] = set()
+        with reading(self.engine) as connection:
+            for first, stop in _windows(tasks):
+                nearby = (results.c.run == run) & results.c.task.between(first, stop - 1)
+                ended.update(connection.scalars(select(results.c.task).where(nearby & HAS_ENDED)))
+        return tasks.minus(Ranges.of(ended)).minus(self.silent(run))
+
+    def _silent_among(self, run: str, tasks: Ranges) -> int:
+        silent = self.silent(run)
+        return len(silent) - len(silent.minus(tasks))
+
+
+def _stopped(task: int) -> Known:
+    """Return what is known of a task that a cancel ended before it left a result."""
+    return Known("", Result(task, "", TaskState.CANCELLED, "cancelled"), TaskState.CANCELLED)
+
+
+GAP = 1_000
+"""Numbers between two ranges that are read along rather than asked around."""
+
+
+def _windows(tasks: Ranges) -> list[tuple[int, int]]:
+    """Return few ranges that hold all: an array's tasks may lie far apart, and a retry's are many and scattered."""
+    windows: list[tuple[int, int]] = []
+    for first, stop in sorted(tasks.spans):
+        if windows and first - windows[-1][1] <= GAP:
+            windows[-1] = (windows[-1][0], stop)
+        else:
+            windows.append((first, stop))
+    return windows
+
+
+def _row(run: str, known: Known) -> dict[str, Any]:
+    result = known.result
+    last = result.outcomes[-1] if result.outcomes else None
+    return {
+        "run": run,
+        "task": result.task,
+        "etag": known.etag,
+        "submission": result.submission,
+        "state": known.state.value,
+        "attempt": result.attempt,
+        "platform": last.lane.platform if last else "",
+        "region": last.lane.region if last else "",
+        "instance_type": last.lane.instance_type if last else "",
+        "purchase": last.lane.purchase.value if last else "",
+        "instances": last.instances if last else 0,
+        "training": last.training if last else "",
+        "seconds": sum(outcome.seconds for outcome in result.outcomes),
+        "billable_s": sum(outcome.billable_s for outcome in result.outcomes),
+        "usd": result.usd,
+        "reason": result.reason,
+        "metrics": json.dumps(result.metrics),
+        "started_at": last.started_at if last else None,
+        "ended_at": last.ended_at if last else None,
+        "updated_at": time.time(),
+        "document": json.dumps(result.to_json()),
+        "read_etag": known.etag,
+        "proven": result.proven,
+    }

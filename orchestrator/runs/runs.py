@@ -1,0 +1,137 @@
+"""A team's runs: each made once, and opened from anywhere.
+
+The bucket is asked before the database is believed: what the database has noted, and the bucket does not have, is no
+run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import Refused, UsageError
+from orchestrator.runs.known.lease import booking, holds
+from orchestrator.runs.run import Run
+from orchestrator.runs.written import anchor as anchors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.aws.s3 import S3
+    from orchestrator.plan.plan import Plan
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.home import Home
+    from orchestrator.spec.sweep import Sweep
+
+
+class Runs:
+    """The runs of one control bucket, as one database remembers them."""
+
+    def __init__(self, ledger: Ledger, cloud_at: Callable[[Home | None], Cloud], *, has_bucket: bool = True) -> None:
+        self.ledger = ledger
+        self._has_bucket = has_bucket
+        self._cloud_at = cloud_at
+        """Returns the AWS of a run with this home. Without one, it is that of our settings."""
+
+    @property
+    def _bucket(self) -> S3:
+        return self._cloud_at(None).s3
+
+    def make(
+        self, wanted: Anchor, check: Callable[[Anchor], None], stale: Callable[[Plan], str], *, again: bool
+    ) -> Anchor:
+        """Make this run, or return the one that is there; with `again`, make it under the first name that is free.
+
+        Before anything is written, `check` raises what speaks against it, and Refused is raised for a plan of which
+        `stale` says why it no longer holds. UsageError if another plan, or other sources, have the name already.
+        """
+
+        def reserve(candidate: Anchor) -> Anchor:
+            check(candidate)
+            return self.reserve(candidate, stale)
+
+        return anchors.claim(wanted, self._bucket, anchors.Notes(reserve, self.ledger.forget), again=again)
+
+    def reserve(self, wanted: Anchor, stale: Callable[[Plan], str]) -> Anchor:
+        """Note the run with its slots, before it is made, so that what is refused leaves nothing behind.
+
+        What this very run has noted is returned as it is: a submit was killed on its way, or another one is ahead of
+        us. Anything else that is noted under its name, and is in no bucket, goes.
+        """
+        noted = self.ledger.note(wanted.name)
+        if noted and not noted.is_same(wanted):
+            self.ledger.forget(noted)  # so that it holds no slots
+        with booking(self.ledger) as slots:
+            noted = self.ledger.note(wanted.name) or self.ledger.anchor(wanted.name)
+            if noted and noted.is_same(wanted) and holds(wanted.name, self.ledger):
+                return noted
+            if noted and not noted.is_same(wanted) and anchors.find(self._bucket, wanted.name):
+                return wanted  # somebody has just made another run of this name: it will be found
+            reason = stale(wanted.plan)
+            if reason:
+                raise Refused(f"plan {wanted.plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
+            slots.take(wanted, self._cloud_at(None).account)
+        return wanted
+
+    def resume(self, wanted: Anchor) -> Anchor | None:
+        """Return the run that is there already, or None. UsageError if it is another one."""
+        there = anchors.find(self._bucket, wanted.name)
+        return there and anchors.same(there, wanted)
+
+    def open(self, name: str | None = None) -> Run:
+        """Open a run by its name; the newest if none is named. UsageError if there is none."""
+        if name is None:
+            names = self.names()
+            if not names:
+                raise UsageError("there are no runs yet", hint="`sweep submit` makes one")
+            name = names[0]
+        known = self.ledger.anchor(name)
+        return self.opened(known or self._read(name))
+
+    def opened(self, anchor: Anchor) -> Run:
+        """Return this run, with the AWS of its home."""
+        return Run(anchor, self.ledger, lambda: self._cloud_at(anchor.home))
+
+    def names(self) -> list[str]:
+        """Return the names of runs, newest first. An empty database first learns what the bucket holds."""
+        names = self.ledger.names()
+        return names if names or not self._has_bucket else self._learn()
+
+    def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
+        """Return the newest run of this very sweep that has not ended: of this name, or named by its plan.
+
+        The bucket knows them all, so it is found whoever submitted it, and whatever its plan has cost.
+        """
+        if name is None:
+            found = anchors.of_sweep(self._bucket, sweep)
+        else:
+            named = anchors.find(self._bucket, name)
+            found = [named] if named else []
+        for anchor in found:
+            if anchors.same_sweep(anchor.plan.sweep, sweep):
+                self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
+                run = self.opened(anchor)
+                run.sync()
+                if not run.status().finished:
+                    return run
+        return None
+
+    def _read(self, name: str) -> Anchor:
+        """Return the run of this name from the bucket, and remember it."""
+        anchor = anchors.find(self._bucket, name)
+        if anchor is None:
+            hint = "`sweep runs` lists them"
+            if self.ledger.note(name):
+                hint = "a submit of it was stopped before it began: the same command again completes it"
+            raise UsageError(f"no run {name!r}", where=f"s3://{self._bucket.bucket}", hint=hint)
+        self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
+        return anchor
+
+    def _learn(self) -> list[str]:
+        """Remember every run that the bucket holds. Return their names, newest first."""
+        for name in anchors.names(self._bucket):
+            anchor = anchors.find(self._bucket, name)
+            if anchor:
+                self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
+        return self.ledger.names()

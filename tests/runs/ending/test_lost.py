@@ -1,0 +1,121 @@
+"""Who may say that a launcher is gone: Batch, of a child that has failed. Its silence proves next to nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.errors import Unreachable
+from orchestrator.runs.ending import lost
+from orchestrator.wire.result import Result, TaskState
+from tests.launcher.fakes import DONE, RUNNING, Life
+from tests.runs.ending.test_stop import becomes, start
+
+if TYPE_CHECKING:
+    from orchestrator.runs.written.anchor import Anchor
+    from tests.runs.bench import Desk
+
+DAY = 24 * 3600.0
+
+
+@pytest.fixture
+def waiting(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Anchor:
+    """A run that was just made, and whose tasks wait."""
+    monkeypatch.setattr(lost.time, "time", lambda: desk.time.now)
+    return desk.submit()
+
+
+def test_a_child_that_failed_without_a_word_is_a_failed_task_with_batchs_reason(desk: Desk, waiting: Anchor) -> None:
+    desk.batch.jobs[0].statuses[1] = "FAILED"
+    desk.batch.jobs[0].reasons[1] = "CannotPullContainerError"
+    assert desk.sync(waiting) == 1
+    assert desk.states(waiting) == {1: "failed"}
+    (known,) = desk.ledger().known("nightly")
+    assert known.result.reason == "CannotPullContainerError"
+
+
+def test_another_region_says_nothing_of_a_run(desk: Desk, waiting: Anchor) -> None:
+    assert desk.sync(waiting, region="eu-west-1") == 0
+    desk.time.now += 30 * DAY
+    assert desk.sync(waiting, region="eu-west-1") == 0
+    assert not [key for key in desk.bucket.objects if "/results/" in key]
+
+
+def test_another_account_says_nothing_of_a_run(desk: Desk, waiting: Anchor) -> None:
+    desk.batches["us-east-1"].jobs = []
+    desk.time.now += 30 * DAY
+    assert desk.sync(waiting, "theirs", id="999999999999") == 0
+    desk.signed_in = "999999999999"
+    assert desk.sync(waiting, "ours") == 0
+    desk.signed_in = ""
+    assert desk.sync(waiting, "ours") == 0
+
+
+def test_an_answer_without_the_job_proves_nothing(desk: Desk, waiting: Anchor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk.batch, "describe", lambda _: [])
+    assert desk.sync(waiting) == 0
+    desk.time.now += 6 * DAY
+    assert desk.sync(waiting) == 0
+
+
+def test_a_job_that_is_only_missing_from_one_answer_is_not_forgotten(
+    desk: Desk, waiting: Anchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk.batch, "describe", lambda _: [])
+    desk.time.now += 30 * DAY
+    assert desk.sync(waiting) == 0
+
+
+def test_a_job_that_batch_must_have_forgotten_has_ended(desk: Desk, waiting: Anchor) -> None:
+    desk.sync(waiting)
+    desk.batch.jobs = []
+    desk.time.now += 8.1 * DAY
+    assert desk.sync(waiting) == 3
+    assert {one.result.reason for one in desk.ledger().known("nightly")} == {"Batch no longer knows its job"}
+
+
+def test_a_run_that_does_not_say_where_its_home_is_is_settled_by_what_is_seen_only(desk: Desk) -> None:
+    old = desk.submit(replace(desk.anchor(), home=None))
+    desk.batch.jobs[0].statuses[1] = "FAILED"
+    assert desk.sync(old) == 1
+    desk.batch.jobs = []
+    desk.time.now += 30 * DAY
+    assert desk.sync(old) == 0
+
+
+def test_a_retry_is_as_old_as_it_is_and_not_as_its_run(desk: Desk, waiting: Anchor) -> None:
+    for task in range(3):
+        desk.launch(waiting, task)
+    desk.time.now += 30 * DAY
+    desk.retry(waiting, "0")
+    desk.batch.jobs = []
+    assert desk.sync(waiting) == 0
+    desk.time.now += 9 * DAY
+    desk.bucket.before = lambda _: None
+    assert desk.sync(waiting) == 1
+
+
+def test_a_region_that_does_not_answer_holds_up_no_other_task(desk: Desk, waiting: Anchor) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING])]
+    start(desk, waiting, 0, 1)
+    desk.batch.end_children(desk.batch.jobs[0], "host gone")
+    becomes(desk, 1, DONE)
+    poll = desk.platform.poll
+
+    def down(attempt: object) -> object:
+        if getattr(attempt, "task", None) == 0:
+            raise Unreachable("down")
+        return poll(attempt)  # type: ignore[arg-type]
+
+    desk.platform.poll = down  # type: ignore[assignment,method-assign]
+    desk.sync(waiting)
+    assert desk.states(waiting) == {0: "starting", 1: "done", 2: "failed"}
+
+
+def test_a_finished_result_is_never_written_over(desk: Desk, waiting: Anchor) -> None:
+    desk.cloud().control("nightly").write_result(Result(0, "key", TaskState.DONE))
+    desk.batch.end_children(desk.batch.jobs[0], "host gone")
+    desk.sync(waiting)
+    assert desk.states(waiting)[0] == "done"
