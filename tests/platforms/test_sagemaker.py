@@ -132,7 +132,7 @@ class Refusing:
     def __init__(self, *, code: str, message: str = "") -> None:
         self.error = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": 400}}
 
-    def client(self, *_: str) -> Refusing:
+    def client(self, *_: str, once: bool = False) -> Refusing:  # noqa: ARG002
         return self
 
     def __getattr__(self, operation: str) -> object:
