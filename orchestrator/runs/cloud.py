@@ -50,7 +50,7 @@ class Account:
 
     @property
     def home(self) -> Home:
-        """Where the launchers of runs that are made here are."""
+        """The place of the launchers of runs that are made here."""
         return Home(self.id, self.region, self.queue, self.lane_queue)
 
 

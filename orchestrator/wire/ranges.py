@@ -74,7 +74,7 @@ class Ranges:
 
     @cached_property
     def _merged(self) -> tuple[tuple[int, int], ...]:
-        """The same numbers, the smallest first."""
+        """These numbers, the smallest first."""
         return _merged(list(self.spans))
 
     def __iter__(self) -> Iterator[int]:

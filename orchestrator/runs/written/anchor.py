@@ -35,7 +35,7 @@ class Anchor:
     owner: str
     created_at: float
     home: Home | None = None
-    """Where its launchers are; None where an older version made it, which did not say."""
+    """The place of its launchers; None where an older version made it, which did not say."""
 
     @property
     def keys(self) -> RunKeys:

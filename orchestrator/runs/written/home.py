@@ -1,4 +1,4 @@
-"""Where a run's launchers are: what became of them is known there, and nowhere else."""
+"""The place of a run's launchers: what became of them is known there, and nowhere else."""
 
 from __future__ import annotations
 
