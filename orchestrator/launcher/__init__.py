@@ -7,6 +7,7 @@
     trainings.py        how are its trainings requested, started, looked at and stopped?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
     metrics_reader.py   which metrics do the trainings' logs report?
+    last_words.py       why did a training fail, in its own words?
     world.py            what time is it, and has a SIGTERM come? Tests hand in a world in which nobody waits
 
 The protocol and why it holds: docs/protocol.md.

@@ -165,10 +165,7 @@ class Driver:
     def _take_note(self, attempt: Attempt, outcome: Outcome) -> Exit | None:
         """Write down what the platform says of an attempt; wait while it runs, and stop it if the run is cancelled."""
         if outcome.state is not TaskState.STARTING:
-            reader = self.history.metrics_reader
-            for one in reader.to_read(self.history.attempts, attempt):
-                reader.read(self.trainings.runner(one.lane), one, self.trainings.template(one.lane))
-            outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
+            outcome = self.trainings.read_logs(self.history, attempt, outcome)
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists
+from orchestrator.launcher.last_words import explain_failure
+from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.aws.control import Control
+    from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.platforms.base import Request, Runner
     from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Lane, Place, Task
@@ -61,6 +65,18 @@ class Trainings:
 
     def poll(self, attempt: Attempt) -> Outcome | None:
         return self.runner(attempt.lane).poll(attempt)
+
+    def read_logs(self, history: TaskHistory, attempt: Attempt, outcome: Outcome) -> Outcome:
+        """Return the outcome with what the logs say: the metrics, and in its own words why the training failed."""
+        reader = history.metrics_reader
+        for one in reader.to_read(history.attempts, attempt):
+            reader.read(self.runner(one.lane), one, self.template(one.lane))
+        outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
+        if outcome.state is TaskState.FAILED and outcome.cause is Cause.TASK:
+            template = self.template(attempt.lane)
+            reason = explain_failure(outcome.reason, self.runner(attempt.lane), attempt, template)
+            outcome = replace(outcome, reason=reason)
+        return outcome
 
     def stop(self, attempt: Attempt) -> None:
         self.runner(attempt.lane).stop(attempt)

@@ -435,3 +435,10 @@ def test_the_log_has_one_line_an_event(caplog: pytest.LogCaptureFixture) -> None
         "task 7 attempt 1: nightly-7-1 done after 1800 s.",
         "task 7: done. ",
     ]
+
+
+def test_a_failed_training_s_own_words_are_the_reason() -> None:
+    bench = Bench(Life(looks=[failed(Cause.TASK)]))
+    bench.platform.written["nightly-7-1"] = ["epoch 1", "train.py: error: unrecognized arguments: --lr"]
+    bench.launch()
+    assert bench.result.reason.startswith("train.py: error: unrecognized arguments: --lr (")
