@@ -10,9 +10,11 @@ import numpy as np
 
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.plan.plan import Copy, Share, copied_uri
+from orchestrator.plan.slots import LotKey
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
-from orchestrator.planner.offer.offer import LOT, QUOTA
+from orchestrator.planner.offer.instance_counts import on_instances
+from orchestrator.planner.offer.offer import LOT, LOT_AND_COUNT, QUOTA
 from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.planner.pack.schedule import end_hours_by_choice, ends_in_any_order
 from orchestrator.spec.duration import seconds
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Plan:
     """Return the plan with all that was decided. Before, `plan` knows only its sweep, market, datasets and notes."""
     shares = tuple(_shares(plan, cohorts, offer, solution))
-    lots = tuple(_lots(plan, offer, solution, shares))
+    lots = tuple(_lots(offer, solution, shares))
     return replace(
         plan,
         shares=shares,
@@ -49,7 +51,8 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
     """Yield the shares in the order of their tasks: cohort by cohort and, in each, the cheapest first."""
     choices = solution.problem.choices
     candidate = offer.candidate[offer.problem.ends_in_time(solution.problem.horizon)]
-    fallbacks, ends = Fallbacks(solution, offer), end_hours_by_choice(solution)
+    fallbacks = Fallbacks(solution, offer, plan.sweep.train.may_change_instances)
+    ends = end_hours_by_choice(solution)
     factor, place = _envelope_factor(plan.sweep, offer, solution), _places(plan, offer)
     done = [0] * len(cohorts)
     for row in np.flatnonzero(solution.tasks).tolist():
@@ -86,16 +89,16 @@ def _envelope_factor(sweep: Sweep, offer: Offer, solution: Solution) -> float | 
 
 def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
     """Return a function that returns the place of a candidate, given its row."""
-    columns = [offer.candidates[name].tolist() for name in ("dataset", *LOT, "s3_uri", "copy", "rate")]
+    columns = [offer.candidates[name].tolist() for name in ("dataset", *LOT_AND_COUNT, "s3_uri", "copy", "rate")]
 
     @cache
     def place(candidate: int) -> Place:
-        dataset, platform, region, instance_type, purchase, arn, uri, copy, rate = (
+        dataset, platform, region, instance_type, purchase, arn, instances, uri, copy, rate = (
             column[candidate] for column in columns
         )
         lane = Lane(platform, region, instance_type, Purchase(purchase))
         uri = uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name)
-        return Place(lane, uri, float(rate), arn, plan.sweep.train.instances)
+        return Place(lane, uri, float(rate), arn, instances)
 
     return place
 
@@ -114,15 +117,21 @@ def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:
         )
 
 
-def _lots(plan: Plan, offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator[Lot]:
-    """Yield the lanes that tasks may come to run on, with the facts that they were chosen by."""
-    used = {(place.lane, place.site) for share in shares for place in share.places}
+def _lots(offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator[Lot]:
+    """Yield the lots that tasks may come to take instances of, with the facts that they were chosen by."""
+    used = {LotKey.of(place) for share in shares for place in share.places}
+    found: dict[LotKey, Lot] = {}
     for number, row in enumerate(offer.lanes.to_dict("records")):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
-        if (lane, row["site"]) in used:
-            trainings = solution.slots[number]
-            planned = int(trainings) * plan.sweep.train.instances if np.isfinite(trainings) else None
-            yield Lot(lane, row["usd_per_hour"], offer.uses[number], row["site"], planned)
+        key, trainings = LotKey(lane, row["site"]), solution.slots[number]
+        if key not in used:
+            continue
+        planned = int(trainings) * row["instances"] if np.isfinite(trainings) else None
+        if key in found:
+            before = found[key].used
+            planned = None if planned is None or before is None else before + planned
+        found[key] = Lot(lane, row["usd_per_hour"], offer.uses[number], row["site"], planned)
+    yield from found.values()
 
 
 def _quotas(offer: Offer) -> Iterator[QuotaFact]:
@@ -134,7 +143,7 @@ def _quotas(offer: Offer) -> Iterator[QuotaFact]:
 
 def _prices(offer: Offer) -> Iterator[LanePrice]:
     """Yield what each lane on offer costs."""
-    for row in offer.lanes.to_dict("records"):
+    for row in offer.lanes.drop_duplicates(LOT).to_dict("records"):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
         rate = row["interruptions_per_hour"]
         yield LanePrice(lane, row["site"], row[LISTED], row["usd_per_hour"], rate if np.isfinite(rate) else None)
@@ -169,11 +178,12 @@ def _why(solution: Solution, row: int, ranked: RankedChoices, places: tuple[Plac
         reason += ", on a copy of the data"
     if len(places) == 1:
         return "the only place that can run it" if row == cheapest else reason
-    second = places[1].lane
+    second = places[1]
+    fewer_or_more = on_instances(second.instances) if second.instances != places[0].instances else ""
     than = _dearer(float(choices.usd[ranked.rows[1]]), usd)
-    then = f"then {second.instance_type} {second.purchase.value} in {second.region}, {than}"
+    then = f"then {LotKey.of(second)}{fewer_or_more}, {than}"
     count = int(solution.tasks[row])
-    if ranked.second_holds < count and second.region != places[0].lane.region:
+    if ranked.second_holds < count and second.lane.region != places[0].lane.region:
         then += f", which has slots for {ranked.second_holds:,} of these {count:,} tasks"
     return f"{reason}; {then}"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.plan.facts import LanePrice, QuotaFact
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot
 from orchestrator.planner.attribution import attribute
+from orchestrator.planner.offer.instance_counts import on_instances
 from orchestrator.planner.offer.spot_prices import LISTED, price_spot
 from orchestrator.wire.task import Lane, Purchase, Quota
 
@@ -82,7 +84,8 @@ def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
     tasks_before, tasks_after = tasks_by_lot(old), tasks_by_lot(new)
     without_tasks = []
     for key in sorted(before.keys() | after.keys()):
-        count_before, count_after = (sum(tasks.get(key, {}).values()) for tasks in (tasks_before, tasks_after))
+        counts_before, counts_after = tasks_before.get(key, Counter()), tasks_after.get(key, Counter())
+        count_before, count_after = counts_before.total(), counts_after.total()
         moved = count_before != count_after
         changes: list[str] = []
         if key in before:
@@ -91,6 +94,8 @@ def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
             changes.append(f"new to the plan at {_price(after[key].usd_per_hour)}")
         if moved:
             changes.append(f"{count_before:,} tasks became {count_after:,}")
+        elif counts_before != counts_after:
+            changes.append(f"tasks{_on(counts_before)} became tasks{_on(counts_after)}")
         if changes:
             name = f"{key} of {key.site}" if key.site else str(key)
             line = f"{name}: {'; '.join(changes)}"
@@ -101,6 +106,13 @@ def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
     yield from without_tasks[:NAMED]
     if len(without_tasks) > NAMED:
         yield f"prices of {len(without_tasks) - NAMED:,} more lanes changed, where no tasks were or are"
+
+
+def _on(tasks: Counter[int]) -> str:
+    """Return in words on how many instances tasks are, the fewest first; and how many of each, where that varies."""
+    if len(tasks) == 1:
+        return on_instances(*tasks)
+    return " and".join(f"{on_instances(instances)} ({tasks[instances]:,})" for instances in sorted(tasks))
 
 
 def _prices(plan: Plan) -> dict[LotKey, LanePrice]:

@@ -3,6 +3,9 @@
 First comes the cheapest place in another Region that still has slots for the whole share; then, of each Region, its
 best. The slots are packed: what one share may need is not there for the next one of its Region. So the failure of a
 Region does not send everybody to the same place.
+
+Where tasks may change their number of instances, each other lot is tried with the number that is cheapest there. The
+same lot is tried once more with fewer: where AWS has not four, it may have two.
 """
 
 from __future__ import annotations
@@ -39,13 +42,16 @@ class RankedChoices:
 class Fallbacks:
     """Hands out second choices, share by share. Each Region is thought to fail alone."""
 
-    def __init__(self, solution: Solution, offer: Offer) -> None:
+    def __init__(self, solution: Solution, offer: Offer, may_change_instances: bool) -> None:
         problem = solution.problem
         choices = problem.choices
         load = np.bincount(choices.lane, weights=solution.tasks * choices.hours, minlength=problem.lanes)
         self._solution = solution
         regions, _ = offer.lanes["region"].factorize()
         self._region: Integers = regions[choices.lane]
+        self._lot: Integers = problem.lots[choices.lane]
+        self._instances: Integers = problem.instances[choices.lane]
+        self._may_change_instances = may_change_instances
         self._lanes = Lanes(problem)
         self._lanes.add_all(solution.tasks, solution.slots)
         self._spare: Floats = np.minimum(problem.most_slots, _PLENTY) * problem.open_hours - load
@@ -61,7 +67,7 @@ class Fallbacks:
         problem, count = self._solution.problem, int(self._solution.tasks[row])
         choices, cohort = problem.choices, self._solution.problem.choices.cohort[row]
         others = np.arange(problem.first_choice[cohort], problem.first_choice[cohort + 1])
-        others = others[self._usable[others] & (choices.lane[others] != choices.lane[row])]
+        others = self._worth_a_try(row, others[self._usable[others]])
         home = int(self._region[row])
         if home not in self._left:
             self._left[home] = self._lanes.copy(), self._spare.copy()
@@ -74,6 +80,14 @@ class Fallbacks:
             return RankedChoices([row, *best], 0)
         free[choices.lane[best[0]]] -= count * choices.hours[best[0]]
         return RankedChoices([row, *best], lanes.add(best[0], count))
+
+    def _worth_a_try(self, row: int, others: Integers) -> Integers:
+        """Return those of the other choices, cheapest first, that make sense when this one is refused."""
+        fits = self._may_change_instances | (self._instances[others] == self._instances[row])
+        elsewhere = self._lot[others] != self._lot[row]
+        others = others[fits & (elsewhere | (self._instances[others] < self._instances[row]))]
+        _, first_of_lot = np.unique(self._lot[others], return_index=True)
+        return others[np.sort(first_of_lot)]
 
     def _by_turns(self, others: Integers, home: int, second: int | None) -> list[int]:
         """Return `second`, then the best choice of each other Region, then the second best of each, and so on."""

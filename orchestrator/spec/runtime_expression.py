@@ -13,6 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import did_you_mean
+from orchestrator.spec.model import shown, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,6 +77,30 @@ def parse(text: str) -> Expression:
     names: dict[str, int] = {}
     _check(tree, lead, names)
     return Expression(text, tree, names)
+
+
+def check_runtime(value: Any) -> Any:
+    """Check a runtime: hours, or hours by instance type."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        return _hours(value)
+    if not value:
+        raise wrong("a runtime for no instance type", hint="write `runtime: {ml.g5.xlarge: 0.4 * epochs}`")
+    return {name: _hours(hours, (name,)) for name, hours in value.items()}
+
+
+def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise wrong(f"expected hours or an expression, got {shown(value)}", at=at)
+    if isinstance(value, int | float) and not 0 < value < float("inf"):
+        raise wrong(f"a runtime of {value} hours is not above 0", at=at)
+    if isinstance(value, str):
+        try:
+            parse(value)
+        except ExpressionError as error:
+            raise wrong(str(error), hint=error.hint, at=at, offset=error.offset) from error
+    return value
 
 
 def _check(node: ast.expr, lead: int, names: dict[str, int]) -> None:

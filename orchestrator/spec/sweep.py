@@ -18,7 +18,7 @@ from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
 from orchestrator.spec.parameters import Parameter, parameters
-from orchestrator.spec.runtime_expression import Expression, ExpressionError, parse
+from orchestrator.spec.runtime_expression import Expression, check_runtime, parse
 from orchestrator.spec.space import Space
 from orchestrator.spec.tags import Tags
 from orchestrator.spec.train import Checkpoints, Framework, Train, parameter_name
@@ -35,6 +35,8 @@ __all__ = ["Checkpoints", "Data", "Framework", "Goal", "Objective", "Sweep", "Tr
 MAX_POINTS = 10**12
 ANY_TYPE = ""
 """The key of a runtime that holds for all instance types."""
+INSTANCES_NAME = "instances"
+"""The name that stands for the number of instances in a runtime, unless a parameter is called so."""
 
 
 class Data(Model):
@@ -85,30 +87,6 @@ def _name(name: str) -> str:
     return name
 
 
-def _runtime(value: Any) -> Any:
-    """Check a runtime: hours, or hours by instance type."""
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        return _hours(value)
-    if not value:
-        raise wrong("a runtime for no instance type", hint="write `runtime: {ml.g5.xlarge: 0.4 * epochs}`")
-    return {name: _hours(hours, (name,)) for name, hours in value.items()}
-
-
-def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise wrong(f"expected hours or an expression, got {shown(value)}", at=at)
-    if isinstance(value, int | float) and not 0 < value < float("inf"):
-        raise wrong(f"a runtime of {value} hours is not above 0", at=at)
-    if isinstance(value, str):
-        try:
-            parse(value)
-        except ExpressionError as error:
-            raise wrong(str(error), hint=error.hint, at=at, offset=error.offset) from error
-    return value
-
-
 def _no_number(values: Any) -> str:
     """Return what a hyperparameter is, or one of the values of an axis, if it is no number; else nothing."""
     if isinstance(values, Choice):
@@ -126,10 +104,11 @@ class Sweep(Model):
     where: Where
     objective: Objective | None = Field(default=None, description="the metric that ranks the results")
     plan: Goal = Goal()
-    runtime: Annotated[float | str | dict[str, float | str] | None, BeforeValidator(_runtime)] = Field(
+    runtime: Annotated[float | str | dict[str, float | str] | None, BeforeValidator(check_runtime)] = Field(
         default=None,
         description="hours on one instance: a number, an expression of parameters such as 0.4 * epochs, or one of "
-        "these for some instance types; learned from earlier runs of the same name unless said",
+        "these for some instance types; with the name `instances` in it, hours on so many of them; learned from "
+        "earlier runs of the same name unless said",
     )
     sizes: Annotated[list[str], AfterValidator(listed_once)] = Field(
         default=[], description="without a runtime: the parameters that it depends on"
@@ -164,6 +143,10 @@ class Sweep(Model):
             return {}
         given = self.runtime if isinstance(self.runtime, dict) else {ANY_TYPE: self.runtime}
         return {name: parse(str(hours)) for name, hours in given.items()}
+
+    def counts_instances(self, runtime: Expression) -> bool:
+        """Return True if this runtime says itself how long tasks take on several instances, by their number."""
+        return INSTANCES_NAME in runtime.names and INSTANCES_NAME not in self._named
 
     def with_types(self, names: Iterable[str]) -> Sweep:
         """Return a copy with these instance types in `where`: those that were found for `where.resources`."""
@@ -224,17 +207,41 @@ class Sweep(Model):
 
     @model_validator(mode="after")
     def _runtime_is_known(self) -> Sweep:
-        known = self._in_space | self.train.hyperparameters
+        known = self._named
+        known.setdefault(INSTANCES_NAME, 1)
         for instance_type, expression in self.runtimes.items():
             at = ("runtime", instance_type) if instance_type else ("runtime",)
             if instance_type and not self.where.allows_type(instance_type):
                 raise self._no_such_type(instance_type, at)
             for name, offset in expression.names.items():
                 if name not in known:
-                    hint = did_you_mean(name, list(known)) or "there are no parameters"
+                    hint = did_you_mean(name, list(known)) if len(known) > 1 else "there are no parameters"
                     raise wrong(f"unknown name {name!r} in the runtime", hint=hint, at=at, offset=offset)
                 if kind := _no_number(known[name]):
                     raise wrong(f"{name} is {kind}, not a number", at=at, offset=offset)
+        return self
+
+    @model_validator(mode="after")
+    def _scaling_is_said_once(self) -> Sweep:
+        for instance_type, runtime in self.runtimes.items():
+            if INSTANCES_NAME not in runtime.names:
+                continue
+            at = ("runtime", instance_type) if instance_type else ("runtime",)
+            offset = runtime.names[INSTANCES_NAME]
+            if not self.counts_instances(runtime) and len(self.train.instance_counts) > 1:
+                raise wrong(
+                    "`instances` is a parameter here, and not the number that the plan chooses",
+                    hint="give the parameter another name",
+                    at=at,
+                    offset=offset,
+                )
+            if self.counts_instances(runtime) and self.train.efficiency is not None:
+                raise wrong(
+                    "the runtime says already what several instances are worth",
+                    hint="keep one of train.efficiency and `instances` in the runtime",
+                    at=at,
+                    offset=offset,
+                )
         return self
 
     def _no_such_type(self, instance_type: str, at: tuple[str, ...]) -> PydanticCustomError:
@@ -258,6 +265,11 @@ class Sweep(Model):
             if kind := _no_number(known[name]):
                 raise wrong(f"{name} is {kind}, not a number", at=("sizes", index))
         return self
+
+    @property
+    def _named(self) -> dict[str, Any]:
+        """Every parameter with its values, those that are equal for all tasks included."""
+        return self._in_space | self.train.hyperparameters
 
     @property
     def _in_space(self) -> dict[str, Any]:

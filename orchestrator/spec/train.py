@@ -1,4 +1,4 @@
-"""`train`: how one training runs. Code, image, processes, environment."""
+"""`train`: how one training runs. Code, image, processes, environment, instances."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
 if TYPE_CHECKING:
     from pydantic import ModelWrapValidatorHandler
 
+MAX_INSTANCE_COUNTS = 8
+"""Numbers of instances that a plan may choose from, at most."""
 AUTO = "auto"
 """The value of `processes_per_instance` that stands for the GPUs of each instance type."""
 
@@ -49,6 +51,11 @@ class Checkpoints(Model):
         max_length=4096,
         description="where the script saves, as /var/saved, instead of /opt/ml/checkpoints",
     )
+    any_instances: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="true: a checkpoint fits a training on another number of instances",
+    )
 
 
 def _image(value: str) -> str:
@@ -77,6 +84,29 @@ def _processes(value: Any) -> Any:
     if value is None or value == AUTO or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
     raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint="leave it out for one a GPU")
+
+
+def _instances(value: Any) -> Any:
+    """Check a number of instances, or a list of numbers to choose from."""
+    if not isinstance(value, list):
+        _check_count(value, "a number of instances, or a list of them")
+        return value
+    if not 1 <= len(value) <= MAX_INSTANCE_COUNTS:
+        raise wrong(
+            f"expected 1 to {MAX_INSTANCE_COUNTS} numbers of instances to choose from, got {len(value)}",
+            hint="each is planned for at every place",
+        )
+    for index, count in enumerate(value):
+        _check_count(count, "a number of instances", (index,))
+        if count in value[:index]:
+            raise wrong(f"{count} is listed twice", at=(index,))
+    return value
+
+
+def _check_count(value: Any, expected: str, at: tuple[int, ...] = ()) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        hint = "write `instances: 2`, or `instances: [1, 2, 4]`"
+        raise wrong(f"expected {expected} from 1 on, got {shown(value)}", hint=hint, at=at)
 
 
 def _folder(value: str) -> str:
@@ -139,7 +169,22 @@ class Train(Model):
     )
     framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
     parallel: Parallel = Field(default="single", description="how processes start")
-    instances: int = Field(default=1, ge=1, description="machines of one training")
+    instances: Annotated[int | list[int], BeforeValidator(_instances)] = Field(
+        default=1,
+        json_schema_extra={
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 1},
+                    "minItems": 1,
+                    "maxItems": MAX_INSTANCE_COUNTS,
+                    "uniqueItems": True,
+                },
+            ]
+        },
+        description="machines of one training; a list such as [1, 2, 4] leaves the choice among them to the plan",
+    )
     efficiency: float | None = Field(
         default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
     )
@@ -167,6 +212,16 @@ class Train(Model):
     checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
     volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
     _wants_horovod: bool = PrivateAttr(default=False)
+
+    @property
+    def instance_counts(self) -> tuple[int, ...]:
+        """The numbers of instances that one training may have, the smallest first."""
+        return tuple(sorted(self.instances)) if isinstance(self.instances, list) else (self.instances,)
+
+    @property
+    def may_change_instances(self) -> bool:
+        """True if a training may be started again on another number of instances: no checkpoint can be in the way."""
+        return self.checkpoints is None or self.checkpoints.any_instances
 
     @property
     def wants_horovod(self) -> bool:

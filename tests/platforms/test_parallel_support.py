@@ -171,3 +171,8 @@ def test_every_combination_is_either_refused_in_one_line_or_has_whole_cautions(
     known = shape(name)
     assert all(name in line or "mpi4py" in line for line in lines)
     assert any("TCP" in line for line in lines) == (instances > 1 and known is not None and not known.efa)
+
+
+def test_of_a_choice_of_instances_every_number_that_talks_is_told() -> None:
+    [line] = said("mpi", "", "ml.c5.4xlarge", instances=[1, 2, 4])
+    assert line == "2 or 4 instances of ml.c5.4xlarge talk over plain TCP: it has no EFA"

@@ -119,6 +119,16 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
             "sweep.yaml:12:14: none of the instance types has efa: true (ask for less",
         ),
         (
+            "  image:",
+            "  instances: [1, two]\n  image:",
+            "sweep.yaml:5:18: expected a number of instances from 1 on, got 'two'",
+        ),
+        (
+            "0.4 * epochs",
+            "0.4 * epochs / instance",
+            "sweep.yaml:13:25: unknown name 'instance' in the runtime (did you mean 'instances'?)",
+        ),
+        (
             "runtime:",
             "platforms: {sagemaker: 3}\nruntime:",
             "sweep.yaml:13:24: platforms.sagemaker: expected a mapping",

@@ -60,6 +60,40 @@ def test_every_parameter_is_known_with_the_place_of_its_values() -> None:
     ]
 
 
+def test_instances_are_a_number_or_numbers_to_choose_from_in_any_order() -> None:
+    assert make_sweep().train.instance_counts == (1,)
+    assert make_sweep(train__instances=4).train.instance_counts == (4,)
+    choice = make_sweep(train__instances=[4, 1, 2])
+    assert choice.train.instance_counts == (1, 2, 4)
+    assert Sweep.model_validate(choice.model_dump(mode="json")) == choice
+
+
+def test_a_training_may_change_its_instances_unless_a_checkpoint_is_in_the_way() -> None:
+    may_change = [
+        make_sweep(**changes).train.may_change_instances
+        for changes in ({}, {"train__checkpoints": {}}, {"train__checkpoints": {"any_instances": True}})
+    ]
+    assert may_change == [True, False, True]
+
+
+def test_a_sweep_that_says_nothing_of_other_instances_is_written_down_as_before() -> None:
+    kept = [
+        make_sweep(train__checkpoints=body).model_dump(mode="json")["train"] for body in ({}, {"any_instances": True})
+    ]
+    assert [body["checkpoints"] for body in kept] == [{"every": "15m"}, {"every": "15m", "any_instances": True}]
+
+
+def test_instances_in_a_runtime_are_their_number_unless_a_parameter_is_called_so() -> None:
+    sweep = make_sweep(
+        runtime={"ml.g5.xlarge": "4 / instances + epochs", "b": 1}, where__instance_types=["ml.g5.xlarge", "b"]
+    )
+    assert [sweep.counts_instances(runtime) for runtime in sweep.runtimes.values()] == [True, False]
+    assert sweep.points.size_parameters == ("epochs",)
+    own = make_sweep(runtime="instances", space={"instances": [1, 2]})
+    assert not own.counts_instances(own.runtimes[""])
+    assert own.points.size_parameters == ("instances",)
+
+
 def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> None:
     assert make_sweep().where.purchases == [Purchase.SPOT, Purchase.ON_DEMAND]
 
@@ -103,9 +137,21 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"train__hyperparameters": {"lr": 1}}, "also in train.hyperparameters"),
         ({"train__checkpoints": {"every": "0s"}}, "is not between 1s and 1d"),
         ({"train__volume_gb": 0}, "greater than or equal to 1"),
-        ({"train__instances": 0}, "greater than or equal to 1"),
-        ({"train__instances": True}, "valid integer"),
-        ({"train__instances": "2"}, "valid integer"),
+        ({"train__instances": 0}, "expected a number of instances, or a list of them from 1 on, got 0"),
+        ({"train__instances": True}, "expected a number of instances, or a list of them from 1 on, got true"),
+        ({"train__instances": "2"}, "expected a number of instances, or a list of them from 1 on, got '2'"),
+        ({"train__instances": []}, "expected 1 to 8 numbers of instances to choose from, got 0"),
+        ({"train__instances": list(range(1, 10))}, "expected 1 to 8 numbers of instances to choose from, got 9"),
+        ({"train__instances": [1, 0]}, "expected a number of instances from 1 on, got 0"),
+        ({"train__instances": [1, 2.0]}, "expected a number of instances from 1 on, got 2.0"),
+        ({"train__instances": [4, 2, 4]}, "4 is listed twice"),
+        ({"train__checkpoints": {"any_instances": "yes"}}, "valid boolean"),
+        ({"runtime": "4 / instance"}, "unknown name 'instance' in the runtime"),
+        ({"runtime": "4 / instances", "train__efficiency": 0.9}, "says already what several instances are worth"),
+        (
+            {"runtime": "4 / instances", "train__instances": [1, 2], "train__hyperparameters": {"instances": 3}},
+            "`instances` is a parameter here, and not the number that the plan chooses",
+        ),
         ({"space": {"a": {"zip": {"lr": [1]}}, "lr": [1]}, "runtime": 1}, "parameter 'lr' is in two axes"),
         ({"space": {"sweep_x": [1]}, "runtime": 1}, "is taken"),
         ({"space": {n: {"range": [1, 10**5]} for n in "abc"}, "runtime": 1}, "1.0e+15 points are too many"),

@@ -16,13 +16,14 @@ from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.offer.copy_prices import COPY
 from orchestrator.planner.offer.formulate import formulate
-from orchestrator.planner.offer.offer import LOT, QUOTA
+from orchestrator.planner.offer.instance_counts import on_instances
+from orchestrator.planner.offer.offer import LOT_AND_COUNT, QUOTA
 from orchestrator.planner.pack.lanes import Lanes
 from orchestrator.planner.solver.optimise import is_large, optimise
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Plan, Share
@@ -74,9 +75,13 @@ class _Explainer:
         self._firsts = [cohort.first for cohort in formulation.cohorts]
         lanes = formulation.offer.lanes
         self._lanes = [
-            _lane_name(Lane(platform, region, instance_type, Purchase(purchase)), site)
-            for platform, region, instance_type, purchase, site in lanes[LOT].itertuples(index=False)
+            self._lane_name(Lane(platform, region, instance_type, Purchase(purchase)), site, instances)
+            for platform, region, instance_type, purchase, site, instances in lanes[LOT_AND_COUNT].itertuples(
+                index=False
+            )
         ]
+        self._counts: list[int] = self._problem.instances.tolist()
+        self._lots: list[int] = self._problem.lots.tolist()
         self._quotas = [Quota(*key) for key in formulation.offer.quotas[QUOTA].itertuples(index=False, name=None)]
         self._prices = lanes["usd_per_hour"].tolist()
         made = {(copy.dataset, copy.to_region, copy.from_region) for copy in plan.copies}
@@ -118,14 +123,32 @@ class _Explainer:
         runner_up = next(possible, None)
         if runner_up is not None:
             yield f"  runner-up: {self._beside(runner_up, chosen)}"
+        told = {runner_up, *cheaper[:PASSED_OVER]}
+        yield from self._other_counts(chosen, [other for other in others if other not in told])
         if len(share.places) > 1:
-            fallbacks = [_lane_name(place.lane, place.site) for place in share.places[1:]]
+            fallbacks = [self._lane_name(place.lane, place.site, place.instances) for place in share.places[1:]]
             yield f"  if refused: {', then '.join(fallbacks)}"
+
+    def _other_counts(self, chosen: int, others: Sequence[int]) -> Iterator[str]:
+        """Yield what the task would take on other numbers of instances of the same lot, fewest first."""
+        choices = self._every.choices
+        lane = int(choices.lane[chosen])
+        here = {
+            self._counts[number]: other
+            for other in others
+            if self._lots[number := int(choices.lane[other])] == self._lots[lane] and choices.pool[other] == NO_POOL
+        }
+        for count in sorted(here.keys() - {self._counts[lane]}):
+            other, obstacle = here[count], ""
+            if choices.usd[other] * SLACK < choices.usd[chosen] or self._plan.sweep.plan.fastest:
+                obstacle = self._obstacle(other, chosen)
+            but = f"; but {obstacle}" if obstacle else ""
+            yield f" {on_instances(count)}: {self._more(other, chosen)}{but}"
 
     def _row(self, share: Share) -> int:
         """Return the row of the choice, within the horizon, that the share was sent to."""
         cohort = bisect_right(self._firsts, share.first) - 1
-        name = _lane_name(share.places[0].lane, share.places[0].site)
+        name = self._lane_name(share.places[0].lane, share.places[0].site, share.instances)
         choices, first = self._problem.choices, self._problem.first_choice
         rows = range(first[cohort], first[cohort + 1])
         on_lane = [row for row in rows if self._lanes[choices.lane[row]] == name and choices.copy[row] in self._copies]
@@ -141,15 +164,20 @@ class _Explainer:
         """Return the choice's lane in words, with its price."""
         choices = self._every.choices
         lane = int(choices.lane[row])
-        paid = "under a savings plan" if choices.pool[row] != NO_POOL else f"${self._prices[lane]:.4g}/h"
+        each = " each" if len(self._plan.sweep.train.instance_counts) > 1 and self._counts[lane] > 1 else ""
+        paid = "under a savings plan" if choices.pool[row] != NO_POOL else f"${self._prices[lane]:.4g}/h{each}"
         return f"{self._lanes[lane]}, {paid}"
 
     def _beside(self, other: int, chosen: int) -> str:
         """Return the other choice in words, with its hours and $ beside those of the chosen one."""
+        return f"{self._place(other)}: {self._more(other, chosen)}"
+
+    def _more(self, other: int, chosen: int) -> str:
+        """Return the hours and the $ of the other choice, and how many more these are than those of the chosen one."""
         choices = self._every.choices
         hours, usd = choices.average[other], choices.usd[other]
         more_h, more_usd = hours - choices.average[chosen], usd - choices.usd[chosen]
-        return f"{self._place(other)}: {hours:.3g} h ({more_h:+.3g}) and ${usd:.4g} ({more_usd:+.4g}) each"
+        return f"{hours:.3g} h ({more_h:+.3g}) and ${usd:.4g} ({more_usd:+.4g}) each"
 
     def _slots(self, row: int) -> str:
         """Return in words how many slots the choice's lane has, or which limit is full."""
@@ -180,9 +208,12 @@ class _Explainer:
     def _full(self, lane: int) -> str:
         """Return in words which limit of the lane is full, and what one more slot would save."""
         limit = self._full_limit(lane)
-        if limit is not None and len(self._problem.limits[limit].lanes) > 1:
+        if limit is not None and len({self._lots[other] for other in self._problem.limits[limit].lanes}) > 1:
             return f"quota {self._quotas[limit]} is used up"
         slots = self._instances(lane)
+        free = 0 if limit is None else self._free_instances(lane, limit)
+        if free:
+            return f"it needs {self._counts[lane]:,} slots, and only {free:,} are free"
         busy = "its only slot is busy" if slots == 1 else f"all {slots:,} slots are busy"
         return busy + self._saved_by_one_more(lane)
 
@@ -195,9 +226,21 @@ class _Explainer:
             return ""
         return f", one more would save ${saved:,.2f}" if saved >= CENT else ", one more would save nothing"
 
+    def _lane_name(self, lane: Lane, site: str, instances: int) -> str:
+        """Return the name of a lane of the problem; with its number of instances, if the plan could choose that."""
+        name = f"{lane.region} {lane.instance_type} {lane.purchase.value}"
+        name = f"{name} of {site}" if site else name
+        return name + on_instances(instances) if len(self._plan.sweep.train.instance_counts) > 1 else name
+
     def _instances(self, lane: int) -> int:
         """Return how many instances of the lane this plan may have at once."""
-        return int(self._problem.most_slots[lane]) * self._plan.sweep.train.instances
+        return int(self._problem.most_slots[lane]) * self._counts[lane]
+
+    def _free_instances(self, lane: int, limit: int) -> int:
+        """Return for how many more instances of the lane a limit has units left: too few for one more training."""
+        its = self._problem.limits[limit]
+        each = self._problem.units_on(its)[lane] / self._counts[lane]
+        return int((its.free - its.used(self._filled.slots)) / each + 1e-9)
 
     def _full_limit(self, lane: int) -> int | None:
         """Return the number of a limit that has no units left for one more slot there; None if every limit has some.
@@ -224,8 +267,3 @@ class _Explainer:
             return self._plan.usd - optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf)).usd
         except DoesNotFit:
             return None
-
-
-def _lane_name(lane: Lane, site: str) -> str:
-    name = f"{lane.region} {lane.instance_type} {lane.purchase.value}"
-    return f"{name} of {site}" if site else name

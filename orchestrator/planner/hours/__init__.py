@@ -5,6 +5,8 @@ learn.py           what do the finished tasks of earlier runs say of it?
 learned.py         what was learned, and what does it say of other data, sizes and types?
 learned_notes.py   what does the plan's reader hear of it?
 regression.py      how is a line fitted that outliers hardly move?
+scaling.py         how many times as fast is a task on several instances, and who says so?
+useful_counts.py   which numbers of instances are worth a look?
 speed.py           how fast is an instance type beside a V100, as long as nobody has measured it?
 sizes.py           which values do size parameters have, size by size?
 interruptions.py   how much longer does a task hold a spot instance, interruptions included?

@@ -69,7 +69,7 @@ def learn(sweep: Sweep, datasets: Sequence[int], history: pd.DataFrame) -> Learn
 
 def _wanted(sweep: Sweep, datasets: Sequence[int]) -> dict[str, Floats]:
     """Return the values of each feature for which hours are wanted."""
-    given = {BYTES: np.array(datasets, dtype=np.float64), INSTANCES: np.array([float(sweep.train.instances)])}
+    given = {BYTES: np.array(datasets, dtype=np.float64), INSTANCES: np.array(sweep.train.instance_counts, dtype=float)}
     fixed = {name: np.array([value]) for name, value in fixed_numbers(sweep).items()}
     return given | fixed | size_columns(sweep)
 

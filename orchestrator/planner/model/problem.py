@@ -84,10 +84,19 @@ class Problem:
     limits: tuple[Limit, ...] = ()
     """The quotas that are known. A lane under none of them has as many slots as are wanted."""
     pools: tuple[Pool, ...] = ()
+    lots: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The number of each lane's lot. Lanes of one lot differ in the instances of a training, and in nothing else. Every
+    lane is a lot of its own unless this is given."""
+    instances: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The instances of a training on each lane: 1 unless this is given."""
 
     def __post_init__(self) -> None:
         if not len(self.closes):
             object.__setattr__(self, "closes", np.full(self.lanes, np.inf))
+        if not len(self.lots):
+            object.__setattr__(self, "lots", np.arange(self.lanes))
+        if not len(self.instances):
+            object.__setattr__(self, "instances", np.ones(self.lanes, dtype=np.int64))
 
     def within(self, horizon: float) -> Problem:
         """Return the problem with this horizon and only the choices that end in time. The rows keep their order."""
@@ -124,6 +133,12 @@ class Problem:
     def shared_limits(self) -> tuple[Limit, ...]:
         """The limits that their lanes could exceed together: the lanes must share these."""
         return tuple(limit for limit in self.limits if limit.used(self.most_slots) > limit.free)
+
+    def still_shared(self, lanes: Integers) -> tuple[Limit, ...]:
+        """Return the shared limits that these lanes could exceed together, if no other lane holds anything."""
+        slots = np.zeros(self.lanes)
+        slots[lanes] = self.most_slots[lanes]
+        return tuple(limit for limit in self.shared_limits if limit.used(slots) > limit.free)
 
     @cached_property
     def sharing_lanes(self) -> Integers:

@@ -1,10 +1,11 @@
 """The market's offer to a sweep: what each cohort may choose from, how long it takes there and what it costs.
 
-formulate.py     what does a sweep ask of a market, all in all?
-cohorts.py       which tasks cost the same anywhere?
-obstacles.py     why can a candidate not be used?
-offer.py         which lanes, copies and limits are there, and what are their numbers?
-choices.py       what does a choice cost, hold and promise? Which choices does a savings plan pay for?
-spot_prices.py   what does an hour of managed spot cost?
-copy_prices.py   what does a copy of a dataset cost, and how long does it take?
+formulate.py        what does a sweep ask of a market, all in all?
+cohorts.py          which tasks cost the same anywhere?
+instance_counts.py  on how many instances may a task run at a place?
+obstacles.py        why can a candidate not be used?
+offer.py            which lanes, copies and limits are there, and what are their numbers?
+choices.py          what does a choice cost, hold and promise? Which choices does a savings plan pay for?
+spot_prices.py      what does an hour of managed spot cost?
+copy_prices.py      what does a copy of a dataset cost, and how long does it take?
 """

@@ -43,7 +43,8 @@ class NumberedCandidates:
     """The candidates that can be used, with their lanes and copies by number."""
 
     table: pd.DataFrame
-    """The candidates as in a Market, but with datasets by number, and with columns `lane`, `copy` and `rate`."""
+    """The candidates as in a Market, but with datasets by number, and with columns `instances`, `lane`, `copy` and
+    `rate`."""
     copies: pd.DataFrame
     """The copies by number, with columns COPIES."""
 
@@ -71,8 +72,11 @@ def list_choices(
 
     codes, types = candidates.table["instance_type"].factorize()
     code = codes[row]
-    source = np.array([runtimes.pace[name][0] for name in types])[code]
-    factor = np.array([runtimes.pace[name][1] for name in types])[code]
+    instances = candidates.integers("instances")[row]
+    counts = sweep.train.instance_counts
+    paces = np.array([[runtimes.pace.get((name, count), (0, np.nan)) for count in counts] for name in types])
+    pace = paces[code, np.searchsorted(counts, instances)]
+    source, factor = pace[:, 0].astype(np.int64), pace[:, 1]
     honest_factor = np.array([runtimes.honest_factor[name] for name in types])[code]
     work = np.array([each.hours for each in cohorts])[cohort, source] * factor
     longest = np.array([each.longest for each in cohorts])[cohort, source] * factor
@@ -80,7 +84,6 @@ def list_choices(
     interruptions = candidates.floats("interruptions_per_hour")[row]
     average, hours = (held_hours(sweep, each, is_spot, interruptions) for each in (work, longest))
 
-    instances = sweep.train.instances
     usd = average * candidates.floats("usd_per_hour")[row] * instances
     rate = candidates.floats("rate")[row] * instances
     promise = rate * (honest_factor * hours + KEPT_BACK_HOURS) + LAUNCHER_USD_PER_HOUR * hours

@@ -14,6 +14,7 @@ from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.hours.sizes import named_size
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.offer.cohorts import Cohort, cohorts
+from orchestrator.planner.offer.instance_counts import on_each_count, on_instances
 from orchestrator.planner.offer.obstacles import no_place_error, obstacles
 from orchestrator.planner.offer.offer import Offer, offer
 from orchestrator.planner.offer.spot_prices import price_spot
@@ -85,6 +86,7 @@ def _usable(
     numbers = {dataset.name: number for number, dataset in enumerate(datasets)}
     candidates = price_spot(market.candidates, market.discounts)
     candidates["dataset"] = candidates["dataset"].map(numbers)
+    candidates = on_each_count(candidates, sweep.train.instance_counts, runtimes.pace)
     reasons = obstacles(candidates, sweep, runtimes, market)
     usable = candidates[reasons == ""]
     for number, dataset in enumerate(datasets):
@@ -140,7 +142,8 @@ def _savings_plan_notes(market: Market, offered: Offer) -> list[str]:
 
 def _paces(candidates: pd.DataFrame, runtimes: Runtimes) -> tuple[Integers, Floats, Booleans, Floats]:
     """Return for each candidate the source of its hours, a factor on them, True for spot, and interruptions an hour."""
-    paces = [runtimes.pace[name] for name in candidates["instance_type"]]
+    kinds = zip(candidates["instance_type"].tolist(), candidates["instances"].tolist(), strict=True)
+    paces = [runtimes.pace[kind] for kind in kinds]
     return (
         np.array([source for source, _ in paces]),
         np.array([factor for _, factor in paces]),
@@ -152,8 +155,10 @@ def _paces(candidates: pd.DataFrame, runtimes: Runtimes) -> tuple[Integers, Floa
 def _too_slow_notes(sweep: Sweep, offered: Offer) -> list[str]:
     """Return a note for each lane on which no task ends within its timeout."""
     unused = offered.lanes[~offered.lanes.index.isin(offered.problem.choices.lane)]
-    lanes = sorted(set(zip(unused["instance_type"], unused["purchase"], unused["region"], strict=True)))
+    columns = unused[["instance_type", "purchase", "region", "instances"]]
+    choice = len(sweep.train.instance_counts) > 1
     return [
-        f"left out: {name} {purchase} in {region}, where tasks would run into the timeout of {sweep.timeout}"
-        for name, purchase, region in lanes
+        f"left out: {name} {purchase} in {region}{on_instances(count) if choice else ''}, "
+        f"where tasks would run into the timeout of {sweep.timeout}"
+        for name, purchase, region, count in sorted(set(columns.itertuples(index=False, name=None)))
     ]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from orchestrator.errors import InfeasibleError
-from orchestrator.planner.offer.offer import LOT, QUOTA
+from orchestrator.planner.offer.offer import LOT_AND_COUNT, QUOTA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from orchestrator.catalog.market import Market
     from orchestrator.planner.hours.runtimes import Runtimes
@@ -22,7 +22,7 @@ UNKNOWN_RUNTIME = "no runtime for "
 def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes, market: Market) -> pd.Series[str]:
     """Return for each candidate the first reason that stands in its way, or an empty text if it can be used.
 
-    `candidates` are the market's, with spot at its expected price and datasets by number.
+    `candidates` are the market's on each number of instances, with spot at its expected price and datasets by number.
     """
     reasons = pd.Series("", index=candidates.index, dtype=object)
 
@@ -43,22 +43,22 @@ def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes, market
     if sweep.data.move_data == "never":
         forbid(candidates["from_region"].notna(), lambda rows: "no replica in " + rows["region"])
     forbid(
-        ~candidates["instance_type"].isin(list(runtimes.pace)),
+        ~candidates["instance_type"].isin({name for name, _ in runtimes.pace}),
         lambda rows: UNKNOWN_RUNTIME + rows["instance_type"] + ", and no prior for its speed",
     )
-    too_small = _too_small_quotas(candidates, sweep.train.instances, market)
+    too_small = _too_small_quotas(candidates, sweep.train.instance_counts, market)
     forbid(too_small.notna(), lambda rows: too_small[rows.index])
     return reasons
 
 
-def _too_small_quotas(candidates: pd.DataFrame, instances: int, market: Market) -> pd.Series[str]:
+def _too_small_quotas(candidates: pd.DataFrame, counts: Sequence[int], market: Market) -> pd.Series[str]:
     """Return for each candidate, in words, the first quota that is too small for one training; null where none is."""
     none = pd.Series(None, index=candidates.index, dtype=object)
     if market.quotas.empty or candidates.empty:
         return none
     counted = market.uses.merge(market.quotas, on=QUOTA, suffixes=("_each", ""))
-    need = counted["units_each"] * instances
-    short = counted[counted["units"] < need].assign(need=need).drop_duplicates(LOT)
+    on_each = [counted.assign(need=counted["units_each"] * count, instances=count) for count in counts]
+    short = pd.concat([uses[uses["units"] < uses["need"]] for uses in on_each]).drop_duplicates(LOT_AND_COUNT)
     if short.empty:
         return none
     columns = short[["units", "quota", "region", "need"]].itertuples(index=False, name=None)
@@ -66,8 +66,8 @@ def _too_small_quotas(candidates: pd.DataFrame, instances: int, market: Market) 
         f"a quota of {units} for {quota} in {region}, where a training needs {need}"
         for units, quota, region, need in columns
     ]
-    lanes = candidates[LOT].fillna({"site": ""})
-    found = lanes.merge(short[[*LOT, "reason"]], on=LOT, how="left")["reason"]
+    lanes = candidates[LOT_AND_COUNT].fillna({"site": ""})
+    found = lanes.merge(short[[*LOT_AND_COUNT, "reason"]], on=LOT_AND_COUNT, how="left")["reason"]
     return found.set_axis(candidates.index)
 
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 LANE = ["platform", "region", "instance_type", "purchase"]
 LOT = [*LANE, "site"]
 """A committed lane is as many lots as there are training plans of it."""
-TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site", "from_region"]
+LOT_AND_COUNT = [*LOT, "instances"]
+"""A lot is as many lanes of the problem as there are numbers of instances that one training may have."""
+TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site", "from_region", "instances"]
 """Places that cost the same are ranked in this order, and the first wins; so on_demand before spot at one price."""
 QUOTA = ["platform", "region", "quota"]
 _LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h"]
@@ -41,13 +43,13 @@ class Offer:
 
     problem: Problem
     candidates: pd.DataFrame
-    """The usable candidates, sorted by dataset and TIE_BREAK. `lane` and `copy` are numbers, `rate` is the on-demand
-    $/h that is billed, and `site` is empty where there is none."""
+    """The usable candidates, once for each of their `instances`, sorted by dataset and TIE_BREAK. `lane` and `copy` are
+    numbers, `rate` is the on-demand $/h that is billed for an instance, and `site` is empty where there is none."""
     candidate: Integers
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
-    """LOT, its `usd_per_hour`, what the catalog says of that (LISTED), `interruptions_per_hour` (of spot, if they are
-    known), `opens_h` and `closes_h`, by the lane's number."""
+    """LOT_AND_COUNT, its `usd_per_hour`, what the catalog says of that (LISTED), `interruptions_per_hour` (of spot, if
+    they are known), `opens_h` and `closes_h`, by the lane's number."""
     copies: pd.DataFrame
     """COPIES, by the copy's number: a dataset may come to a Region from several sources, where one is cheaper and
     another quicker."""
@@ -66,20 +68,22 @@ def offer(
     """
     table = candidates.assign(site=candidates["site"].fillna("").astype(str))
     table = table.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
-    lanes = table[[*LOT, *_LANE_FACTS]].drop_duplicates(LOT).sort_values(LOT, ignore_index=True)
+    lanes = table[[*LOT_AND_COUNT, *_LANE_FACTS]].drop_duplicates(LOT_AND_COUNT)
+    lanes = lanes.sort_values(LOT_AND_COUNT, ignore_index=True)
     lanes = lanes.astype(dict.fromkeys(_LANE_FACTS, "float64"))
     copies = drop_worse_copies(price_copies(table, market.transfers))
     table["copy"] = _copy_numbers(table, copies)
     table = table[table["copy"].ge(0) | table["from_region"].isna()].reset_index(drop=True)
     # AWS bills by the on-demand rate, spot or not, unless the hours are paid already.
     table["rate"] = table["on_demand_usd_per_hour"].where(table["purchase"] != Purchase.COMMITTED.value, 0.0)
-    table["lane"] = table[LOT].merge(lanes[LOT].reset_index(names="lane"), on=LOT, how="left")["lane"].to_numpy()
+    numbers = lanes[LOT_AND_COUNT].reset_index(names="lane")
+    table["lane"] = table[LOT_AND_COUNT].merge(numbers, on=LOT_AND_COUNT, how="left")["lane"].to_numpy()
 
     numbered = NumberedCandidates(table, copies)
     choices, rows = list_choices(sweep, cohorts, runtimes, numbered)
     choices, rows = add_savings_plans(choices, rows, numbered, market.pools)
     uses = _uses_by_lane(lanes, market.uses)
-    quotas, limits = _quotas_of(lanes, uses, market.quotas, sweep.train.instances)
+    quotas, limits = _quotas_of(lanes, uses, market.quotas)
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
         lanes=len(lanes),
@@ -88,6 +92,8 @@ def offer(
         horizon=np.inf,
         closes=lanes["closes_h"].to_numpy(),
         limits=limits,
+        lots=pd.factorize(pd.MultiIndex.from_frame(lanes[LOT]))[0],
+        instances=lanes["instances"].to_numpy(dtype=np.int64),
         pools=tuple(
             Pool(usd, opens, closes)
             for usd, opens, closes in market.pools[["usd_per_hour", "opens_h", "closes_h"]].itertuples(index=False)
@@ -113,7 +119,7 @@ def _uses_by_lane(lanes: pd.DataFrame, uses: pd.DataFrame) -> list[dict[str, int
 
 
 def _quotas_of(
-    lanes: pd.DataFrame, uses: Sequence[dict[str, int]], quotas: pd.DataFrame, instances: int
+    lanes: pd.DataFrame, uses: Sequence[dict[str, int]], quotas: pd.DataFrame
 ) -> tuple[pd.DataFrame, tuple[Limit, ...]]:
     """Return the known quotas that count any of the lanes, and the limit of each, in their order.
 
@@ -121,8 +127,8 @@ def _quotas_of(
     the limits.
     """
     counted: defaultdict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
-    places = lanes[["platform", "region"]].itertuples(index=False, name=None)
-    for lane, ((platform, region), names) in enumerate(zip(places, uses, strict=True)):
+    places = lanes[["platform", "region", "instances"]].itertuples(index=False, name=None)
+    for lane, ((platform, region, instances), names) in enumerate(zip(places, uses, strict=True)):
         for name, units in names.items():
             counted[platform, region, name].append((lane, units * instances))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.commodities import Commodity
-    from orchestrator.planner.model.problem import Problem
+    from orchestrator.planner.model.problem import Limit, Problem
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class Columns:
     limit_count: int = 0
     lanes: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The lanes that are the first limits, in this order."""
+    shared_limits: tuple[Limit, ...] = ()
+    """The problem's limits that these columns could exceed together. They come next."""
     budget_limit: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The number of the budget's limit, which copies are under as well. It is empty if there is no budget."""
     budget_part: Floats = field(default_factory=lambda: np.empty(0))
@@ -184,9 +186,8 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
     slots = choices.hours[choice] * weight / problem.busy_hours[lane]
     _limit(columns, np.isfinite(most[lane]), lane, slots / most[lane])
     columns.lanes = np.unique(lane[np.isfinite(most[lane])])
-    for limit in problem.shared_limits:
-        units = problem.units_on(limit)[lane]
-        _limit(columns, units > 0, np.zeros_like(choice), slots * units / limit.free)
+    columns.shared_limits = problem.still_shared(np.unique(lane))
+    _limit_shared(columns, lane, slots)
     pool = choices.pool[choice]
     funds = np.append(problem.funds, np.inf)[pool]
     _limit(columns, pool != NO_POOL, pool, choices.draw[choice] * weight / funds)
@@ -197,6 +198,22 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
         promise = np.concatenate([each.promise for each in commodities])[usable]
         _limit(columns, every, np.zeros_like(choice), promise * weight / problem.budget)
     return columns
+
+
+def _limit_shared(columns: Columns, lane: Integers, slots: Floats) -> None:
+    """Add the shared limits. `lane` says where each column runs, and `slots` how many it takes there."""
+    by_lane = np.argsort(lane, kind="stable")
+    found, count = [columns.usage], columns.limit_count
+    for limit in columns.shared_limits:
+        first, stop = (np.searchsorted(lane[by_lane], limit.lanes, side) for side in ("left", "right"))
+        its = [by_lane[start:end] for start, end in zip(first.tolist(), stop.tolist(), strict=True)]
+        units = np.repeat(limit.units, [len(each) for each in its])
+        order = np.argsort(column := np.concatenate(its))
+        column = column[order]
+        found.append(Usage(np.full(len(column), count), column, slots[column] * units[order] / limit.free))
+        count += 1
+    columns.usage = Usage(*(np.concatenate([getattr(each, name) for each in found]) for name in Usage.__annotations__))
+    columns.limit_count = count
 
 
 def _limit(columns: Columns, under: Booleans, key: Integers, part: Floats) -> None:

@@ -44,7 +44,13 @@ class CopiesProgram:
 
     def __init__(self, problem: Problem, relaxation: Columns, sifted: Sifted, allowance: Allowance) -> None:
         self._problem, self._relaxation, self._sifted, self._allowance = problem, relaxation, sifted, allowance
-        self._sharing: Integers = np.intersect1d(relaxation.lanes, problem.sharing_lanes)
+        shared = [limit.lanes for limit in relaxation.shared_limits]
+        self._sharing: Integers = np.intersect1d(
+            relaxation.lanes, np.concatenate([np.empty(0, dtype=np.int64), *shared])
+        )
+        several = [limit.lanes for limit in relaxation.shared_limits if len(np.unique(problem.lots[limit.lanes])) > 1]
+        self._whole = np.isin(self._sharing, np.concatenate([np.empty(0, dtype=np.int64), *several]))
+        """Which sharing lanes get whole slots here. Those of one lot, where there may be a thousand lots, do not."""
         self._first_copy = len(sifted.columns)
         self._first_slot = self._first_copy + len(relaxation.charges)
 
@@ -60,7 +66,8 @@ class CopiesProgram:
                     raise
             else:
                 flow[self._sifted.columns] = answer.values[: self._first_copy]
-                slots[self._sharing] = np.rint(answer.values[self._first_slot :])
+                its = answer.values[self._first_slot :]
+                slots[self._sharing] = np.where(self._whole, np.rint(its), np.floor(its + 1e-6))
                 if self._first_copy == len(flow):  # only a program over all columns proves anything
                     bound = max(bound, answer.bound)
         return CopiesAnswer(flow, slots, bound)
@@ -69,13 +76,14 @@ class CopiesProgram:
         relaxation, some = self._relaxation, self._sifted.columns
         usd = np.concatenate([relaxation.usd[some], relaxation.charges, np.zeros(len(self._sharing))])
         upper = np.concatenate([np.ones(self._first_slot), self._problem.most_slots[self._sharing]])
-        program = Program(usd, upper, np.arange(len(usd)) >= self._first_copy)
+        whole = np.concatenate([np.arange(self._first_slot) >= self._first_copy, self._whole])
+        program = Program(usd, upper, whole)
         every = np.arange(len(some))
         all_of_it = Entries(relaxation.commodity[some], every, np.ones(len(some)))
         program.add_rows(len(relaxation.starts), all_of_it, 1.0, 1.0)
         self._add_limits(program)
         self._add_links(program)
-        for limit in self._problem.shared_limits:
+        for limit in relaxation.shared_limits:
             units = self._problem.units_on(limit)[self._sharing]
             under = np.flatnonzero(units)
             entries = Entries(np.zeros_like(under), self._first_slot + under, units[under])

@@ -13,6 +13,7 @@ from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies import CopiesProgram
+from orchestrator.planner.solver.dominated import without_dominated
 from orchestrator.planner.solver.sifting import Sifting
 
 if TYPE_CHECKING:
@@ -33,6 +34,19 @@ SPARE = 0.999
 def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
     """Return a good solution, with a bound that tells how good. DoesNotFit, if none was found."""
     time_limit = time_limit or TimeLimit()
+    lean, rows = without_dominated(problem)
+    try:
+        found = _solve_within_budget(lean, time_limit)
+    except DoesNotFit:
+        if len(rows) == len(problem.choices):
+            raise
+        return _solve_within_budget(problem, time_limit)
+    tasks = np.zeros(len(problem.choices), dtype=np.int64)
+    tasks[rows] = found.tasks
+    return replace(found, problem=problem, tasks=tasks)
+
+
+def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
     if np.isfinite(problem.budget):  # it may well not bind, and is much work where it is looked at
         found = _solve(replace(problem, budget=np.inf), time_limit)
         if found.promise <= problem.budget:

@@ -110,8 +110,8 @@ def cautions(train: Train, instance_types: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
-    instances = train.instances
-    alone = train.parallel == "single" and instances == 1
+    several = [count for count in train.instance_counts if count > 1]
+    alone = train.parallel == "single" and not several
     known = {name: shape for name, shape in shapes.items() if shape is not None}
     unknown = [name for name in shapes if name not in known]
     if unknown and not alone:
@@ -119,12 +119,12 @@ def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
     yield from _too_many_processes(train, known)
     if re.search("[\"']", train.mpi_options):
         yield "mpi_options has quotes: AWS's toolkit splits it at spaces only, and mpirun gets them as they are"
-    if instances > 1:
+    if several:
         for name, shape in known.items():
             if shape.efa:
                 continue
             speed = f", at most {shape.gbps:g} Gbps" if shape.gbps else ""
-            yield f"{instances} instances of {name} talk over plain TCP{speed}: it has no EFA"
+            yield f"{' or '.join(map(str, several))} instances of {name} talk over plain TCP{speed}: it has no EFA"
     without_gpu = [name for name, shape in known.items() if shape.kind == "cpu"]
     if train.parallel == "torchrun" and without_gpu:
         yield f"no GPU in {', '.join(without_gpu)}: there torch.distributed needs the backend gloo, not nccl"

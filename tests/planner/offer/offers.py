@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.catalog.market import POOLS, table
 from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.offer.cohorts import cohorts
+from orchestrator.planner.offer.instance_counts import on_each_count
 from orchestrator.planner.offer.offer import offer
 from orchestrator.planner.offer.spot_prices import price_spot
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
@@ -25,7 +26,9 @@ def offered(*candidates: dict[str, Any], market: Market | None = None, **changes
     market = market or make_market(*candidates)
     runtimes = expected_runtimes(sweep, [10**9], market.history)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
-    return offer(sweep, groups, runtimes, price_spot(market.candidates, market.discounts).assign(dataset=0), market)
+    candidates = price_spot(market.candidates, market.discounts).assign(dataset=0)
+    candidates = on_each_count(candidates, sweep.train.instance_counts, runtimes.pace)
+    return offer(sweep, groups, runtimes, candidates, market)
 
 
 def market_with(*savings_plans: tuple[Any, ...]) -> Market:

@@ -57,11 +57,14 @@ def make_problem(
 
 
 @st.composite
-def small_problems(draw: st.DrawFn, *, every_limit: bool = False, weighed: bool = False) -> Problem:
+def small_problems(
+    draw: st.DrawFn, *, every_limit: bool = False, weighed: bool = False, counts_of_instances: bool = False
+) -> Problem:
     """Draw up to 3 cohorts of 4 tasks on 3 lanes of 2 slots. The third lane has data only by copying it.
 
     With every limit, the first lane may be paid for already, the second may be ours for some hours only, and any of
-    them may share quotas; if these are weighed, a training holds more units of them on one lane than on another.
+    them may share quotas; if these are weighed, a training holds more units of them on one lane than on another. With
+    counts of instances, the first two lanes are one lot, where trainings have one instance or several.
     """
     cohorts = draw(st.integers(1, 3))
     counts = draw(st.lists(st.integers(1, 4), min_size=cohorts, max_size=cohorts))
@@ -83,6 +86,12 @@ def small_problems(draw: st.DrawFn, *, every_limit: bool = False, weighed: bool 
             rows.append((cohort, lane, copy, hours, wait, usd, 2 * usd, NO_POOL, 0.0))
             if lane == 0 and every_limit and draw(st.booleans()):
                 rows.append((cohort, lane, copy, hours, wait, 0.0, 2 * usd, 0, usd * 0.75))
+    lots, instances = np.arange(3), np.ones(3, dtype=np.int64)
+    limits = own_limits(slots, *(shared_limit(lanes, free, units) for lanes, units, free in totals))
+    if counts_of_instances:
+        lots, instances = np.array([0, 0, 1]), np.array([1, draw(st.integers(2, 3)), 1])
+        closes = inf
+        limits = (shared_limit([0, 1], draw(st.integers(1, 6)), instances.tolist()), *own_limits([inf, inf, slots[2]]))
     in_order = sorted(rows, key=lambda row: (row[0], row[5], row[1], row[7]))
     return Problem(
         counts=np.array(counts),
@@ -92,8 +101,10 @@ def small_problems(draw: st.DrawFn, *, every_limit: bool = False, weighed: bool 
         horizon=HORIZON,
         budget=budget,
         closes=np.array([inf, closes, inf]),
-        limits=own_limits(slots, *(shared_limit(lanes, free, units) for lanes, units, free in totals)),
+        limits=limits,
         pools=pools,
+        lots=lots,
+        instances=instances,
     ).within(HORIZON)
 
 

@@ -16,6 +16,7 @@ from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.schedule import end_hours_by_choice, overfull_lanes
 from orchestrator.planner.solver import exact, rounding
+from orchestrator.planner.solver.dominated import without_dominated
 from orchestrator.planner.solver.optimise import optimise
 from tests.fixtures.examples import examples
 from tests.planner.solver.brute_force import keeps_every_limit, least_usd
@@ -26,18 +27,23 @@ if TYPE_CHECKING:
 
     from orchestrator.planner.model.problem import Problem
 
-every_kind = pytest.mark.parametrize(
-    ("every_limit", "weighed"),
-    [(False, False), (True, False), (True, True)],
-    ids=["plain", "windows, quotas and pools", "windows, pools and quotas of vCPUs"],
-)
+KINDS: dict[str, dict[str, bool]] = {
+    "plain": {},
+    "windows, quotas and pools": {"every_limit": True},
+    "windows, pools and quotas of vCPUs": {"every_limit": True, "weighed": True},
+}
+COUNTS: dict[str, dict[str, bool]] = {"counts of instances": {"counts_of_instances": True}}
 
 
-@every_kind
+def every(kinds: dict[str, dict[str, bool]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("kind", list(kinds.values()), ids=list(kinds))
+
+
+@every(KINDS | COUNTS)
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
-def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool, weighed: bool) -> None:
-    problem = data.draw(small_problems(every_limit=every_limit, weighed=weighed))
+def test_a_small_plan_costs_what_brute_force_says(data: Any, kind: dict[str, bool]) -> None:
+    problem = data.draw(small_problems(**kind))
     best = least_usd(problem)
     try:
         found = optimise(problem)
@@ -48,11 +54,11 @@ def test_a_small_plan_costs_what_brute_force_says(data: Any, every_limit: bool, 
     assert found.bound <= best + 1e-4
 
 
-@every_kind
+@every(KINDS)
 @settings(max_examples=examples(100), deadline=None)
 @given(data=st.data())
-def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool, weighed: bool) -> None:
-    problem = data.draw(small_problems(every_limit=every_limit, weighed=weighed))
+def test_every_task_is_placed_and_every_limit_kept(data: Any, kind: dict[str, bool]) -> None:
+    problem = data.draw(small_problems(**kind))
     for way in (optimise, rounding.solve, exact.solve):
         try:
             found = way(problem)
@@ -66,6 +72,19 @@ def test_every_task_is_placed_and_every_limit_kept(data: Any, every_limit: bool,
         assert all(limit.used(found.slots) <= limit.free for limit in problem.limits)
         latest_end = np.minimum(problem.closes, problem.horizon)[problem.choices.lane]
         assert (end_hours_by_choice(found) <= latest_end + 1e-6).all()
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(small_problems(every_limit=True, counts_of_instances=True))
+def test_what_a_relaxation_leaves_out_because_fewer_instances_are_better_changes_no_bound(problem: Problem) -> None:
+    lean, rows = without_dominated(problem)
+    assert lean.choices.cohort.tolist() == problem.choices.cohort[rows].tolist()
+    try:
+        found = rounding.solve(problem)
+    except DoesNotFit:
+        return
+    assert keeps_every_limit(problem, found.tasks)
+    assert found.bound <= least_usd(problem) + 1e-4
 
 
 def greedy_usd(problem: Problem) -> float | None:

@@ -32,12 +32,14 @@ Classic = Annotated[
 
 @dataclass(frozen=True)
 class Line:
-    """The tasks that go to one lane. They may differ in size, so there is a least and a most of each."""
+    """The tasks that go to one lane on one number of instances. They may differ in size, so there is a least and a most
+    of each."""
 
     platform: str
     region: str
     instance_type: str
     purchase: str
+    instances: int
     tasks: int
     hours_each: tuple[float, float]
     usd_each: tuple[float, float]
@@ -47,7 +49,7 @@ class Line:
 
     @classmethod
     def of(cls, lane: Lane, shares: Sequence[Share]) -> Line:
-        """Return the line of the shares whose choice is this lane."""
+        """Return the line of the shares whose choice is this lane, on equally many instances."""
         hours = [share.hours for share in shares]
         usd = [share.usd for share in shares]
         return cls(
@@ -55,6 +57,7 @@ class Line:
             region=lane.region,
             instance_type=lane.instance_type,
             purchase=lane.purchase.value,
+            instances=shares[0].instances,
             tasks=sum(share.count for share in shares),
             hours_each=(min(hours), max(hours)),
             usd_each=(min(usd), max(usd)),
@@ -156,11 +159,11 @@ def plan(
 
 
 def summary(made: Plan) -> Summary:
-    """Return how a plan is shown: a line for each lane, the dearest first."""
-    lanes: dict[Lane, list[Share]] = defaultdict(list)
+    """Return how a plan is shown: a line for each lane and number of instances, the dearest first."""
+    lanes: dict[tuple[Lane, int], list[Share]] = defaultdict(list)
     for share in made.shares:
-        lanes[share.places[0].lane].append(share)
-    lines = sorted((Line.of(lane, shares) for lane, shares in lanes.items()), key=lambda line: -line.usd)
+        lanes[share.places[0].lane, share.instances].append(share)
+    lines = sorted((Line.of(lane, shares) for (lane, _), shares in lanes.items()), key=lambda line: -line.usd)
     return Summary(
         id=made.id,
         sweep=made.sweep.name,
@@ -201,6 +204,8 @@ def _bound(gap: float | None) -> str:
     return "no plan is cheaper; " if gap <= 1e-4 else f"no plan is more than {gap:.2%} cheaper; "
 
 
+INSTANCES: Column[Line] = Column("instances", lambda line: line.instances, right=True)
+"""The column of plans that could choose how many."""
 COLUMNS: tuple[Column[Line], ...] = (
     Column("platform", lambda line: line.platform, if_varied=True),
     Column("region", lambda line: line.region, title="Region"),
@@ -217,7 +222,10 @@ COLUMNS: tuple[Column[Line], ...] = (
 def show_plan(made: Plan, stream: IO[str]) -> None:
     """Print a plan as a table, with its cost, copies and notes: to stderr if stdout is for something else."""
     plan = summary(made)
-    render.as_table(plan.lines, COLUMNS, stream)
+    columns = list(COLUMNS)
+    if len(made.sweep.train.instance_counts) > 1:
+        columns.insert([column.key for column in columns].index("tasks"), INSTANCES)
+    render.as_table(plan.lines, columns, stream)
     tasks, hours = formatting.plural(plan.tasks, "task"), formatting.hours(plan.hours)
     total = f"{tasks}, {hours} of machine time, {formatting.money(plan.usd)}"
     render.write(f"\nplan {plan.id} of {plan.sweep}: {total}\n", stream)

@@ -58,6 +58,16 @@ def test_a_plan_as_json_adds_up(sweep: Sweep) -> None:
     assert sum(line["usd"] for line in body["lines"]) == pytest.approx(body["usd"])
 
 
+def test_a_plan_that_chose_how_many_instances_shows_them(sweep: Sweep) -> None:
+    text = Path("sweep.yaml").read_text()
+    Path("sweep.yaml").write_text(text.replace("  instances: 1 ", "  efficiency: 0.9\n  instances: [1, 2] "))
+    header, first, *_ = sweep("plan", "sweep.yaml").out.splitlines()
+    assert header.split()[2:5] == ["PURCHASE", "INSTANCES", "TASKS"]
+    assert first.split()[3] == "1"
+    [line, *_] = json.loads(sweep("plan", "sweep.yaml", "--json").out)["lines"]
+    assert line["instances"] == 1
+
+
 def test_the_same_sweep_gives_the_same_file(sweep: Sweep) -> None:
     sweep("plan", "sweep.yaml", "-o", "one.json")
     sweep("plan", "sweep.yaml", "-o", "two.json")
