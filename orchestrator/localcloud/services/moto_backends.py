@@ -23,7 +23,7 @@ from moto.scheduler.models import scheduler_backends
 from moto.sqs.models import sqs_backends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 ACCOUNT: str = DEFAULT_ACCOUNT_ID
 PARTITION = "aws"
@@ -32,7 +32,21 @@ RequestHandler = MotoRequestHandler
 
 def application() -> Any:
     """Return moto's own WSGI application, for every service that is not ours."""
-    return DomainDispatcherApplication(_application_of)
+    return _Dispatcher(_application_of)
+
+
+class _Dispatcher(DomainDispatcherApplication):
+    """Finds the service at a host as moto does, but once: moto looks through its folders at every request."""
+
+    def __init__(self, create_app: Callable[[Any], Any]) -> None:
+        super().__init__(create_app)
+        self._services: dict[str | None, Any] = {}
+
+    def get_backend_for_host(self, host: str | None) -> Any:
+        """Return the name of the service at a host."""
+        if host not in self._services:
+            self._services[host] = super().get_backend_for_host(host)
+        return self._services[host]
 
 
 def _application_of(service: Any) -> Any:
