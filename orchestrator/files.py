@@ -1,9 +1,11 @@
-"""Writes files whole or not at all, never over somebody else's, and knows which files are ours."""
+"""Writes files whole or not at all, never over somebody else's, reads no pipe, and knows which files are ours."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -16,12 +18,30 @@ if TYPE_CHECKING:
 
 DRAWN_BY_US = "Drawn by sweep"
 """What every picture of ours has in it, where no eye sees it."""
+_LARGEST = 10**9
 _HEAD = 2048
 """Bytes at a file's beginning that show whether it is ours."""
 _PLAN = re.compile(rb'\A\{\s*"id":\s*"[0-9a-f]{12}",\s*"folder":')
 _SQLITE = b"SQLite format 3\0"
 _TABLES = {"campaigns", "replicas", "runs"}
 _BESIDE_DATABASE = re.compile(r"(.+)-(?:wal|shm|journal)")
+
+
+def read(path: Path) -> bytes:
+    """Return what is in a file. Raise OSError for what is none, and for one of more than 1 GB."""
+    if check_file(path) > _LARGEST:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return path.read_bytes()
+
+
+def check_file(path: Path) -> int:
+    """Return the size of a file. Raise OSError for a folder, and for a pipe or a device, which may never end."""
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, and no file", str(path))
+    return status.st_size
 
 
 def write(path: Path, content: str | bytes) -> None:

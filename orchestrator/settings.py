@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
+from orchestrator import files
 from orchestrator.errors import SettingsError, did_you_mean
 
 if sys.version_info >= (3, 11):
@@ -195,7 +196,7 @@ def _file_layer(file: Path) -> _Layer:
 
 def _from_file(file: Path) -> dict[str, object]:
     try:
-        values: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        values: dict[str, Any] = tomllib.loads(files.read(file).decode())
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"not TOML: {error}", where=str(file)) from error
     except (OSError, UnicodeDecodeError) as error:

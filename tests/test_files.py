@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from orchestrator.chart.encode import encode
 from orchestrator.db.engine import engine, writing
 from orchestrator.db.migrate import upgrade
 from orchestrator.errors import UsageError
-from orchestrator.files import check_replaceable, is_database, is_picture, is_plan, write
+from orchestrator.files import check_replaceable, is_database, is_picture, is_plan, read, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,3 +86,23 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         write(tmp_path, "new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_only_a_file_is_read_and_nothing_that_never_ends(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "link").symlink_to("file")
+    assert read(tmp_path / "link") == b"content"
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", 10**9 + 1)  # a hole: it takes no room
+    for name, why in [
+        ("pipe", "it is a pipe or a device"),
+        ("/dev/zero", "it is a pipe or a device"),
+        ("loop", "symbolic links"),
+        ("large", "File too large"),
+        (".", "Is a directory"),
+        ("absent", "No such file"),
+    ]:
+        with pytest.raises(OSError, match=why):
+            read(tmp_path / name)

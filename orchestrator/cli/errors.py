@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from orchestrator.cli.render import paint, say
+from orchestrator.cli.render import paint, printable, say
 from orchestrator.errors import SweepError
 
 if TYPE_CHECKING:
@@ -61,11 +61,16 @@ def show_error(error: Exception, *, debug: bool, as_json: bool = False) -> int:
         parts = error if isinstance(error, SweepError) else SweepError(shown.text)
         say(json.dumps({"error": asdict(ErrorParts(parts.message, parts.where, parts.hint, shown.exit_code))}))
         return shown.exit_code
-    text = " ".join(shown.text.split())
+    text = shortened(printable(" ".join(shown.text.split())))
     if shown.label:
         text = f"{paint(f'{shown.label}:', 'red', sys.stderr)} {text}"
     say(text)
     return shown.exit_code
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most 800 characters: what is wrong stands at its beginning, what to do at its end."""
+    return text if len(text) <= 800 else f"{text[:500]} … {text[-297:]}"
 
 
 def _error_line(error: Exception) -> ErrorLine:

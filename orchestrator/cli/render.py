@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but tabs and line breaks, and those that turn the direction of a line."""
 STATE_COLOURS = {"done": "green", "failed": "red", "partly_failed": "red", "running": "cyan", "cancelled": "yellow"}
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 
@@ -56,7 +59,7 @@ class Column(Generic[Row]):
         value = self.value(row)
         if value is None:
             return ""
-        text = " ".join(self.text(value).split())
+        text = printable(" ".join(self.text(value).split()))
         return f"~{text}" if self.is_estimate(row) else text
 
     def is_shown(self, rows: Sequence[Row]) -> bool:
@@ -74,6 +77,11 @@ def paint(text: str, colour: str, stream: IO[str]) -> str:
     if not is_terminal(stream) or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters are spelt: written as they are, they might rule the terminal."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def write(text: str, stream: IO[str] | None = None) -> None:

@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 
 from orchestrator.errors import NewerVersion, UsageError
-from orchestrator.files import check_replaceable, is_plan, write
+from orchestrator.files import check_replaceable, is_plan, read, write
 from orchestrator.plan.plan import Plan
 
 
 def read_plan(path: Path) -> Plan:
     """Return the plan in this file. UsageError if it is no plan, not the plan that was written, or a newer sweep's."""
     try:
-        body = json.loads(path.read_bytes())
+        body = json.loads(read(path))
         identity, folder = body.pop("id"), (path.resolve().parent / body.pop("folder")).resolve()
         plan = Plan.from_json(body, folder)
     except OSError as error:

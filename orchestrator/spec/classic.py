@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator import files
 from orchestrator.errors import SpecError
 from orchestrator.wire.manifest import BadLine, ClassicLine, parse
 from orchestrator.wire.task import Task
@@ -19,7 +20,7 @@ def read_classic(path: Path) -> list[ClassicLine]:
     it already says what each task is.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = files.read(path).decode().replace("\r\n", "\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"cannot be read: {getattr(error, 'strerror', None) or error}", where=str(path)) from error
     found = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
+from orchestrator import files
 from orchestrator.errors import SpecError
 from orchestrator.spec import yaml
 from orchestrator.spec.mistakes import NO_KEYS, UNKNOWN_KEY, explain
@@ -75,7 +76,7 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return files.read(path).decode("utf-8-sig")
     except FileNotFoundError as error:
         raise SpecError("no such file", where=str(path), hint="`sweep init` writes an example") from error
     except IsADirectoryError as error:

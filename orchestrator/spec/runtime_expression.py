@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 MAX_LENGTH = 300
+SHORTEST_HOURS, LONGEST_HOURS = 1e-6, 1e6
+"""The shortest and the longest runtime that anybody can mean."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -93,8 +95,11 @@ def check_runtime(value: Any) -> Any:
 def _hours(value: Any, at: tuple[str, ...] = ()) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise wrong(f"expected hours or an expression, got {shown(value)}", at=at)
-    if isinstance(value, int | float) and not 0 < value < float("inf"):
-        raise wrong(f"a runtime of {value} hours is not above 0", at=at)
+    if isinstance(value, int | float) and not value > 0:
+        raise wrong(f"a runtime of {shown(value)} hours is not above 0", at=at)
+    if isinstance(value, int | float) and not SHORTEST_HOURS <= value <= LONGEST_HOURS:
+        bounds = f"from {SHORTEST_HOURS:g} to {LONGEST_HOURS:,.0f} hours"
+        raise wrong(f"a runtime of {shown(value)} hours cannot be meant", hint=bounds, at=at)
     if isinstance(value, str):
         try:
             parse(value)

@@ -220,3 +220,11 @@ def test_global_options_may_stand_behind_the_command(monkeypatch: pytest.MonkeyP
     sweep("runs", "--json", "--profile", "research", "--region=eu-west-1")
     sweep("--profile", "research", "--region", "eu-west-1", "runs", "--json")
     assert seen[0] == seen[1] == Session("research", "eu-west-1")
+
+
+def test_an_error_rules_no_terminal_and_fills_none(failing: Callable[..., tuple[int, str, str]]) -> None:
+    hostile = "\x1b[2J\x07\x9b31m\u202ename" + "x" * 5000
+    _, _, err = failing(errors.UsageError(hostile, where="here", hint="do this"))
+    assert err.startswith("error: here: \\x1b[2J\\x07\\x9b31m\\x202ename")
+    assert err.endswith("(do this)\n")
+    assert len(err) < 820

@@ -154,6 +154,8 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("0.4 * epochs", "'0.4 * epoch'", "sweep.yaml:13:17: unknown name 'epoch' in the runtime"),
         ("0.4 * epochs", "0.4 * (epochs", "sweep.yaml:13:16: not an expression: '0.4 * (epochs'"),
         ("0.4 * epochs", "-1", "sweep.yaml:13:10: a runtime of -1 hours is not above 0"),
+        ("0.4 * epochs", "1e-320", "sweep.yaml:13:10: a runtime of 1e-320 hours cannot be meant (from 1e-06 to"),
+        ("0.4 * epochs", "1e300", "sweep.yaml:13:10: a runtime of 1e+300 hours cannot be meant (from 1e-06 to"),
         ("minimize: loss", "minimize: los", "sweep.yaml:12:23: 'los' is not a metric of train.metrics (did you mean"),
         ("([0-9.]+)", "[0-9.]+", "sweep.yaml:6:19: the regex has 0 groups, not one (put one pair of parentheses"),
         ("([0-9.]+)", "(", "sweep.yaml:6:19: not a regular expression: missing ), unterminated subpattern"),

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import CatalogError
+from orchestrator.files import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ def batches(file: Path) -> Iterator[Batch]:
     Raise CatalogError if the file cannot be read, or is not what its name says.
     """
     with _errors_explained(file):
+        check_file(file)
         yield from _parquet(file) if file.suffix == ".parquet" else _csv(file)
 
 

@@ -19,6 +19,7 @@ from orchestrator.planner.hours.scaling import find_scaling, most_learned
 from orchestrator.planner.hours.sizes import fixed_numbers, named_size, size_columns
 from orchestrator.planner.hours.speed import speed
 from orchestrator.planner.hours.useful_counts import useless_counts, useless_notes
+from orchestrator.spec.runtime_expression import LONGEST_HOURS, SHORTEST_HOURS
 from orchestrator.spec.sweep import ANY_TYPE, INSTANCES_NAME
 
 if TYPE_CHECKING:
@@ -282,10 +283,10 @@ def _envelope_notes(sweep: Sweep, honest_factor: dict[str, float]) -> Iterator[s
 def _file_hours(sweep: Sweep, expression: Expression, instances: int) -> Floats:
     values = {INSTANCES_NAME: instances} | sweep.train.hyperparameters | size_columns(sweep)
     found = np.broadcast_to(expression(values), sweep.points.sizes)
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found > 0)))
+    wrong = np.flatnonzero(~((found >= SHORTEST_HOURS) & (found <= LONGEST_HOURS)))
     if wrong.size:
         raise InfeasibleError(
             f"the runtime `{expression.text}` is {found[wrong[0]]:g} hours{named_size(sweep, int(wrong[0]))}",
-            hint="it must be above 0 for every point",
+            hint=f"it must be above 0 for every point: from {SHORTEST_HOURS:g} to {LONGEST_HOURS:,.0f} hours",
         )
     return np.array(found)

@@ -34,7 +34,8 @@ def logs(
         if as_json:
             render.as_json_line(line)
         else:
-            render.line(f"{_label(line)} {line.text}")
+            text = render.printable(line.text) if render.is_terminal(sys.stdout) else line.text
+            render.line(f"{_label(line)} {text}")
 
 
 def _label(line: LogLine) -> str:
