@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint torch browser toolkit horovod trackers bench parity images clean
+.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench parity images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -44,7 +44,7 @@ parity: .venv/.installed
 	@$(BIN)/python -m tests.parity
 
 clean:
-	rm -rf .venv .trackers .toolkit .horovod .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .trackers .scripts .toolkit .horovod .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # An installation that was interrupted leaves `.unfinished` behind, and is made anew.
 .venv/.installed: pyproject.toml
@@ -97,4 +97,13 @@ trackers: .trackers/.installed
 .trackers/.installed: .venv/.installed
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .trackers
 	$(BIN)/uv pip install --quiet $(INDEX) --python .trackers/bin/python --group trackers
+	@touch $@
+
+# Packages whose own scripts are trained with, as they are (tests/scripts): 1.4 GB.
+scripts: .scripts/.installed
+.scripts/.installed: .venv/.installed pyproject.toml
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .scripts
+	$(BIN)/python containers/pinned.py torch > .scripts/torch.txt
+	$(BIN)/uv pip install --quiet --compile-bytecode --python .scripts/bin/python \
+	    $(or $(LINKS),--torch-backend cpu) $(INDEX) --requirement .scripts/torch.txt --group scripts
 	@touch $@

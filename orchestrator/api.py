@@ -17,7 +17,7 @@ from orchestrator.plan.file import read_plan, write_plan
 from orchestrator.plan.frontier_chart import draw_frontier
 from orchestrator.plan.plan import Plan, Share
 from orchestrator.plans import Plans
-from orchestrator.platforms.source import pack
+from orchestrator.platforms.source import pack, pack_no_code
 from orchestrator.rules import Rules, read_sweep, schema
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.cloud import Cloud
@@ -196,6 +196,9 @@ class Orchestrator:
     def _pack(self, plan: Plan) -> Package | None:
         """Return the sources as they are now; None when their folder is not here, as for a run resumed elsewhere."""
         folder = plan.source_folder
+        starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)
+        if folder is None:
+            return pack_no_code(starter=starter)
         if not plan.sweep.source_is_meant:
             raise UsageError(
                 f"its source folder {plan.sweep.train.source} lies outside the sweep's folder",
@@ -204,9 +207,8 @@ class Orchestrator:
             )
         if not folder.is_dir():
             return None
-        starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)
         beside = [(plan.sweep.folder / name).resolve() for name in plan.sweep.train.dependencies]
-        return pack(folder, plan.sweep.train.entry_point, starter=starter, dependencies=beside)
+        return pack(folder, plan.sweep.train.script, starter=starter, dependencies=beside)
 
     def _cloud_at(self, home: Home | None) -> Cloud:
         """Return the AWS of a run with this home: in its Region, with its queues, whatever our settings say."""

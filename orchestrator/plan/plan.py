@@ -167,8 +167,8 @@ class Plan:
         ]
 
     @property
-    def source_folder(self) -> Path:
-        """The folder of the training's code, as far as this machine has it."""
+    def source_folder(self) -> Path | None:
+        """The folder of the training's code, as far as this machine has it; None if a training has no code of ours."""
         return self.sweep.source_folder
 
     @cached_property

@@ -28,6 +28,7 @@ def _further(sweep: Sweep) -> dict[str, Any]:
     train = sweep.train
     channels = {"dataset": train.data_channel, "fixed": train.channels} if train.names_channels else {}
     asked = {
+        "command": train.command,
         "arguments": train.arguments.model_dump(exclude_defaults=True),
         "channels": channels,
         "environment": plain_variables(train.environment),  # where a secret lies is not what is trained

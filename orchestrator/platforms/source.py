@@ -116,7 +116,15 @@ def pack(
         if dependency.name in {entry.name.partition("/")[0] for entry in entries}:
             raise SpecError(f"{dependency.name} would be there twice", where=str(dependency), hint="rename one of them")
         entries += _entries(dependency)
-    entries += [_Entry(_OURS, path) for path in _helpers(folder, files, starter=starter)]
+    return _package([*entries, *(_Entry(_OURS, path) for path in _helpers(folder, files, starter=starter))])
+
+
+def pack_no_code(*, starter: bool) -> Package:
+    """Return an archive for trainings that have no code of the user's: with our starter, or empty."""
+    return _package([_Entry(_OURS, path) for path in (STARTER if starter else ())])
+
+
+def _package(entries: list[_Entry]) -> Package:
     archive = _tar(entries)
     names = tuple(entry.name for entry in entries)
     return Package(digest(archive, 32), gzip.compress(archive, compresslevel=6, mtime=0), names)

@@ -7,6 +7,8 @@ schema.py               what do editors check a sweep.yaml with?
 classic.py              how is a classic JOBARRAY read?
 
 sweep.py                what may a sweep.yaml hold? what must its parts agree on?
+start.py                what does a training start: a script, a command, or its image?
+filled_in.py            which parameters stand in words and variables?
 arguments.py            what may stand under `train.arguments`? what may stand in braces?
 train.py                what may stand under `train`? (code, image, how processes start)
 channels.py             which data does a training find beside its dataset, and under which names?

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from orchestrator.errors import did_you_mean
 from orchestrator.spec.model import Model, shown, wrong
-from orchestrator.training.words import ARGUMENTS, DATA, names_in, option_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    Path = tuple[str | int, ...]
-    """The way to a value in the file."""
+from orchestrator.training.words import ARGUMENTS
 
 IN_BRACES = f"{{{ARGUMENTS}}}"
+"""What stands for all parameters that a command does not name."""
 
 
 def _words(value: Any) -> Any:
@@ -81,25 +75,3 @@ class Arguments(Model):
         """The first key that asks for more than other names, or nothing: AWS's toolkit can do names only."""
         asked = {"joined": self.joined, "on_off": self.on_off != "value", "lists": self.lists != "value"}
         return next((key for key, is_asked in {**asked, "positional": bool(self.positional)}.items() if is_asked), "")
-
-
-def check_names(style: str, parameters: Iterable[tuple[str, Path]]) -> None:
-    """Raise `wrong` for a parameter whose option is another one's too. Each comes with its path in the file."""
-    seen: dict[str, str] = {}
-    for name, at in parameters:
-        option = option_name(name, style)
-        if option in seen:
-            raise wrong(f"{seen[option]!r} and {name!r} are both --{option}", hint="rename one of them", at=at)
-        seen[option] = name
-
-
-def check_placeholders(texts: Iterable[tuple[Path, str]], parameters: Sequence[str], channels: Sequence[str]) -> None:
-    """Raise `wrong` for a name in braces that stands for nothing. Each text comes with its path in the file."""
-    folders = [DATA, *(f"{DATA}:{channel}" for channel in channels)]
-    for at, text in texts:
-        for name in names_in(text):
-            if name in folders and name in parameters:
-                raise wrong(f"{{{name}}} is the data's folder, and also a parameter", hint="rename that", at=at)
-            if name not in (*folders, *parameters, ARGUMENTS):
-                hint = f"{did_you_mean(name, [*parameters, *folders])}; {{{{{name}}}}} is the word in braces"
-                raise wrong(f"{{{name}}} stands for nothing", hint=hint, at=at)

@@ -90,11 +90,13 @@ def _text(path: Path) -> str:
 
 
 def _find_code(sweep: Sweep, document: Document, path: Path) -> None:
+    if sweep.train.source is None:
+        return
     for index, name in enumerate(sweep.train.dependencies):
         if not (sweep.folder / name).exists():
             position = document.position(("train", "dependencies", index))
             raise SpecError(f"no file or folder {sweep.folder / name}", where=f"{path}:{position}")
-    source = sweep.source_folder
+    source = sweep.folder / sweep.train.source
     if not sweep.source_is_meant:
         raise SpecError(
             f"{sweep.train.source} lies outside the sweep file's folder",
@@ -103,9 +105,10 @@ def _find_code(sweep: Sweep, document: Document, path: Path) -> None:
         )
     if not source.is_dir():
         raise SpecError(f"no folder {source}", where=f"{path}:{document.position(('train', 'source'))}")
-    if not (source / sweep.train.entry_point).is_file():
+    script = sweep.train.script
+    if script and not (source / script).is_file():
         raise SpecError(
-            f"no file {sweep.train.entry_point} in {source}",
+            f"no file {script} in {source}",
             where=f"{path}:{document.position(('train', 'entry_point'))}",
         )
 

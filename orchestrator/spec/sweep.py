@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.arguments import check_names, check_placeholders
 from orchestrator.spec.axes import Axis, Choice, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
+from orchestrator.spec.filled_in import check_filled_in
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
 from orchestrator.spec.parameters import Parameter, parameters
@@ -157,13 +157,15 @@ class Sweep(Model):
         return self.model_copy(update={"where": self.where.as_written()})
 
     @property
-    def source_folder(self) -> Path:
-        """The folder of the training's code, as far as this machine has it."""
-        return self.folder / self.train.source
+    def source_folder(self) -> Path | None:
+        """The folder of the training's code, as far as this machine has it; None if a training has no code of ours."""
+        return None if self.train.source is None else self.folder / self.train.source
 
     @property
     def source_is_meant(self) -> bool:
         """True unless the code lies outside the sweep's folder, by its name or by a link, and nobody says so."""
+        if self.source_folder is None:
+            return True
         source, folder = (Path(os.path.realpath(each)) for each in (self.source_folder, self.folder))
         return self.train.source_outside or source.is_relative_to(folder)
 
@@ -191,11 +193,7 @@ class Sweep(Model):
 
     @model_validator(mode="after")
     def _arguments_can_be_made(self) -> Sweep:
-        arguments, names = self.train.arguments, {one.name: one.at for one in self.parameters}
-        check_names(arguments.style, names.items())
-        at = ("train", "arguments", "positional")
-        words = (((*at, index), word) for index, word in enumerate(arguments.positional))
-        check_placeholders(words, list(names), self.train.all_channels)
+        check_filled_in(self.train, self.parameters)
         return self
 
     @model_validator(mode="after")

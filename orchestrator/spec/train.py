@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.arguments import Arguments
 from orchestrator.spec.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.environment import Environment
 from orchestrator.spec.metrics import Metrics
 from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
+from orchestrator.spec.start import Start
 
 if TYPE_CHECKING:
     from pydantic import ModelWrapValidatorHandler
@@ -109,21 +108,6 @@ def _check_count(value: Any, expected: str, at: tuple[int, ...] = ()) -> None:
         raise wrong(f"expected {expected} from 1 on, got {shown(value)}", hint=hint, at=at)
 
 
-def _folder(value: str) -> str:
-    if not value or value.startswith(("/", "~")) or "\\" in value:
-        raise wrong(f"not a folder relative to the sweep file: {shown(value)}")
-    return value
-
-
-def _inside_source(value: str) -> str:
-    path = PurePosixPath(value)
-    if not value or path.is_absolute() or ".." in path.parts or "\\" in value:
-        raise wrong(f"not a path inside the source folder: {shown(value)}")
-    if path.suffix not in (".py", ".sh"):
-        raise wrong(f"neither a .py nor a .sh file: {shown(value)}", hint="`command` starts anything else")
-    return value
-
-
 def parameter_name(name: str) -> str:
     """Return the name of a parameter if a training can have a command-line option of that name."""
     if not _PARAMETER.fullmatch(name):
@@ -150,20 +134,9 @@ Parallel = Annotated[
 ]
 
 
-class Train(Model):
+class Train(Start):
     """The code, the image it runs in, and how its processes start."""
 
-    entry_point: Annotated[str, AfterValidator(_inside_source)] = Field(
-        description="the script, inside `source`: a .py or a .sh"
-    )
-    arguments: Arguments = Arguments()
-    source: Annotated[str, AfterValidator(_folder)] = Field(description="folder of the code, relative to this file")
-    source_outside: bool = Field(
-        default=False, description="true: `source` may lie outside the sweep file's folder, and that is meant"
-    )
-    dependencies: list[Annotated[str, AfterValidator(_folder)]] = Field(
-        default=[], description="further files and folders, relative to this file: they lie beside the code"
-    )
     image: Annotated[str, AfterValidator(_image)] | None = Field(
         default=None, min_length=1, description="may contain {region} and {account}"
     )
@@ -195,7 +168,8 @@ class Train(Model):
     )
     mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
     environment: Environment = Field(
-        default={}, description="variables of every training: text, in quotes, or where a secret lies"
+        default={},
+        description="variables of every training: text, in quotes, with {name} for a parameter; or where a secret lies",
     )
     hyperparameters: Annotated[dict[str, Hyperparameter], AfterValidator(_hyperparameters)] = Field(
         default={}, description="sent to every task as they are; lists and mappings too"
@@ -267,6 +241,8 @@ class Train(Model):
                 hint="set parallel to mpi or torchrun",
                 at=("processes_per_instance",),
             )
+        if self.starts_image and self.parallel != "single":
+            raise wrong("the image decides how its processes start", hint="leave the line out", at=("parallel",))
         if self.parallel == "smddp" and self.processes_per_instance not in (None, AUTO):
             raise wrong("smddp is always one process a GPU", hint="leave the line out", at=("processes_per_instance",))
         if self.parallel not in ("mpi", "smddp") and self.mpi_options:

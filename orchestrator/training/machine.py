@@ -6,6 +6,7 @@ It travels into the training: standard library only.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ ORDER = "sweep_start"
 CODE = "code"
 """The channel that the code comes in."""
 HOME = "/opt/ml"
+_BELOW_HOME = re.compile(rf"{HOME}(?![\w.-])")
 _NOT_THE_SCRIPTS = ("sweep_", "sagemaker_")
 """Beginnings of the names of hyperparameters that are not for the script."""
 
@@ -58,7 +60,7 @@ class Machine:
 
     def here(self, text: str) -> str:
         """Return a text with paths below /opt/ml as they are on this machine."""
-        return text if str(self.base) == HOME else text.replace(f"{HOME}/", f"{self.base}/")
+        return text if str(self.base) == HOME else _BELOW_HOME.sub(str(self.base), text)
 
 
 def read_machine(base: Path) -> Machine:
@@ -66,7 +68,7 @@ def read_machine(base: Path) -> Machine:
     config = base / "input" / "config"
     resources = json.loads((config / "resourceconfig.json").read_text())
     channels = config / "inputdataconfig.json"
-    found = {name: _decode(text) for name, text in json.loads((config / "hyperparameters.json").read_text()).items()}
+    found = {name: decode(text) for name, text in json.loads((config / "hyperparameters.json").read_text()).items()}
     return Machine(
         base=base,
         host=resources["current_host"],
@@ -79,8 +81,24 @@ def read_machine(base: Path) -> Machine:
     )
 
 
-def _decode(text: str) -> Any:
-    """Return what a hyperparameter's JSON says; the text itself when it is no JSON."""
+def hide_code(base: Path) -> None:
+    """Take the code's channel out of the list of channels: scripts that read every channel take it for data.
+
+    Raise OSError where the list cannot be written.
+    """
+    file = base / "input" / "config" / "inputdataconfig.json"
+    channels = json.loads(file.read_text()) if file.exists() else {}
+    if channels.pop(CODE, None) is not None:
+        file.write_text(json.dumps(channels))
+
+
+def encode(value: Any) -> str:
+    """Return a value as a hyperparameter: text as it is, if it could be nothing else; all other values as JSON."""
+    return value if isinstance(value, str) and decode(value) is value else json.dumps(value)
+
+
+def decode(text: str) -> Any:
+    """Return the value that a hyperparameter stands for: what its JSON says; the text itself when it is no JSON."""
     try:
         return json.loads(text)
     except ValueError:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.training.command import run_command
 from orchestrator.training.launch import CannotStart, make_line
-from orchestrator.training.machine import HOME, read_machine
+from orchestrator.training.machine import HOME, hide_code, read_machine
 from orchestrator.training.meeting import gather, meeting_point, serve, start_sshd
 from orchestrator.training.process import write_line
 from orchestrator.training.ranks import terminate_ranks
@@ -35,6 +35,7 @@ def main(base: str = HOME) -> int:
     """Start the training that the files below a folder describe; return the exit code of its container."""
     try:
         machine = read_machine(Path(base))
+        _hide_code(machine)
         environ = with_secrets(make_environment(os.environ, machine))
         return _install(machine, environ) or _start(machine, environ)
     except (CannotStart, CannotFetch, OSError, ValueError, KeyError, TypeError) as error:
@@ -42,6 +43,13 @@ def main(base: str = HOME) -> int:
         write_line(f"sweep: cannot start: {reason}")
         _write_failure(Path(base), f"CannotStart: {reason}")
         return CANNOT_START
+
+
+def _hide_code(machine: Machine) -> None:
+    try:
+        hide_code(machine.base)
+    except OSError as error:
+        write_line(f"sweep: the channel of the code stays listed beside the others: {error}")
 
 
 def _install(machine: Machine, environ: dict[str, str]) -> int:

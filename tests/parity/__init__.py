@@ -2,6 +2,7 @@
 
 case.py        a training, as the sweep file says it and as an Estimator's arguments do
 cases.py       the trainings: every way of starting processes
+start_cases.py ... what else starts, as far as the SDK can say it
 asked_cases.py ... and what else a sweep asks for
 ours.py        our request for a case
 estimators.py  the SDK's, by its own interpreter

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.wire.task import Purchase
 from tests.parity.asked_cases import ASKED
 from tests.parity.case import HERE, PLAN, RUN, case, framework, image
+from tests.parity.start_cases import STARTS
 
 PT28, PT22, TF219, TF211 = (
     framework("2.8.0", "py312"),
@@ -138,4 +139,4 @@ WAYS = (
     ),
 )
 
-CASES = (*WAYS, *ASKED)
+CASES = (*WAYS, *STARTS, *ASKED)

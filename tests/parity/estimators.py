@@ -19,12 +19,13 @@ import boto3  # noqa: E402
 import jsonschema  # noqa: E402
 from sagemaker import image_uris  # noqa: E402
 from sagemaker.debugger import TensorBoardOutputConfig  # noqa: E402
+from sagemaker.estimator import Estimator  # noqa: E402
 from sagemaker.inputs import FileSystemInput, ShuffleConfig, TrainingInput  # noqa: E402
 from sagemaker.pytorch import PyTorch  # noqa: E402
 from sagemaker.session import Session  # noqa: E402
 from sagemaker.tensorflow import TensorFlow  # noqa: E402
 
-ESTIMATORS = {"pytorch": PyTorch, "tensorflow": TensorFlow}
+ESTIMATORS = {"pytorch": PyTorch, "tensorflow": TensorFlow, "estimator": Estimator}
 NO_TELEMETRY = {"SchemaVersion": "1.0", "SageMaker": {"PythonSDK": {"Modules": {"TelemetryOptOut": True}}}}
 
 

@@ -36,7 +36,7 @@ def sweep(train: dict[str, Any] | None = None, where: dict[str, Any] | None = No
         {
             "name": "nightly",
             "train": {"entry_point": "train.py", "source": "code", "image": "me/train:1"} | (train or {}),
-            "space": {"lr": [0.1, 0.2]},
+            "space": {"lr": [0.1, 0.2], "batch_size": [64], "augment": "bool", "optimizer": ["adam", "sgd"]},
             "where": {"instance_types": ["ml.g5.xlarge"]} | (where or {}),
             "runtime": 0.5,
             **more,

@@ -10,14 +10,12 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
-from orchestrator.aws.s3 import S3
-from orchestrator.aws.session import Clients
-from orchestrator.platforms.registry import make_planning, make_runner
+from orchestrator.platforms.registry import make_planning
 from orchestrator.platforms.sagemaker.request import make_request
-from orchestrator.platforms.source import STARTER, pack
-from orchestrator.wire.result import Attempt
-from tests.localcloud.conftest import eventually
-from tests.platforms.sweeps import ON_DEMAND, SPOT, TASK, staging, sweep, template
+from orchestrator.platforms.source import STARTER
+from orchestrator.wire.result import TaskState
+from tests.platforms.sweeps import ON_DEMAND, SPOT, TASK, sweep, template
+from tests.platforms.trainings import Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +38,7 @@ def request(train: dict[str, Any], place: Place = SPOT, task: Task = TASK) -> Re
         ({"arguments": {"lists": "words"}}, "train.arguments.lists"),
         ({"arguments": {"positional": ["{data}"]}}, "train.arguments.positional"),
         ({"parallel": "torchrun", "entry_point": "run.sh"}, "torchrun with a .sh as train.entry_point"),
+        ({"entry_point": None, "source": None, "command": "python -m pkg {data} {arguments}"}, "train.command"),
     ],
 )
 def test_the_starter_starts_what_the_toolkit_cannot(train: dict[str, Any], why: str) -> None:
@@ -95,6 +94,50 @@ def test_the_dry_run_shows_the_command_that_the_starter_will_run() -> None:
         "the starter, for train.arguments.joined: train.py 0.1 /opt/ml/input/data/training "
         "--augment --batch-size=64 '--name=a b' --optimizer=adam"
     )
+
+
+def test_a_command_is_shown_with_its_values_filled_in() -> None:
+    command = {"entry_point": None, "command": "python -m pkg --lr={lr} {data} {arguments}", "parallel": "torchrun"}
+    made = request({**command, "arguments": {"on_off": "flag"}, "hyperparameters": {"epochs": 3}})
+    assert made.started_by == (
+        "the starter, for train.command: python -m pkg --lr=0.1 /opt/ml/input/data/training "
+        "--augment --batch_size 64 --epochs 3 --optimizer adam"
+    )
+
+
+def test_what_the_image_starts_gets_plain_values_and_nothing_of_ours() -> None:
+    """Algorithms of AWS's read their hyperparameters as text, as an Estimator of the SDK sends them."""
+    made = request({"entry_point": "image", "source": None, "hyperparameters": {"num_round": 9, "objective": "reg"}})
+    assert made.started_by == "the image's own entry point"
+    assert made.body["HyperParameters"] == {
+        "num_round": "9",
+        "objective": "reg",
+        "lr": "0.1",
+        "batch_size": "64",
+        "augment": "True",
+        "optimizer": "adam",
+    }
+    assert set(made.body["AlgorithmSpecification"]) == {"TrainingImage", "TrainingInputMode"}
+    assert [channel["ChannelName"] for channel in made.body["InputDataConfig"]] == ["training"]
+
+
+@pytest.mark.parametrize("start", [{}, {"entry_point": "image", "source": None}, {"arguments": {"joined": True}}])
+def test_parameters_may_be_variables_whoever_starts_the_training(start: dict[str, Any]) -> None:
+    variables = {
+        "LR": "{lr}",
+        "SET": "{optimizer}-{epochs}",
+        "ON": "{augment}",
+        "DATA": "{data}/x",
+        "BRACES": '{{lr}} {"a": 1}',
+    }
+    made = request({"environment": variables, "hyperparameters": {"epochs": 3}, **start})
+    assert made.body["Environment"] == {
+        "LR": "0.1",
+        "SET": "adam-3",
+        "ON": "true",
+        "DATA": "/opt/ml/input/data/training/x",
+        "BRACES": '{lr} {"a": 1}',
+    }
 
 
 def test_the_order_says_how_processes_start_and_nothing_that_is_usual() -> None:
@@ -185,53 +228,30 @@ def test_on_the_cloud_the_script_gets_what_was_asked(
     train: dict[str, Any], cloud_environment: dict[str, str], tmp_path: Path, name: str
 ) -> None:
     """Two machines where ranks can be on both: all of the starter's way is gone then."""
-    bucket = S3(Clients(), "eu-west-1", cloud_environment["SWEEP_REGION_BUCKET"].format(region="eu-west-1"))
-    bucket.put_once(f"{name}/data/rows.txt", b"1,2,3")
     (tmp_path / "train.py").write_text(LOOK)
+    desk = Desk(cloud_environment, name)
+    desk.put({"rows.txt": b"1,2,3"})
     arguments = {"style": "dashes", "joined": True, "on_off": "flag", "positional": ["{data}"]}
-    asked = sweep({"arguments": arguments, "metrics": {"loss": "loss=([0-9.]+)"}, **train})
-    planning = make_planning("sagemaker", {"role": cloud_environment["SWEEP_ROLE"]})
-    assert planning.needs_starter(asked)
-    package = pack(tmp_path, "train.py", starter=True)
-    assert set(map(str, STARTER)) <= set(package.files)
-    source = f"sources/{name}/sourcedir.tar.gz"
-    bucket.put_once(source, package.body)
-    output = bucket.uri(f"runs/{name}")
-    shared = planning.stage(staging(asked, run=name, source=bucket.uri(source), output=output), Clients())
-    place = replace(
-        ON_DEMAND,
-        lane=replace(ON_DEMAND.lane, instance_type="ml.c5.xlarge"),
-        s3_uri=bucket.uri(f"{name}/data/"),
-        instances=2 if train else 1,
-    )
-    task = replace(TASK, places=(place,))
-    runner = make_runner("sagemaker", Clients())
-    made = runner.request(shared, task, place, 1, 600)
-    runner.start(made)
-    attempt = Attempt(
-        task=task.number,
-        number=1,
-        place=0,
-        lane=place.lane,
-        training=made.training,
-        request_hash=made.hash,
-        max_runtime_s=600,
-        recorded_at=0.0,
-        rate=1.0,
-        instances=place.instances,
-    )
-
-    def ended() -> Any:
-        outcome = runner.poll(attempt)
-        return outcome if outcome and outcome.state.terminal else None
-
-    outcome = eventually(ended)
-    lines = [line for _, line in runner.logs(attempt, shared, {})]
-    assert outcome.state.value == "done", lines
-    told = [line.partition("seen ")[2] for line in lines if "seen " in line]
-    assert len(told) == place.instances
-    words, channels, rows = json.loads(told[0])
+    metrics = {"loss": "loss=([0-9.]+)"}
+    asked = sweep({"arguments": arguments, "metrics": metrics, **train}, {"instance_types": ["ml.c5.xlarge"]})
+    machines = 2 if train else 1
+    trained = desk.train(asked, TASK.point, source=tmp_path, instances=machines)
+    assert trained.outcome.state is TaskState.DONE, trained.log
+    told = [json.loads(line) for line in trained.said("seen ")]
+    assert len(told) == machines
+    words, channels, rows = told[0]
     assert words[0].endswith("/input/data/training")
     assert words[1:] == ["--augment", "--batch-size=64", "--lr=0.1", "--optimizer=adam"]
     assert (channels, rows) == ('["training"]', "1,2,3")
-    assert outcome.metrics == {"loss": 0.1}
+    assert trained.outcome.metrics == {"loss": 0.1}
+
+
+def test_on_the_cloud_a_command_needs_no_code(cloud_environment: dict[str, str], name: str) -> None:
+    desk = Desk(cloud_environment, name)
+    desk.put({"rows.txt": b"1,2,3"})
+    command = "sh -c 'cat {data}/rows.txt; echo \" lr $LR {optimizer}\" | tee /opt/ml/model/lr.txt'"
+    train = {"entry_point": None, "source": None, "command": command, "environment": {"LR": "{lr}"}}
+    trained = desk.train(sweep(train, {"instance_types": ["ml.c5.xlarge"]}), TASK.point)
+    assert trained.outcome.state is TaskState.DONE, trained.log
+    assert trained.said("1,2,3 ") == ["lr 0.1 adam"]
+    assert trained.model == {"lr.txt": b" lr 0.1 adam\n"}

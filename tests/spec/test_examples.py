@@ -23,6 +23,7 @@ TOOLKIT = ROOT / ".toolkit"
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 HELPERS = (ROOT / "docs" / "training-helpers.md").read_text(encoding="utf-8")
+OWN_SCRIPT = (ROOT / "docs" / "bring-your-own-script.md").read_text(encoding="utf-8")
 SAGEMAKER = (ROOT / "docs" / "sagemaker.md").read_text(encoding="utf-8")
 HANDBOOK = (ROOT / "docs" / "sweep-file.md").read_text(encoding="utf-8")
 
@@ -34,7 +35,7 @@ def test_an_example_is_a_sweep(path: Path) -> None:
 
 PARTS = [
     part
-    for page in (HANDBOOK, SAGEMAKER, TRAINING, HELPERS)
+    for page in (HANDBOOK, SAGEMAKER, TRAINING, HELPERS, OWN_SCRIPT)
     for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
 ]
 

@@ -72,7 +72,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("where:", "where:\n  named_types: [x]", "sweep.yaml:11:3: unknown key 'named_types'"),
         ("name: grid", "name: grid\nname: other", "sweep.yaml:2:1: the key 'name' comes twice (keep one)"),
         ("name: grid", "data: {}", "sweep.yaml:1:1: name is missing"),
-        ("  source: code\n", "", "sweep.yaml:2:1: train.source is missing"),
+        ("  source: code\n", "", "sweep.yaml:3:16: train.source is missing"),
         ("name: grid", "name: 12", "sweep.yaml:1:7: name: expected text, got 12 (put it in quotes)"),
         ("image: registry/steering:1", "framework: {name: pytorch, version: 2.10}", "sweep.yaml:5:39: train.framework"),
         ("runtime:", "retries: many\nruntime:", "sweep.yaml:13:10: retries: should be a valid integer, got 'many'"),

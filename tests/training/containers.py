@@ -61,11 +61,11 @@ class Container:
         out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 
-    def stop(self, process: subprocess.Popen[str], after: str) -> tuple[int, str, str]:
-        """Send SIGTERM to the starter once a line of its output is `after`, as StopTrainingJob does."""
+    def stop(self, process: subprocess.Popen[str], after: str, processes: int = 1) -> tuple[int, str, str]:
+        """Send SIGTERM to the starter once so many processes have said `after`, as StopTrainingJob does."""
         assert process.stdout is not None
         seen = ""
-        while after not in seen:
+        while seen.count(after) < processes:
             line = process.stdout.readline()
             assert line, "it ended too early"
             seen += line

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from orchestrator.training.machine import decode, encode
 from tests.training.containers import Container
 
 if TYPE_CHECKING:
@@ -48,6 +51,22 @@ def test_a_script_gets_its_options_its_folder_and_the_variables_that_scripts_rea
     assert (seen["variables"]["COLOUR"], seen["variables"]["SM_MODEL_DIR"]) == ("blue", "/mine")
     assert seen["variables"]["CHECKPOINTS"] == f"{base}/checkpoints"
     assert here.failure == ""
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False), st.lists))
+@example("3")
+@example("1e-3")
+@example("true")
+@example('"quoted"')
+def test_a_hyperparameter_means_what_was_put_into_it(value: Any) -> None:
+    told = decode(encode(value))
+    assert (told, type(told)) == (value, type(value))
+
+
+@pytest.mark.parametrize(("value", "text"), [("adam", "adam"), ("h", "h"), (0.1, "0.1"), (True, "true"), ("3", '"3"')])
+def test_a_hyperparameter_is_written_as_plainly_as_it_can_be(value: Any, text: str) -> None:
+    """Scripts that read hyperparameters.json by themselves expect text without quotes."""
+    assert encode(value) == text
 
 
 def test_an_error_is_the_reason_and_its_exit_code_the_containers(here: Container) -> None:
@@ -115,6 +134,11 @@ def test_what_cannot_be_run_says_so(here: Container, command: list[str], code: i
     assert reason in here.failure
 
 
+def test_a_script_that_reads_every_channel_finds_data_only(here: Container) -> None:
+    here.run("print('trained')")
+    assert json.loads((here.base / "input/config/inputdataconfig.json").read_text()) == {"training": {}}
+
+
 def test_an_order_that_is_not_there_is_one_clear_line(here: Container) -> None:
     here.write("input/config/hyperparameters.json", '{"lr": "0.1"}')
     code, out, _ = here.run()
@@ -157,7 +181,7 @@ def test_ranks_have_time_to_save_after_sigterm(here: Container) -> None:
         "signal.signal(signal.SIGTERM, lambda *_: (time.sleep(2), print('saved'), sys.exit(0)))\n"
         "print('ready')\ntime.sleep(60)",
     )
-    _, out, _ = here.stop(process, "ready")
+    _, out, _ = here.stop(process, "ready", processes=2)
     assert sum("saved" in line for line in out.splitlines()) == 2
 
 

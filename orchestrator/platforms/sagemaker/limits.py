@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from orchestrator.platforms.base import Complaint
 from orchestrator.spec.environment import plain_variables, references
+from orchestrator.training.words import as_text, fill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from orchestrator.spec.environment import Variable
     from orchestrator.spec.sweep import Sweep
 
 MAX_HYPERPARAMETERS = 90
@@ -34,18 +34,20 @@ def check_limits(sweep: Sweep) -> Iterator[Complaint]:
     if sweep.train.image is None and sweep.train.framework is None:
         hint = "add `image: <uri>` or `framework: {name: pytorch, version: '2.8.0'}` under train"
         yield Complaint("no image", hint, ("train",))
-    yield from _check_environment(sweep.train.environment)
+    yield from _check_environment(sweep)
     yield from _check_metrics(sweep.train.metrics)
     yield from _check_parameters(sweep)
 
 
-def _check_environment(variables: Mapping[str, Variable]) -> Iterator[Complaint]:
-    at = ("train", "environment")
+def _check_environment(sweep: Sweep) -> Iterator[Complaint]:
+    at, variables = ("train", "environment"), sweep.train.environment
+    longest = {one.name: max(map(as_text, one.values), key=len, default="") for one in sweep.parameters}
     if len(variables) > MAX_VARIABLES:
         hint = f"SageMaker takes 100, and sweep needs 6 of them: at most {MAX_VARIABLES}"
         yield Complaint(f"{len(variables)} environment variables", hint, at)
     written = {name: str(one) for name, one in references(variables, _LONG_REGION, "0" * 12).items()}
-    for name, value in {**plain_variables(variables), **written}.items():
+    filled = {name: fill(text, lambda one: longest.get(one, "")) for name, text in plain_variables(variables).items()}
+    for name, value in {**filled, **written}.items():
         if len(value) > MAX_VARIABLE:
             yield Complaint(f"{len(value)} characters are too many", f"SageMaker takes {MAX_VARIABLE}", (*at, name))
 

@@ -10,7 +10,7 @@ from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_our
 from orchestrator.platforms.sagemaker.limits import check_limits
 from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
 from orchestrator.platforms.sagemaker.stage import stage
-from orchestrator.platforms.sagemaker.starting import check_starting, who_starts
+from orchestrator.platforms.sagemaker.starting import check_starting, starting_cautions, why_starter
 from orchestrator.wire.shapes import shape
 from orchestrator.wire.task import Lane, Purchase
 
@@ -39,13 +39,13 @@ class SageMakerPlanning:
         yield from check_limits(sweep)
         yield from check_parallel(sweep.train, types_of_ours(sweep))
         yield from check_asked(sweep, self.usual)
-        yield from check_starting(sweep.train)
+        yield from check_starting(sweep.train, types_of_ours(sweep))
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
-        return cautions(sweep.train, types_of_ours(sweep).values())
+        return (*cautions(sweep.train, types_of_ours(sweep).values()), *starting_cautions(sweep))
 
     def needs_starter(self, sweep: Sweep) -> bool:
-        return who_starts(sweep.train).starter
+        return bool(why_starter(sweep.train))
 
     def refuses(self, lane: Lane) -> str:
         name = lane.instance_type

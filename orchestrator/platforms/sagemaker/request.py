@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.sagemaker.network import add_network_variables
 from orchestrator.platforms.sagemaker.parallel import encode, place_hyperparameters, restyle
-from orchestrator.training.machine import HOME, ORDER
-from orchestrator.training.words import DATA, Arguments, make_command
+from orchestrator.training.machine import HOME, ORDER, decode
+from orchestrator.training.machine import encode as encode_for_starter
+from orchestrator.training.words import DATA, Arguments, as_text, fill, make_command
 from orchestrator.wire.names import digest, training_name
 from orchestrator.wire.task import Purchase
 
@@ -39,13 +39,16 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     """Return the request: what all tasks share, and what this task, its place and its attempt add."""
     name = training_name(template.run, task.number, attempt)
     request = template.body["request"]
-    variables = add_network_variables(request.get("Environment", {}), place.lane.instance_type, place.instances)
+    channels = _channels(template, place.s3_uri)
+    known = {**template.body.get("constants", {}), **task.point, **_folders(channels)}
+    variables = _fill_in(request.get("Environment", {}), known)
+    variables = add_network_variables(variables, place.lane.instance_type, place.instances)
     body = {
         **request,
         "TrainingJobName": name,
         "AlgorithmSpecification": _algorithm(template, place),
         "HyperParameters": _hyperparameters(template, task, place, name),
-        "InputDataConfig": _channels(template, place.s3_uri),
+        "InputDataConfig": channels,
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings", **request.get("OutputDataConfig", {})},
         "ResourceConfig": {**request["ResourceConfig"], **_resources(place)},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
@@ -95,8 +98,10 @@ def _resources(place: Place) -> dict[str, Any]:
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
     shared: dict[str, str] = template.body["hyperparameters"]
+    if "plain" in template.body:
+        return {**shared, **{name: as_text(value) for name, value in task.point.items()}}
     if "starter" in template.body:
-        return {**shared, **encode(task.point)}
+        return {**shared, **{name: encode_for_starter(value) for name, value in task.point.items()}}
     return {
         **shared,
         **place_hyperparameters(shared, place.lane.instance_type),
@@ -107,14 +112,27 @@ def _hyperparameters(template: Template, task: Task, place: Place, name: str) ->
 
 def _starter(template: Template, body: dict[str, Any]) -> str:
     """Say who starts the processes, and, if it is our starter, why and with which command."""
+    if "plain" in template.body:
+        return "the image's own entry point"
     if "starter" not in template.body:
         return "AWS's toolkit in the image"
-    values = {name: json.loads(value) for name, value in body["HyperParameters"].items()}
+    values = {name: decode(value) for name, value in body["HyperParameters"].items()}
     order = values.pop(ORDER)
-    paths = [f"{HOME}/input/data/{channel['ChannelName']}" for channel in body["InputDataConfig"]]
-    folders = {DATA: paths[0], **{f"{DATA}:{PurePosixPath(path).name}": path for path in paths}}
+    folders = _folders(body["InputDataConfig"])
     words = make_command(order["command"], Arguments(**order.get("arguments", {})), values, folders)
     return f"the starter, for {template.body['starter']}: {shlex.join(words)}"
+
+
+def _folders(channels: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the folders of the channels, by the names that stand for them in braces."""
+    found = {f"{DATA}:{channel['ChannelName']}": f"{HOME}/input/data/{channel['ChannelName']}" for channel in channels}
+    return {DATA: next(iter(found.values())), **found}
+
+
+def _fill_in(variables: dict[str, str], known: dict[str, Any]) -> dict[str, str]:
+    """Return variables with the names in their values' braces filled in: text as it is, all else as JSON."""
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in known.items()}
+    return {name: fill(value, lambda found: texts.get(found, f"{{{found}}}")) for name, value in variables.items()}
 
 
 def _channels(template: Template, s3_uri: str) -> list[dict[str, Any]]:

@@ -17,11 +17,18 @@ from orchestrator.platforms.sagemaker.aws_images import is_tensorflow, measures_
 from orchestrator.platforms.sagemaker.images import account_of, fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
-from orchestrator.platforms.sagemaker.starting import code_channel, entry_point, packed_code, starters_order, who_starts
+from orchestrator.platforms.sagemaker.starting import (
+    code_channel,
+    entry_point,
+    packed_code,
+    starters_hyperparameters,
+    why_starter,
+)
 from orchestrator.spec.duration import seconds
 from orchestrator.spec.environment import plain_variables, references, secrets
 from orchestrator.training.checkpoint import EVERY, FOLDER
 from orchestrator.training.references import references_in, variable
+from orchestrator.training.words import as_text
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -65,7 +72,6 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
     types = types_of_ours(staging.sweep).values()
     if not types:
         raise SpecError("none of these is SageMaker's", where="where.instance_types", hint=f"name one with {PREFIX}")
-    starter, why = who_starts(train)
     by_type = {kind: _image(train, region, kind, role) for kind in types}
     image = Counter(by_type.values()).most_common(1)[0][0]
     where = references(train.environment, region, account_of(role)) if secrets(train.environment) else {}
@@ -84,8 +90,8 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
             "checkpoints": _checkpoints(train, asked, staging),
             "images": {kind: uri for kind, uri in by_type.items() if uri != image},
             "style": train.arguments.style,
-            **({"starter": why} if starter else {}),
-            **({"code_channel": code_channel(staging.source)} if starter or asked.network_isolation else {}),
+            "constants": train.hyperparameters if train.environment else {},
+            **_started(train, staging.source, in_channel=bool(asked.network_isolation)),
         },
         output=staging.output,
         checkpoints=train.checkpoints is not None,
@@ -93,6 +99,15 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
         metrics=dict(train.metrics),
         tags=dict(staging.sweep.tags),
     )
+
+
+def _started(train: Train, source: str, *, in_channel: bool) -> dict[str, Any]:
+    """Return the parts of the template that have to do with who starts the training."""
+    if train.starts_image:
+        return {"plain": True}
+    starter = why_starter(train)
+    code = {"code_channel": code_channel(source)} if starter or in_channel else {}
+    return {"starter": starter, **code} if starter else code
 
 
 def _source(staging: Staging, asked: Asked) -> str:
@@ -136,7 +151,7 @@ def _is_tensorflow(train: Train) -> bool:
 
 def _request(train: Train, image: str, source: str, where: Mapping[str, Reference]) -> dict[str, Any]:
     algorithm: dict[str, Any] = {"TrainingImage": image, "TrainingInputMode": "File"}
-    if who_starts(train).starter:
+    if why_starter(train):
         algorithm |= entry_point(source)
     if train.metrics:
         algorithm["MetricDefinitions"] = [{"Name": name, "Regex": regex} for name, regex in train.metrics.items()]
@@ -159,8 +174,10 @@ def _environment(train: Train, where: Mapping[str, Reference]) -> dict[str, str]
 
 
 def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
-    if who_starts(train).starter:
-        return encode(train.hyperparameters) | starters_order(train)
+    if train.starts_image:
+        return {name: as_text(value) for name, value in train.hyperparameters.items()}
+    if why_starter(train):
+        return starters_hyperparameters(train)
     script = {
         "sagemaker_program": train.entry_point,
         "sagemaker_submit_directory": source,

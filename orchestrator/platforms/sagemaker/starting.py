@@ -7,17 +7,20 @@ AWS SDK in the image, no network, and no right to S3 inside the container.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import MAX_CHANNELS
+from orchestrator.platforms.sagemaker.limits import MAX_VALUE
 from orchestrator.spec.environment import secrets
-from orchestrator.training.machine import CODE, HOME, ORDER
-from orchestrator.training.words import ARGUMENTS
+from orchestrator.spec.filled_in import find_unnamed
+from orchestrator.training.machine import CODE, HOME, ORDER, encode
+from orchestrator.wire.shapes import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from orchestrator.spec.sweep import Sweep
     from orchestrator.spec.train import Train
 
 _BEGIN = (
@@ -28,52 +31,67 @@ _BEGIN = (
 """Unpacks the code, and runs the starter that came with it. SageMaker takes 256 characters."""
 
 
-class Starting(NamedTuple):
-    """Who starts the processes of trainings."""
-
-    starter: bool
-    """True for our starter, False for AWS's toolkit."""
-    why: str
-    """What of the sweep file wants the starter; empty if nothing does."""
-
-
-def who_starts(train: Train) -> Starting:
-    """Return who starts a sweep's trainings, and why it is not AWS's toolkit."""
-    why = _beyond_the_toolkit(train)
-    return Starting(bool(why), why)
-
-
-def _beyond_the_toolkit(train: Train) -> str:
+def why_starter(train: Train) -> str:
+    """Return what of the sweep file AWS's toolkit cannot start, so that our starter does; empty if there is nothing."""
+    if train.starts_image:
+        return ""
+    if train.command is not None:
+        return "train.command"
     if train.arguments.beyond_names:
         return f"train.arguments.{train.arguments.beyond_names}"
     secret = next(iter(secrets(train.environment)), None)
     if secret is not None:
         return f"train.environment.{secret}, a secret"
-    if train.parallel == "torchrun" and train.entry_point.endswith(".sh"):
+    if train.parallel == "torchrun" and train.script and train.script.endswith(".sh"):
         return "torchrun with a .sh as train.entry_point"
     return ""
 
 
-def check_starting(train: Train) -> Iterator[Complaint]:
-    """Yield a complaint for each thing that does not go with the starter, where the sweep needs it."""
-    if not who_starts(train).starter:
+def starting_cautions(sweep: Sweep) -> Iterator[str]:
+    """Yield a caution if the command gets not all of what the sweep varies."""
+    unnamed = find_unnamed(sweep.train, sweep.parameters)
+    if unnamed:
+        names = ", ".join(unnamed)
+        yield f"the command names no {names}: write {{name}} or {{arguments}}, or let the script read $SM_HPS"
+
+
+def check_starting(train: Train, instance_types: Mapping[int, str]) -> Iterator[Complaint]:
+    """Yield a complaint for each thing that does not go with the starter, where the sweep needs it.
+
+    The instance types are those of `where.instance_types` that are SageMaker's, by their index there.
+    """
+    for name in secrets(train.environment) if train.starts_image else ():
+        message = "what the image starts finds no secrets in its environment"
+        yield Complaint(message, "let it fetch them itself", ("train", "environment", name))
+    if not why_starter(train):
         return
-    if train.parallel == "smddp" and train.arguments.beyond_names:
-        yield Complaint(
-            "smddp is started by AWS's toolkit, which writes `--name value` only",
-            "leave the line out",
-            ("train", "arguments", train.arguments.beyond_names),
-        )
-    elif train.parallel == "smddp":
-        name = secrets(train.environment)[0]
-        message = "smddp is started by AWS's toolkit, which fetches no secrets"
-        yield Complaint(message, "fetch it in the script", ("train", "environment", name))
+    if train.parallel == "smddp":
+        yield _under_smddp(train)
+    if len(_order(train)) > MAX_VALUE:
+        part = "command" if train.command else "arguments"
+        hint = f"SageMaker takes {MAX_VALUE} characters as JSON"
+        yield Complaint("the command is too long", hint, ("train", part))
+    for index, name in instance_types.items():
+        known = shape(name)
+        if train.parallel == "torchrun" and train.processes_per_instance is None and known and known.kind == "neuron":
+            hint = "write processes_per_instance: one a NeuronCore"
+            yield Complaint(f"the starter counts no NeuronCores on {name}", hint, ("where", "instance_types", index))
     if CODE in train.all_channels:
         at = ("train", "channels", CODE) if CODE in train.channels else ("train", "data_channel")
         yield Complaint(f"the starter comes in a channel {CODE!r}", "give yours another name", at)
     if len(train.all_channels) == MAX_CHANNELS:
         message = f"{MAX_CHANNELS} channels, and the starter comes in one more"
         yield Complaint(message, f"SageMaker takes {MAX_CHANNELS}", ("train", "channels"))
+
+
+def _under_smddp(train: Train) -> Complaint:
+    if train.command is None and not train.arguments.beyond_names:
+        name = secrets(train.environment)[0]
+        message = "smddp is started by AWS's toolkit, which fetches no secrets"
+        return Complaint(message, "fetch it in the script", ("train", "environment", name))
+    at = ("train", "command") if train.command else ("train", "arguments", train.arguments.beyond_names)
+    hint = "leave the line out, or use torchrun"
+    return Complaint("smddp is started by AWS's toolkit, which writes `--name value` only", hint, at)
 
 
 def entry_point(source: str) -> dict[str, list[str]]:
@@ -92,15 +110,19 @@ def code_channel(source: str) -> dict[str, Any]:
     return {"ChannelName": CODE, "DataSource": {"S3DataSource": place}}
 
 
-def starters_order(train: Train) -> dict[str, str]:
-    """Return the hyperparameter that tells the starter what to start."""
+def starters_hyperparameters(train: Train) -> dict[str, str]:
+    """Return the hyperparameters that all tasks share, as the starter reads them: the sweep's, and what to start."""
+    return {**{name: encode(value) for name, value in train.hyperparameters.items()}, ORDER: _order(train)}
+
+
+def _order(train: Train) -> str:
+    """Return what the starter is to start, and how, as JSON."""
     arguments = train.arguments.model_dump(exclude_defaults=True, exclude={"positional"})
-    command = [train.entry_point, *train.arguments.positional, f"{{{ARGUMENTS}}}"]
-    order: dict[str, Any] = {"command": command, "data": train.data_channel, "parallel": train.parallel}
+    order: dict[str, Any] = {"command": train.command_words, "data": train.data_channel, "parallel": train.parallel}
     if arguments:
         order["arguments"] = arguments
     if train.processes_per_instance is not None:
         order["processes"] = train.processes_per_instance
     if train.mpi_options:
         order["mpi_options"] = train.mpi_options
-    return {ORDER: json.dumps(order)}
+    return json.dumps(order)

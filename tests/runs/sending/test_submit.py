@@ -257,11 +257,27 @@ def test_a_dry_run_is_what_is_then_sent(
     assert {place: told[place] for place in ours} == {place: puts[place].decode() for place in ours}
     list(team.orchestrator().run(name).watch(every_s=0.3))
     for one in requests["sagemaker"]:
+        assert one["started_by"] == "AWS's toolkit in the image"
         body = one["CreateTrainingJob"]
         sent = client("sagemaker", one["region"]).describe_training_job(TrainingJobName=body["TrainingJobName"])
         assert {key: sent[key] for key in ("HyperParameters", "StoppingCondition")} == {
             key: body[key] for key in ("HyperParameters", "StoppingCondition")
         }
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_sweep_of_a_command_needs_no_code_and_the_dry_run_says_who_starts_it(team: Team, name: str) -> None:
+    plan = team.plan("[2, 3]", data="{campaigns: [alps]}")
+    command = ["sh", "-c", "ls {data}; echo loss={x}", "sh", "{arguments}"]
+    train = plan.sweep.train.model_copy(update={"entry_point": None, "source": None, "command": command})
+    plan = team.orchestrator().plan(plan.sweep.model_copy(update={"train": train}))
+    requests = team.orchestrator().requests(plan, name=name)
+    assert requests["sources"]["files"][0] == "orchestrator/__init__.py"
+    shown = "sh -c 'ls /opt/ml/input/data/training; echo loss=2' sh --hang 0"
+    assert requests["sagemaker"][0]["started_by"] == f"the starter, for train.command: {shown}"
+    run = team.orchestrator().submit(plan, name=name)
+    list(run.watch(every_s=0.3))
+    assert [row.metrics["loss"] for row in run.results()] == [2.0, 3.0]
 
 
 def sent_by(

@@ -10,6 +10,7 @@ from orchestrator.spec.arguments import Arguments
 from orchestrator.spec.environment import plain_variables, secrets
 from orchestrator.spec.mistakes import find_mistakes
 from orchestrator.spec.model import Model
+from orchestrator.training.words import names_in
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template
 from pydantic import Field
@@ -65,6 +66,13 @@ class TrialPlanning:
             )
         if sweep.train.arguments != Arguments():
             yield Complaint("the trial platform writes --name value only", "leave them out", ("train", "arguments"))
+        if sweep.train.script is None:
+            at = ("train", "command" if sweep.train.command else "entry_point")
+            yield Complaint("the trial platform starts scripts only", "name one as the entry point", at)
+        for name, text in sweep.train.environment.items():
+            if names_in(text):
+                at = ("train", "environment", name)
+                yield Complaint("the trial platform fills in no names in braces", "write the value itself", at)
         if sweep.train.checkpoints:
             yield Complaint("the trial platform keeps no checkpoints", "leave them out", ("train", "checkpoints"))
         if sweep.train.channels or sweep.train.data_channel != "training":
