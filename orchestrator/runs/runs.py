@@ -106,7 +106,7 @@ class Runs:
         if name is None:
             found = anchors.of_sweep(self._bucket, sweep)
         else:
-            named = anchors.find(self._bucket, name)
+            named = anchors.find(self._bucket, anchors.run_name(name))
             found = [named] if named else []
         for anchor in found:
             if anchors.same_sweep(anchor.plan.sweep, sweep):
