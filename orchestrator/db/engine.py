@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,7 +118,7 @@ def _sqlite(address: URL) -> Engine:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys = ON")
-        cursor.execute("PRAGMA journal_mode = WAL")  # readers and a writer don't wait for each other
+        _write_ahead(cursor)
         cursor.execute("PRAGMA synchronous = NORMAL")
         cursor.execute("PRAGMA cache_size = -65536")  # KiB, at most: a million rows merge three times as fast
         cursor.close()
@@ -127,6 +129,23 @@ def _sqlite(address: URL) -> Engine:
         connection.exec_driver_sql(f"BEGIN {options.get('begin', 'DEFERRED')}")
 
     return engine
+
+
+def _write_ahead(cursor: Any) -> None:
+    """Let readers and a writer not wait for each other.
+
+    SQLite waits for no lock when a new file is switched to it: who comes at the same moment as another tries again.
+    """
+    give_up_at = time.monotonic() + _WAIT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() >= give_up_at:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 @contextmanager
