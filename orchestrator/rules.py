@@ -8,7 +8,7 @@ from orchestrator.errors import SettingsError, SpecError, did_you_mean
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Complaint
 from orchestrator.settings import read as read_settings
-from orchestrator.spec.reader import read
+from orchestrator.spec.reading.reader import read
 from orchestrator.spec.schema import schema as sweep_schema
 
 if TYPE_CHECKING:

@@ -42,15 +42,15 @@ from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
 from orchestrator.localcloud.services.market.spot_market import SpotMarket
 from orchestrator.localcloud.services.quotas import Quotas
 from orchestrator.localcloud.services.sagemaker.api import Trainings
-from orchestrator.localcloud.services.sagemaker.imitated_toolkit import ImitatedToolkit
 from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
+from orchestrator.localcloud.services.sagemaker.toolkit.imitated import ImitatedToolkit
 from orchestrator.localcloud.services.schedules import Schedules
 from orchestrator.localcloud.site import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.localcloud.services.sagemaker.starter import Starter
+    from orchestrator.localcloud.services.sagemaker.toolkit.starter import Starter
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.logs import Logs
     from orchestrator.localcloud.services.moto_backends import Objects
     from orchestrator.localcloud.services.quotas import Quotas
-    from orchestrator.localcloud.services.sagemaker.starter import Starter
+    from orchestrator.localcloud.services.sagemaker.toolkit.starter import Starter
 
 
 @dataclass(frozen=True)

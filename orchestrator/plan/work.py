@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.spec.environment import plain_variables
+from orchestrator.spec.train.environment import plain_variables
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.axes import Axis, Choice, columns
 from orchestrator.spec.duration import DAY, MINUTE, between
-from orchestrator.spec.filled_in import check_filled_in
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
-from orchestrator.spec.parameters import Parameter, parameters
-from orchestrator.spec.runtime_expression import Expression, check_runtime, parse
-from orchestrator.spec.space import Space
+from orchestrator.spec.space.axes import Axis, Choice, columns
+from orchestrator.spec.space.parameters import Parameter, parameters
+from orchestrator.spec.space.runtime_expression import Expression, check_runtime, parse
+from orchestrator.spec.space.space import Space
 from orchestrator.spec.tags import Tags
-from orchestrator.spec.train import Checkpoints, Framework, Train, parameter_name
+from orchestrator.spec.train.filled_in import check_filled_in
+from orchestrator.spec.train.train import Checkpoints, Framework, Train, parameter_name
 from orchestrator.spec.where import Where
 from orchestrator.wire.names import valid_run_name
 

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.errors import SpecError
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
-from orchestrator.spec.reader import read
+from orchestrator.spec.reading.reader import read
 
 if TYPE_CHECKING:
     from pathlib import Path

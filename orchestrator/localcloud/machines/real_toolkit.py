@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.machines import machine, prerequisites
 from orchestrator.localcloud.machines.processes import Command
-from orchestrator.localcloud.services.sagemaker import failure, starter, toolkit_variables
-from orchestrator.localcloud.services.sagemaker.starter import CannotStart
+from orchestrator.localcloud.services.sagemaker import failure
+from orchestrator.localcloud.services.sagemaker.toolkit import starter, variables
+from orchestrator.localcloud.services.sagemaker.toolkit.starter import CannotStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.machines.processes import Ending
     from orchestrator.localcloud.machines.tunnel import Tunnel
-    from orchestrator.localcloud.services.sagemaker.host import Host
+    from orchestrator.localcloud.services.sagemaker.host.host import Host
     from orchestrator.localcloud.services.sagemaker.training import Training
 
 _OWN, _SHARED = "eth0", "lo"
@@ -138,11 +139,11 @@ class RealToolkit:
             **site,
             "PATH": prerequisites.programs(self.python, site["PATH"]),
             "PYTHONUNBUFFERED": "1",  # the log is read while it is written
-            "SAGEMAKER_TRAINING_MODULE": toolkit_variables.TRAINING_MODULE,
+            "SAGEMAKER_TRAINING_MODULE": variables.TRAINING_MODULE,
             "LD_LIBRARY_PATH": str(self.python / "lib"),  # mpirun hands it on, and warns when there is none
             "OPAL_PREFIX": str(self.python),  # where the wheel's Open MPI lies, on hosts that mpirun logs in to
             "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin keep those they wait for from running
-            **toolkit_variables.ONE_THREAD,
+            **variables.ONE_THREAD,
             **starter.requested_environment(training),
             **starter.container_environment(training),
         }

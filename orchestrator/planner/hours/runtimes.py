@@ -19,7 +19,7 @@ from orchestrator.planner.hours.scaling import find_scaling, most_learned
 from orchestrator.planner.hours.sizes import fixed_numbers, named_size, size_columns
 from orchestrator.planner.hours.speed import speed
 from orchestrator.planner.hours.useful_counts import useless_counts, useless_notes
-from orchestrator.spec.runtime_expression import LONGEST_HOURS, SHORTEST_HOURS
+from orchestrator.spec.space.runtime_expression import LONGEST_HOURS, SHORTEST_HOURS
 from orchestrator.spec.sweep import ANY_TYPE, INSTANCES_NAME
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.hours.learned import LearnedHours
     from orchestrator.planner.hours.scaling import Scaling
     from orchestrator.planner.model.arrays import Floats
-    from orchestrator.spec.runtime_expression import Expression
+    from orchestrator.spec.space.runtime_expression import Expression
     from orchestrator.spec.sweep import Sweep
 
 MAX_SIZES = 1_000_000

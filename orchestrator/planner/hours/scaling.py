@@ -15,7 +15,7 @@ from orchestrator.planner.hours.speed import EFFICIENCY, speedup
 
 if TYPE_CHECKING:
     from orchestrator.planner.hours.learned import LearnedHours
-    from orchestrator.spec.train import Train
+    from orchestrator.spec.train.train import Train
 
 
 NOBODY = "as nobody has said or seen what they are worth: set `train.efficiency`, or write `instances` into `runtime`"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.base import Complaint
-from orchestrator.spec.environment import plain_variables, references
+from orchestrator.spec.train.environment import plain_variables, references
 from orchestrator.training.words import as_text, fill
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from orchestrator.platforms.sagemaker.aws_images import (
     runs_on_trainium,
     starts_torchrun,
 )
-from orchestrator.spec.train import AUTO
+from orchestrator.spec.train.train import AUTO
 from orchestrator.wire.shapes import shape as shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from orchestrator.spec.train import Framework, Train
+    from orchestrator.spec.train.train import Framework, Train
     from orchestrator.wire.shapes import Shape
 
 SMDDP_TYPES = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")

@@ -25,7 +25,7 @@ from orchestrator.platforms.sagemaker.starting import (
     why_starter,
 )
 from orchestrator.spec.duration import seconds
-from orchestrator.spec.environment import plain_variables, references, secrets
+from orchestrator.spec.train.environment import plain_variables, references, secrets
 from orchestrator.training.checkpoint import EVERY, FOLDER
 from orchestrator.training.references import references_in, variable
 from orchestrator.training.words import as_text
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Staging
     from orchestrator.platforms.sagemaker.asked.table import Asked
-    from orchestrator.spec.train import Train
+    from orchestrator.spec.train.train import Train
     from orchestrator.training.references import Reference
 
 

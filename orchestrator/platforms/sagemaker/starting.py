@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import MAX_CHANNELS
 from orchestrator.platforms.sagemaker.limits import MAX_VALUE
-from orchestrator.spec.environment import secrets
-from orchestrator.spec.filled_in import find_unnamed
+from orchestrator.spec.train.environment import secrets
+from orchestrator.spec.train.filled_in import find_unnamed
 from orchestrator.training.machine import CODE, HOME, ORDER, encode
 from orchestrator.wire.shapes import shape
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from orchestrator.spec.sweep import Sweep
-    from orchestrator.spec.train import Train
+    from orchestrator.spec.train.train import Train
 
 _BEGIN = (
     "import sys,tarfile as t;archive,home=sys.argv[1:3];safe={'filter':'data'}if hasattr(t,'data_filter')else{};"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.localcloud.machines import machine, prerequisites
-from orchestrator.localcloud.services.sagemaker.host import Host
-from orchestrator.localcloud.services.sagemaker.toolkit_command import toolkit_command
+from orchestrator.localcloud.services.sagemaker.host.host import Host
+from orchestrator.localcloud.services.sagemaker.toolkit.command import toolkit_command
 from tests.fixtures.cloud import client_of
 from tests.localcloud.conftest import TrainingDesk
 

@@ -13,7 +13,7 @@ from orchestrator.platforms.refusals import find_refusal
 from orchestrator.platforms.sagemaker.asked.channels import look_for_data
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.platforms.sagemaker.request import make_request
-from orchestrator.spec.reader import read
+from orchestrator.spec.reading.reader import read
 from tests.platforms.sweeps import SPOT, TASK, sweep, template
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from orchestrator.errors import SettingsError, SpecError
 from orchestrator.platforms.sagemaker.instance_types import has_local_disks
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.platforms.sagemaker.request import HASH_TAG, make_request
-from orchestrator.spec.reader import read
+from orchestrator.spec.reading.reader import read
 from tests.platforms.sweeps import ON_DEMAND, SPOT, TASK, staging, sweep, template
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from orchestrator.errors import SpecError
 from orchestrator.platforms.sagemaker.asked.verbatim import _REFUSED, check_request, merge
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.platforms.sagemaker.request import make_request
-from orchestrator.spec.reader import read
+from orchestrator.spec.reading.reader import read
 from tests.platforms.sweeps import SPOT, TASK, sweep, template
 
 if TYPE_CHECKING:

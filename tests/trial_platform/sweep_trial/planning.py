@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, did_you_mean
 from orchestrator.platforms.base import Complaint
-from orchestrator.spec.arguments import Arguments
-from orchestrator.spec.environment import plain_variables, secrets
-from orchestrator.spec.mistakes import find_mistakes
 from orchestrator.spec.model import Model
+from orchestrator.spec.reading.mistakes import find_mistakes
+from orchestrator.spec.train.arguments import Arguments
+from orchestrator.spec.train.environment import plain_variables, secrets
 from orchestrator.training.words import names_in
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template

@@ -11,9 +11,9 @@ import threading
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.services.logs import LogStream
-from orchestrator.localcloud.services.sagemaker import container
-from orchestrator.localcloud.services.sagemaker.checkpoints import Checkpoints
-from orchestrator.localcloud.services.sagemaker.s3_files import Uri, pack, upload
+from orchestrator.localcloud.services.sagemaker.host import container
+from orchestrator.localcloud.services.sagemaker.host.checkpoints import Checkpoints
+from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri, pack, upload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Alarm
     from orchestrator.localcloud.machines.processes import Command, Ending
     from orchestrator.localcloud.services.logs import Tail
-    from orchestrator.localcloud.services.sagemaker.host import Host
+    from orchestrator.localcloud.services.sagemaker.host.host import Host
     from orchestrator.localcloud.services.sagemaker.training import Training
     from orchestrator.localcloud.site import Site
 

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.services.sagemaker import capacity
-from orchestrator.localcloud.services.sagemaker.channel_data import BadManifest
 from orchestrator.localcloud.services.sagemaker.execution import Execution
+from orchestrator.localcloud.services.sagemaker.host.channel_data import BadManifest
 from orchestrator.localcloud.services.sagemaker.metrics import read_metrics
-from orchestrator.localcloud.services.sagemaker.starter import CannotStart
+from orchestrator.localcloud.services.sagemaker.toolkit.starter import CannotStart
 from orchestrator.localcloud.services.sagemaker.training import ENDED
 
 if TYPE_CHECKING:

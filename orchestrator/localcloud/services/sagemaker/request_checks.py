@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.services.sagemaker.s3_files import Uri
+from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.moto_backends import Networks, Objects

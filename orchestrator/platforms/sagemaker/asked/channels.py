@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.spec.sweep import Sweep
-    from orchestrator.spec.train import Train
+    from orchestrator.spec.train.train import Train
 
 AT = ("platforms", "sagemaker", "channels")
 MAX_CHANNELS = 20

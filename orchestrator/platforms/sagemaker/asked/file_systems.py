@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field
 
 from orchestrator.platforms.base import Complaint
 from orchestrator.spec.by_region import region_name
-from orchestrator.spec.channels import channel_name, find_clash
 from orchestrator.spec.model import Model
+from orchestrator.spec.train.channels import channel_name, find_clash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.instance_types import has_local_disks, types_of_ours
 from orchestrator.spec.by_region import by_region, in_region, region_name
-from orchestrator.spec.environment import secrets
 from orchestrator.spec.model import Model, listed_once, shown, wrong
+from orchestrator.spec.train.environment import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from orchestrator.platforms.sagemaker.asked.file_systems import FileSystems, che
 from orchestrator.platforms.sagemaker.asked.paths import Paths, check_paths
 from orchestrator.platforms.sagemaker.asked.security import Security, check_security, find_gap
 from orchestrator.platforms.sagemaker.asked.verbatim import check_request
-from orchestrator.spec.mistakes import find_mistakes
+from orchestrator.spec.reading.mistakes import find_mistakes
 from orchestrator.training.machine import CODE
 
 if TYPE_CHECKING:

@@ -1,0 +1,263 @@
+"""`train`: how one training runs. Code, image, processes, environment, instances."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+
+from orchestrator.errors import did_you_mean
+from orchestrator.spec.duration import DAY, between
+from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
+from orchestrator.spec.train.channels import DATA, ChannelName, Channels, find_clash, lacks
+from orchestrator.spec.train.environment import Environment
+from orchestrator.spec.train.metrics import Metrics
+from orchestrator.spec.train.start import Start
+
+if TYPE_CHECKING:
+    from pydantic import ModelWrapValidatorHandler
+
+MAX_INSTANCE_COUNTS = 8
+"""Numbers of instances that a plan may choose from, at most."""
+AUTO = "auto"
+"""The value of `processes_per_instance` that stands for the GPUs of each instance type."""
+
+_SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
+IMAGE_NAMES = ("{account}", "{region}")
+"""The placeholders that an image may contain."""
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+_REPOSITORY = re.compile(r"[a-z0-9{][a-z0-9._/{}-]*(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?")
+"""The name of an image in ECR: its repository, tag and digest."""
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
+
+
+class Framework(Model):
+    """One of AWS's own images, looked up for each Region when the sweep is submitted."""
+
+    name: Literal["pytorch", "tensorflow"] = Field(description="whose images")
+    version: str = Field(pattern=r"^\d+\.\d+(\.\d+)?$", description="such as 2.8.0; in quotes, for 2.10 is 2.1")
+    python: str = Field(default="py3", pattern=r"^py3\d*$", description="such as py312; py3 is the image's newest")
+
+
+class Checkpoints(Model):
+    """Trainings save to /opt/ml/checkpoints, and go on from there when started again."""
+
+    every: Annotated[str, between(1, DAY)] = Field(default="15m", description="how often the training saves")
+    folder: str | None = Field(
+        default=None,
+        pattern=r"^(/[^/\x00]+)+/?$",
+        max_length=4096,
+        description="where the script saves, as /var/saved, instead of /opt/ml/checkpoints",
+    )
+    any_instances: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="true: a checkpoint fits a training on another number of instances",
+    )
+
+
+def _image(value: str) -> str:
+    """Return the image if it can be one. A wrong one would otherwise be found out only when trainings start."""
+    for match in _PLACEHOLDER.finditer(value):
+        if match[0] not in IMAGE_NAMES:
+            raise wrong(f"{match[0]} has no meaning in an image", hint=did_you_mean(match[0], list(IMAGE_NAMES)))
+    if value.split() != [value]:
+        raise wrong(
+            f"{shown(value)} is no image: there are blanks in it", hint="as docker writes it: <host>/<name>:<tag>"
+        )
+    host, _, name = value.partition("/")
+    if ".dkr.ecr." in host and not _REPOSITORY.fullmatch(name):
+        raise wrong(
+            f"{shown(name)} cannot name an image in ECR",
+            hint="small letters, digits and . _ - / between them, then :<tag> or @sha256:<digest>",
+        )
+    return value
+
+
+def _canonical_parallel(value: Any) -> Any:
+    return _SPELLINGS.get(value, value) if isinstance(value, str) else value
+
+
+def _processes(value: Any) -> Any:
+    if value is None or value == AUTO or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value
+    raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint="leave it out for one a GPU")
+
+
+def _instances(value: Any) -> Any:
+    """Check a number of instances, or a list of numbers to choose from."""
+    if not isinstance(value, list):
+        _check_count(value, "a number of instances, or a list of them")
+        return value
+    if not 1 <= len(value) <= MAX_INSTANCE_COUNTS:
+        raise wrong(
+            f"expected 1 to {MAX_INSTANCE_COUNTS} numbers of instances to choose from, got {len(value)}",
+            hint="each is planned for at every place",
+        )
+    for index, count in enumerate(value):
+        _check_count(count, "a number of instances", (index,))
+        if count in value[:index]:
+            raise wrong(f"{count} is listed twice", at=(index,))
+    return value
+
+
+def _check_count(value: Any, expected: str, at: tuple[int, ...] = ()) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        hint = "write `instances: 2`, or `instances: [1, 2, 4]`"
+        raise wrong(f"expected {expected} from 1 on, got {shown(value)}", hint=hint, at=at)
+
+
+def parameter_name(name: str) -> str:
+    """Return the name of a parameter if a training can have a command-line option of that name."""
+    if not _PARAMETER.fullmatch(name):
+        raise wrong(
+            f"{shown(name)} cannot name a parameter", hint="letters, digits, _ - and . after a letter or _; at most 256"
+        )
+    if name.startswith("sweep_"):
+        raise wrong(f"{name!r} is taken: names that begin with sweep_ are not passed to your code")
+    return name
+
+
+def _hyperparameters(values: dict[str, Any]) -> dict[str, Any]:
+    for name in values:
+        parameter_name(name)
+    return values
+
+
+Parallel = Annotated[
+    Literal["single", "mpi", "torchrun", "smddp"],
+    BeforeValidator(
+        _canonical_parallel,
+        json_schema_input_type=Literal["single", "mpi", "horovod", "torchrun", "ddp", "pytorchddp", "smddp"],
+    ),
+]
+
+
+class Train(Start):
+    """The code, the image it runs in, and how its processes start."""
+
+    image: Annotated[str, AfterValidator(_image)] | None = Field(
+        default=None, min_length=1, description="may contain {region} and {account}"
+    )
+    framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
+    parallel: Parallel = Field(default="single", description="how processes start")
+    instances: Annotated[int | list[int], BeforeValidator(_instances)] = Field(
+        default=1,
+        json_schema_extra={
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 1},
+                    "minItems": 1,
+                    "maxItems": MAX_INSTANCE_COUNTS,
+                    "uniqueItems": True,
+                },
+            ]
+        },
+        description="machines of one training; a list such as [1, 2, 4] leaves the choice among them to the plan",
+    )
+    efficiency: float | None = Field(
+        default=None, gt=0.5, le=1, description="share of its speed that a training keeps when its instances double"
+    )
+    processes_per_instance: Annotated[int | Literal["auto"] | None, BeforeValidator(_processes)] = Field(
+        default=None,
+        json_schema_extra={"anyOf": [{"type": "integer", "minimum": 1}, {"const": AUTO}, {"type": "null"}]},
+        description="left to the image unless given, which starts one a GPU; auto says the GPUs of each type",
+    )
+    mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
+    environment: Environment = Field(
+        default={},
+        description="variables of every training: text, in quotes, with {name} for a parameter; or where a secret lies",
+    )
+    hyperparameters: Annotated[dict[str, Hyperparameter], AfterValidator(_hyperparameters)] = Field(
+        default={}, description="sent to every task as they are; lists and mappings too"
+    )
+    metrics: Metrics = Field(
+        default={}, description="names, as the script reports them; or name → regex over the log, with one group"
+    )
+    data_channel: ChannelName = Field(
+        default=DATA, description="the folder of the dataset in /opt/ml/input/data: train is $SM_CHANNEL_TRAIN"
+    )
+    channels: Channels = Field(
+        default={}, description="further folders there, the same for all tasks: name → S3 URI, or a URI for each Region"
+    )
+    checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
+    volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
+    _wants_horovod: bool = PrivateAttr(default=False)
+
+    @property
+    def instance_counts(self) -> tuple[int, ...]:
+        """The numbers of instances that one training may have, the smallest first."""
+        return tuple(sorted(self.instances)) if isinstance(self.instances, list) else (self.instances,)
+
+    @property
+    def may_change_instances(self) -> bool:
+        """True if a training may be started again on another number of instances: no checkpoint can be in the way."""
+        return self.checkpoints is None or self.checkpoints.any_instances
+
+    @property
+    def wants_horovod(self) -> bool:
+        """True if the file says `parallel: horovod`. It is read as mpi, but the image must have Horovod.
+
+        It is known of a sweep that was read from its file, not of one that a plan has kept.
+        """
+        return self._wants_horovod
+
+    @model_validator(mode="after")
+    def _at_most_one_image(self) -> Train:
+        if self.image is not None and self.framework is not None:
+            raise wrong("image and framework exclude each other", hint="keep one of them", at=("framework",))
+        return self
+
+    @model_validator(mode="after")
+    def _channels_are_distinct(self) -> Train:
+        for name in self.channels:
+            other = self.data_channel if name == self.data_channel else find_clash(name, self.all_channels)
+            if other:
+                raise wrong(f"the channels {name} and {other} have one variable", at=("channels", name))
+        return self
+
+    @property
+    def names_channels(self) -> bool:
+        """True unless the dataset is all that a training reads, under the name that it always has."""
+        return bool(self.channels) or self.data_channel != DATA
+
+    def lacks_in(self, region: str) -> str:
+        """Return in words which fixed channel has no data in a Region; nothing if all have."""
+        return lacks(self.channels, region)
+
+    @property
+    def all_channels(self) -> tuple[str, ...]:
+        """The names of all channels, the dataset's first."""
+        return (self.data_channel, *self.channels)
+
+    @model_validator(mode="after")
+    def _processes_can_start(self) -> Train:
+        if self.parallel == "single" and self.processes_per_instance not in (None, 1):
+            raise wrong(
+                "single is one process an instance",
+                hint="set parallel to mpi or torchrun",
+                at=("processes_per_instance",),
+            )
+        if self.starts_image and self.parallel != "single":
+            raise wrong("the image decides how its processes start", hint="leave the line out", at=("parallel",))
+        if self.parallel == "smddp" and self.processes_per_instance not in (None, AUTO):
+            raise wrong("smddp is always one process a GPU", hint="leave the line out", at=("processes_per_instance",))
+        if self.parallel not in ("mpi", "smddp") and self.mpi_options:
+            raise wrong(
+                f"{self.parallel} does not use mpirun",
+                hint="leave the line out, or set parallel to mpi or smddp",
+                at=("mpi_options",),
+            )
+        return self
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _remember_horovod(cls, body: Any, validate: ModelWrapValidatorHandler[Train]) -> Train:
+        """Note the spelling `horovod` before it becomes `mpi`, which says nothing of Horovod."""
+        train = validate(body)
+        if isinstance(body, dict):
+            train._wants_horovod = body.get("parallel") == "horovod"
+        return train
