@@ -48,7 +48,7 @@ def staged(aws: Stub, run: str) -> str:
     """Put into S3 what `submit` would have, and return the manifest's key."""
     from orchestrator.platforms.base import Staging
     from orchestrator.platforms.sagemaker.stage import make_template
-    from orchestrator.spec.reader import read
+    from orchestrator.spec.reading.reader import read
     from orchestrator.wire import manifest
     from orchestrator.wire.names import RunKeys, index_key
     from orchestrator.wire.task import Lane, Limits, Place, Purchase, Scalar, Task
