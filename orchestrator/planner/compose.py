@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +20,11 @@ from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from orchestrator.plan.plan import Plan
     from orchestrator.planner.fallbacks import RankedChoices
+    from orchestrator.planner.model.arrays import Integers
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.offer.cohorts import Cohort
     from orchestrator.planner.offer.offer import Offer
@@ -53,13 +53,15 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
     candidate = offer.candidate[offer.problem.ends_in_time(solution.problem.horizon)]
     fallbacks = Fallbacks(solution, offer, plan.sweep.train.may_change_instances)
     ends = end_hours_by_choice(solution)
-    factor, place = _envelope_factor(plan.sweep, offer, solution), _places(plan, offer)
+    factor = _envelope_factor(plan.sweep, offer, solution)
+    ranking = [fallbacks.rank(row) for row in np.flatnonzero(solution.tasks).tolist()]
+    place = _places(plan, offer, candidate[sorted({row for ranked in ranking for row in ranked.rows})])
     done = [0] * len(cohorts)
-    for row in np.flatnonzero(solution.tasks).tolist():
+    for ranked in ranking:
+        row = ranked.rows[0]
         number = int(choices.cohort[row])
         cohort, count = cohorts[number], int(solution.tasks[row])
-        ranked = fallbacks.rank(row)
-        places = tuple(place(int(candidate[other])) for other in ranked.rows)
+        places = tuple(place[int(candidate[other])] for other in ranked.rows)
         envelope = None if factor is None else float(choices.promise[row]) * factor
         yield Share(
             first=cohort.first + done[number],
@@ -87,20 +89,16 @@ def _envelope_factor(sweep: Sweep, offer: Offer, solution: Solution) -> float | 
     return (sweep.plan.budget - copies) / (solution.promise - copies)
 
 
-def _places(plan: Plan, offer: Offer) -> Callable[[int], Place]:
-    """Return a function that returns the place of a candidate, given its row."""
-    columns = [offer.candidates[name].tolist() for name in ("dataset", *LOT_AND_COUNT, "s3_uri", "copy", "rate")]
-
-    @cache
-    def place(candidate: int) -> Place:
-        dataset, platform, region, instance_type, purchase, arn, instances, uri, copy, rate = (
-            column[candidate] for column in columns
-        )
+def _places(plan: Plan, offer: Offer, candidates: Integers) -> dict[int, Place]:
+    """Return the places of these candidates, by their rows."""
+    columns = offer.candidates.iloc[candidates][["dataset", *LOT_AND_COUNT, "s3_uri", "copy", "rate"]]
+    found: dict[int, Place] = {}
+    for candidate, cells in zip(candidates.tolist(), columns.itertuples(index=False, name=None), strict=True):
+        dataset, platform, region, instance_type, purchase, arn, instances, uri, copy, rate = cells
         lane = Lane(platform, region, instance_type, Purchase(purchase))
         uri = uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name)
-        return Place(lane, uri, float(rate), arn, instances)
-
-    return place
+        found[candidate] = Place(lane, uri, float(rate), arn, int(instances))
+    return found
 
 
 def _copies(plan: Plan, offer: Offer, solution: Solution) -> Iterator[Copy]:

@@ -93,7 +93,8 @@ def list_choices(
     wait = np.maximum(copy_hours[copy], candidates.floats("opens_h")[row])
 
     allowed = np.flatnonzero(hours * HOUR <= seconds(sweep.timeout))
-    best_first = allowed[np.lexsort((row[allowed], usd[allowed], cohort[allowed]))]
+    # Sorts are stable, and the rows of a cohort ascend: those that cost the same stay in their candidates' order.
+    best_first = allowed[np.lexsort((usd[allowed], cohort[allowed]))]
     found = Choices(cohort, lane, copy, hours, wait, usd, promise, average=average)
     return found.take(best_first), row[best_first]
 

@@ -34,7 +34,8 @@ def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame) -> pd.DataFr
         size, one_price = row["bytes"] / GB, [(0.0, row[_PRICE])]
         usd = transfer_usd(size, tiers.get((row["from_region"], row["region"]), one_price))
         rows.append((*(row[name] for name in _FACTS), usd + size * STORAGE_USD_PER_GB, size / COPY_GB_PER_HOUR))
-    return pd.DataFrame(rows, columns=list(COPIES))
+    # Without rows, pandas would not know that these are numbers.
+    return pd.DataFrame(rows, columns=list(COPIES)).astype({"usd": "float64", "hours": "float64"})
 
 
 def drop_worse_copies(copies: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +44,8 @@ def drop_worse_copies(copies: pd.DataFrame) -> pd.DataFrame:
     Of equals, that of the first Region by name stays.
     """
     in_order = copies.sort_values(["dataset", "region", "usd", "hours", "from_region"], ignore_index=True)
-    quickest_before = in_order.groupby(["dataset", "region"])["hours"].transform(lambda hours: hours.cummin().shift())
+    there = [in_order["dataset"], in_order["region"]]
+    quickest_before = in_order.groupby(there)["hours"].cummin().groupby(there).shift()
     return in_order[~(in_order["hours"] >= quickest_before)].reset_index(drop=True)
 
 
