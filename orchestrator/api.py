@@ -10,7 +10,7 @@ from orchestrator.account import account
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check_catalog import Problem
-from orchestrator.errors import UsageError
+from orchestrator.errors import Damaged, NewerVersion, UsageError
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.plan.file import read_plan, write_plan
@@ -177,11 +177,20 @@ class Orchestrator:
             regions = sorted(holding | {self.settings.region})
         return push(name, regions, Clients(self.settings.profile))
 
+    def check_damage(self) -> None:
+        """Raise Damaged, with their addresses, if stored objects could not be understood and were left out."""
+        if "ledger" in self.__dict__:
+            self.ledger.damage.check()
+
     def runs(self) -> list[RunRow]:
         """Return all runs that this database knows, newest first."""
         rows = []
         for name in self._runs.names():
-            status = self.run(name).status()
+            try:
+                status = self.run(name).status()
+            except (Damaged, NewerVersion) as error:
+                self.ledger.damage.note(error)
+                continue
             rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
         return rows
 

@@ -14,6 +14,7 @@ SweepError                     exit 1
 │   ├── NotFound
 │   ├── AlreadyExists                   a conditional write lost, a name in use
 │   ├── InvalidRequest                  AWS calls the request wrong: never retried
+│   │   └── Damaged            exit 5   a stored object that cannot be understood
 │   ├── Throttled                       slow down, then again
 │   ├── QuotaExceeded                   our quota: waits
 │   ├── NoCapacity                      AWS has none now: another place may
@@ -97,6 +98,10 @@ class AlreadyExists(CloudError):
 
 class InvalidRequest(CloudError):
     pass
+
+
+class Damaged(InvalidRequest):
+    exit_code = 5
 
 
 class Throttled(CloudError):

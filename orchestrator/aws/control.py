@@ -6,14 +6,17 @@ The rules in full, and why they make two arrays of one run harmless: docs/protoc
 from __future__ import annotations
 
 import json
+import logging
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound, Throttled
+from orchestrator.errors import AlreadyExists, Damaged, NotFound, Throttled
 from orchestrator.wire.markers import CancelMarker, Fence
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.result import Attempt, Result, TaskState
+from orchestrator.wire.stored import damage_named
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -25,8 +28,12 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _M = TypeVar("_M", Result, CancelMarker, Fence)
 
+log = logging.getLogger(__name__)
+
 READERS = 16
 """Objects read at once."""
+_ATTEMPT = re.compile(r"(?P<task>[0-9]{1,18})/(?P<number>[0-9]{1,9})\.json")
+"""The rest of an attempt's key. What else lies there is none of ours."""
 WRITE_TRIES = 20
 """Times that a write is tried which other writers of the object get ahead of: there are never more than a few."""
 
@@ -51,8 +58,8 @@ class Control:
     def recorded(self, task: int | None = None) -> list[tuple[int, int]]:
         """Return the task and the number of every attempt of this task, or of all tasks, in order. None is read."""
         prefix = self.keys.attempts if task is None else self.keys.attempts_of(task)
-        paths = [item.key.removeprefix(self.keys.attempts).removesuffix(".json") for item in self.s3.list(prefix)]
-        return sorted((int(task), int(number)) for task, _, number in (path.partition("/") for path in paths))
+        paths = (_ATTEMPT.fullmatch(item.key.removeprefix(self.keys.attempts)) for item in self.s3.list(prefix))
+        return sorted((int(path["task"]), int(path["number"])) for path in paths if path)
 
     def record(self, attempt: Attempt) -> bool:
         """Record the attempt, and return True; return False when its number is taken.
@@ -63,15 +70,26 @@ class Control:
         return self.s3.put_once(key, _encode(attempt.to_json()))
 
     def result(self, task: int) -> tuple[Result, str] | None:
-        """Return how the task stands, and the etag of that object; None when the task has left nothing yet."""
-        return self._find(self.keys.result(task), Result.from_json)
+        """Return how the task stands, and the etag of that object; None when the task has left nothing yet.
+
+        A damaged result is as good as none: the attempts are recorded apart, and the platform knows how they ended.
+        """
+        try:
+            return self._find(self.keys.result(task), Result.from_json)
+        except Damaged as error:
+            log.warning("%s", error)
+            return None
 
     def write_result(self, result: Result) -> None:
-        """Write this result, unless what lies there is newer. A writer that loses a race looks again."""
+        """Write this result, unless what lies there is newer. A writer that loses a race looks again.
+
+        What lies there and cannot be understood is replaced.
+        """
         self._advance(
             self.keys.result(result.task),
             Result.from_json,
             lambda there: there if there and not replaces(result, there) else result,
+            even_damaged=True,
         )
 
     def newest_attempts(self) -> list[Attempt]:
@@ -122,21 +140,44 @@ class Control:
         return self._decode(key, self.s3.get(key), Template.from_json)
 
     def _attempt(self, key: str) -> Attempt:
-        return self._decode(key, self.s3.get(key), Attempt.from_json)
+        attempt = self._decode(key, self.s3.get(key), Attempt.from_json)
+        if self.keys.attempt(attempt.task, attempt.number) != key:
+            said = f"attempt {attempt.number} of task {attempt.task}"
+            raise Damaged(f"cannot be understood: it says that it is {said}", where=self.s3.uri(key))
+        return attempt
 
     def _find(self, key: str, read: Callable[[dict[str, Any]], _T]) -> tuple[_T, str] | None:
         """Return what lies there and its etag, or None."""
+        stored = self._stored(key)
+        return (self._decode(key, stored, read), stored.etag) if stored else None
+
+    def _stored(self, key: str) -> Stored | None:
         try:
-            stored = self.s3.get(key)
+            return self.s3.get(key)
         except NotFound:
             return None
-        return self._decode(key, stored, read), stored.etag
 
-    def _advance(self, key: str, read: Callable[[dict[str, Any]], _M], change: Callable[[_M | None], _M]) -> None:
-        """Replace what lies there, if anything does, by what `change` makes of it. Who loses a race looks again."""
+    def _advance(
+        self,
+        key: str,
+        read: Callable[[dict[str, Any]], _M],
+        change: Callable[[_M | None], _M],
+        *,
+        even_damaged: bool = False,
+    ) -> None:
+        """Replace what lies there, if anything does, by what `change` makes of it. Who loses a race looks again.
+
+        What cannot be understood is raised as Damaged, or taken for nothing, as `even_damaged` says.
+        """
         for _ in range(WRITE_TRIES):
-            found = self._find(key, read)
-            there, etag = found or (None, None)
+            stored = self._stored(key)
+            etag = stored.etag if stored else None
+            try:
+                there = self._decode(key, stored, read) if stored else None
+            except Damaged:
+                if not even_damaged:
+                    raise
+                there = None
             wanted = change(there)
             if wanted == there:
                 return
@@ -148,12 +189,8 @@ class Control:
         raise Throttled("too many writers of one object", where=self.s3.uri(key))
 
     def _decode(self, key: str, stored: Stored, read: Callable[[dict[str, Any]], _T]) -> _T:
-        try:
+        with damage_named(self.s3.uri(key)):
             return read(stored.json())
-        except NewerVersion as error:
-            raise NewerVersion(error.message, where=self.s3.uri(key), hint=error.hint) from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidRequest(f"cannot be understood: {error!r}", where=self.s3.uri(key)) from error
 
 
 def replaces(new: Result, old: Result) -> bool:

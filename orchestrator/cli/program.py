@@ -103,6 +103,7 @@ def sweep(
     if debug:
         level = logging.DEBUG
     context.obj = Session(profile, region, database, level)
+    context.call_on_close(context.obj.check_damage)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -46,6 +46,11 @@ class Session:
         self._log_to_stderr()
         return Orchestrator(self.settings)
 
+    def check_damage(self) -> None:
+        """Raise Damaged if stored objects were left out. Nothing is raised where something else went wrong anyway."""
+        if "orchestrator" in self.__dict__ and sys.exc_info()[0] is None:
+            self.orchestrator.check_damage()
+
     def read_sweep(self, file: Path) -> Sweep:
         """Return the sweep that a file describes. Raises SpecError at file:line:column for whatever is wrong in it."""
         from orchestrator.api import read_sweep
@@ -64,7 +69,7 @@ def open_run(context: typer.Context, name: str | None, *, no_sync: bool = False)
     """Return the run of this name, or the newest. Unless `no_sync`, AWS's news of it are fetched first."""
     run = Session.of(context).orchestrator.run(name)
     if not no_sync:
-        run.sync()
+        run.sync_as_far_as_possible()
     return run
 
 

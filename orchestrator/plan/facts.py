@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from orchestrator.wire.stored import restore
+from orchestrator.wire.stored import checked, restore
 from orchestrator.wire.task import Lane, Quota
 
 
@@ -52,7 +52,7 @@ class QuotaFact:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> QuotaFact:
-        return cls(restore(Quota, body), body["units"], body["held"])
+        return checked(cls(restore(Quota, body), body["units"], body["held"]))
 
 
 @dataclass(frozen=True)
@@ -78,4 +78,4 @@ class LanePrice:
     @classmethod
     def from_json(cls, body: list[Any]) -> LanePrice:
         lane, site, listed, usd_per_hour, interruptions_per_hour = body[:5]
-        return cls(Lane.parse(lane), site, listed, usd_per_hour, interruptions_per_hour)
+        return checked(cls(Lane.parse(lane), site, listed, usd_per_hour, interruptions_per_hour))

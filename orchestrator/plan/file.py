@@ -17,15 +17,16 @@ def read_plan(path: Path) -> Plan:
         body = json.loads(read(path))
         identity, folder = body.pop("id"), (path.resolve().parent / body.pop("folder")).resolve()
         plan = Plan.from_json(body, folder)
+        is_as_written = plan.id == identity  # what is not JSON, such as nan, has no id
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
     except NewerVersion as error:
         raise NewerVersion(error.message, where=str(path), hint=error.hint) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError) as error:
         raise UsageError(
             "not a plan", where=str(path), hint="`sweep plan sweep.yaml -o plan.json` writes one"
         ) from error
-    if plan.id != identity:
+    if not is_as_written:
         raise UsageError(
             f"changed by hand: its content is not what plan {str(identity)[:12]} said",
             where=str(path),

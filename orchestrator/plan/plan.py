@@ -14,7 +14,7 @@ from orchestrator.plan.work import digest_work
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.names import digest
-from orchestrator.wire.stored import VERSION, check_version, restore
+from orchestrator.wire.stored import VERSION, check_version, checked, restore
 from orchestrator.wire.task import Limits, Place, Task
 
 
@@ -55,7 +55,7 @@ class Share:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Share:
-        return cls(
+        share = cls(
             first=body["first"],
             count=body["count"],
             dataset=body["dataset"],
@@ -67,6 +67,7 @@ class Share:
             finish=body.get("finish"),
             longest=body.get("longest"),
         )
+        return checked(share)
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ class Plan:
         plan = cls(
             sweep=sweep.model_copy(update={"folder": folder}),
             market=body["market"],
-            datasets=tuple(Dataset(dataset["name"], dataset["bytes"]) for dataset in body["datasets"]),
+            datasets=tuple(restore(Dataset, dataset) for dataset in body["datasets"]),
             shares=tuple(Share.from_json(share) for share in body["shares"]),
             notes=tuple(body.get("notes", ())),
             copies=tuple(restore(Copy, copy) for copy in body.get("copies", ())),
@@ -253,7 +254,26 @@ class Plan:
             learned=body.get("learned"),
         )
         plan.__dict__["_body"] = body
+        checked(plan)
+        _check_shares(plan)
         return plan
+
+
+def _check_shares(plan: Plan) -> None:
+    """Raise ValueError unless the shares are tasks without gaps, each with a dataset and places."""
+    expected = 0
+    for share in plan.shares:
+        if share.first != expected or share.count < 1 or share.hours <= 0:
+            raise ValueError(f"the share from task {share.first} cannot be the one from task {expected}")
+        if share.dataset >= len(plan.datasets) or not share.places:
+            raise ValueError(f"the share from task {share.first} has no dataset or no place")
+        if any(place.instances < 1 for place in share.places) or share.limits.max_runtime_s < 1:
+            raise ValueError(f"the share from task {share.first} has a place without instances, or no time")
+        expected += share.count
+    if not expected:
+        raise ValueError("a plan without tasks")
+    if any(copy.dataset >= len(plan.datasets) for copy in plan.copies):
+        raise ValueError("a copy of no dataset")
 
 
 def _worst_usd(share: Share) -> float:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
+from orchestrator.errors import Damaged
 from orchestrator.runs.artifacts import fetch_artifacts
 from orchestrator.runs.ending.cancel import cancel
 from orchestrator.runs.known.sync import sync
@@ -63,6 +64,14 @@ class Run:
         """Bring the database up to date. Return how many tasks changed."""
         return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
 
+    def sync_as_far_as_possible(self) -> int:
+        """Bring the database up to date, unless an object that all tasks share is damaged: then that is noted only."""
+        try:
+            return self.sync()
+        except Damaged as error:
+            self.ledger.damage.note(error)
+            return 0
+
     def status(self) -> Status:
         return run_status(self.anchor, self.ledger, time.time())
 
@@ -73,9 +82,14 @@ class Run:
             patience.ask(self.sync)
             status = self.status()
             yield status
-            if status.finished:
+            if status.finished or self._waits_for_damage():
                 return
             time.sleep(every_s)
+
+    def _waits_for_damage(self) -> bool:
+        """Return True if nothing is left to wait for but tasks whose results cannot be understood."""
+        unknown = self.ledger.damage.tasks(self.name)
+        return bool(unknown) and unknown.issuperset(self.ledger.unfinished(self.name, self.anchor.tasks))
 
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         """Return a row for each task, best first by the sweep's objective."""
@@ -85,7 +99,7 @@ class Run:
 
     def measure(self, rows: list[TaskRow], regexes: Mapping[str, re.Pattern[str]]) -> list[TaskRow]:
         """Return the same results with what these regexes find in the logs, best first. Nothing is written down."""
-        found = Logs(self.cloud, self.name).measure(regexes, Ranges.of(row.task for row in rows))
+        found = Logs(self.cloud, self.name, self.ledger.damage).measure(regexes, Ranges.of(row.task for row in rows))
         return measured(rows, found, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
@@ -112,7 +126,7 @@ class Run:
         Attempts and templates are read from the control bucket: the database need not know of them.
         """
         tasks = None if tasks is None else self.anchor.checked(tasks)
-        logs = Logs(self.cloud, self.name)
+        logs = Logs(self.cloud, self.name, self.ledger.damage)
         patience = Patience()
         while True:
             finished = self.status().finished

@@ -104,7 +104,7 @@ class Runs:
         The bucket knows them all, so it is found whoever submitted it, and whatever its plan has cost.
         """
         if name is None:
-            found = anchors.of_sweep(self._bucket, sweep)
+            found = anchors.of_sweep(self._bucket, sweep, self.ledger.damage.note)
         else:
             named = anchors.find(self._bucket, anchors.run_name(name))
             found = [named] if named else []
@@ -112,7 +112,7 @@ class Runs:
             if anchors.same_sweep(anchor.plan.sweep, sweep):
                 self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
                 run = self.opened(anchor)
-                run.sync()
+                run.sync_as_far_as_possible()
                 if not run.status().finished:
                     return run
         return None
@@ -130,8 +130,6 @@ class Runs:
 
     def _learn(self) -> list[str]:
         """Remember every run that the bucket holds. Return their names, newest first."""
-        for name in anchors.names(self._bucket):
-            anchor = anchors.find(self._bucket, name)
-            if anchor:
-                self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
+        for anchor in anchors.find_all(self._bucket, anchors.names(self._bucket), self.ledger.damage.note):
+            self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
         return self.ledger.names()

@@ -42,9 +42,12 @@ def encode(curve: Curve) -> str:
 
 
 def decode(text: str) -> Curve:
-    """Return the curve that `encode` wrote."""
+    """Return the curve that `encode` wrote; an empty one for a text that it cannot have written."""
     pairs = (word.partition(":") for word in text.split())
-    return [(_whole(float(x)), float(y)) for x, _, y in pairs]
+    try:
+        return [(_whole(float(x)), float(y)) for x, _, y in pairs]
+    except (ValueError, OverflowError):
+        return []
 
 
 class Curves:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
-from orchestrator.wire.stored import VERSION, check_version, restore
+from orchestrator.wire.stored import VERSION, check_version, checked, restore
 from orchestrator.wire.task import Lane
 
 
@@ -186,7 +186,7 @@ class Result:
     def from_json(cls, body: dict[str, Any]) -> Result:
         """Return a stored result. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "result")
-        return cls(
+        result = cls(
             task=body["task"],
             key=body["key"],
             state=TaskState(body["state"]),
@@ -195,3 +195,4 @@ class Result:
             submission=body.get("submission", 1),
             curves=body.get("curves", {}),
         )
+        return checked(result)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from orchestrator.errors import NewerVersion
+from orchestrator.errors import Damaged, NewerVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from _typeshed import DataclassInstance
 
@@ -40,8 +44,77 @@ def restore(kind: type[T], body: dict[str, Any], **readers: Callable[[Any], Any]
 
         restore(Attempt, body, lane=Lane.parse)
 
-    Raise KeyError when a field with a reader is missing, TypeError when a field without a default is missing, and
-    whatever a reader raises.
+    Raise KeyError when a field with a reader is missing, TypeError when a field without a default is missing,
+    ValueError when a value cannot be that field's, and whatever a reader raises.
     """
     known = {name: value for name, value in body.items() if name in kind.__dataclass_fields__}
-    return kind(**known | {name: read(body[name]) for name, read in readers.items()})
+    return checked(kind(**known | {name: read(body[name]) for name, read in readers.items()}))
+
+
+def checked(made: T) -> T:
+    """Return the dataclass if each of its plain values can be its field's. Raise ValueError for one that cannot.
+
+    Numbers count things, or are dollars or seconds: none is below 0, and none is as large as nobody has ever paid.
+    """
+    for name, is_right in _checks(type(made)):
+        if not is_right(getattr(made, name)):
+            raise ValueError(f"{type(made).__name__}.{name} cannot be {str(getattr(made, name))[:40]!r}")
+    return made
+
+
+@contextmanager
+def damage_named(where: str) -> Iterator[None]:
+    """Turn whatever is raised when a stored object is no JSON, or not what it should be, into Damaged.
+
+    `where` is the object's address. An object that a newer `sweep` has written keeps its error, with the address.
+    """
+    try:
+        yield
+    except NewerVersion as error:
+        raise NewerVersion(error.message, where=where, hint=error.hint) from error
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+        said = " ".join(str(error).split())[:120]
+        raise Damaged(f"cannot be understood: {type(error).__name__}: {said}", where=where) from error
+
+
+_NO_AMOUNT = 1e12
+"""More dollars, and more seconds, than there are."""
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
+def _is_amount(value: Any) -> bool:
+    return (type(value) is float or type(value) is int) and 0 <= value < _NO_AMOUNT
+
+
+def _is_number(value: Any) -> bool:
+    return (type(value) is float and -inf < value < inf) or (type(value) is int and -(2**63) <= value <= 2**63)
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+_RIGHT: dict[str, Callable[[Any], bool]] = {
+    "int": _is_count,
+    "float": _is_amount,
+    "str": _is_text,
+    "bool": lambda value: type(value) is bool,
+    "int | None": lambda value: value is None or _is_count(value),
+    "float | None": lambda value: value is None or _is_amount(value),
+    "dict[str, Any]": lambda value: type(value) is dict,
+    "dict[str, float]": lambda value: type(value) is dict and all(map(_is_number, value.values())),
+    "dict[str, int]": lambda value: type(value) is dict and all(map(_is_count, value.values())),
+    "dict[str, str]": lambda value: type(value) is dict and all(map(_is_text, value.values())),
+    "dict[str, Scalar]": lambda value: (
+        type(value) is dict and all(type(each) in (str, bool) or _is_number(each) for each in value.values())
+    ),
+}
+"""What a value must be, by the annotation of its field. Fields with other annotations have readers of their own."""
+
+
+@cache
+def _checks(kind: type[DataclassInstance]) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+    return tuple((each.name, _RIGHT[str(each.type)]) for each in fields(kind) if str(each.type) in _RIGHT)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
-from orchestrator.wire.stored import VERSION, check_version, restore
+from orchestrator.wire.stored import VERSION, check_version, checked, restore
 
 Scalar = str | int | float | bool
 
@@ -119,7 +119,7 @@ class Task:
     def from_json(cls, body: dict[str, Any]) -> Task:
         """Return the task that a manifest's JSON describes. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "manifest line")
-        return cls(
+        task = cls(
             number=body["number"],
             key=body["key"],
             dataset=body["dataset"],
@@ -128,3 +128,6 @@ class Task:
             limits=Limits.from_json(body["limits"]),
             after=body.get("after", 0),
         )
+        if not task.places:
+            raise ValueError("a task without a place")
+        return checked(task)

@@ -73,6 +73,8 @@ class FakeRun:
         self.calls.append("sync")
         return 2
 
+    sync_as_far_as_possible = sync
+
     def status(self) -> Status:
         return self.statuses[-1]
 

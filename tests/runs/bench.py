@@ -247,6 +247,12 @@ class Desk:
             self._ledgers[machine] = Ledger(engine(f"sqlite:///{file}"))
         return self._ledgers[machine]
 
+    def forget(self, machine: str) -> None:
+        """Throw a machine's database away."""
+        self._ledgers.pop(machine).engine.dispose()
+        for file in self.folder.glob(f"{machine}.db*"):
+            file.unlink()
+
     def anchor(self, made: Plan | None = None, name: str = "nightly", **changes: Any) -> Anchor:
         return replace(Anchor(name, made or plan(), PACKAGE.digest, "ada", self.time.now, ACCOUNT.home), **changes)
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 """Commas, quotes, line breaks, NUL, lone surrogates: whatever a string can hold."""
-SCALARS = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), ANY_TEXT)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+SCALARS = st.one_of(st.booleans(), st.integers(-(2**63), 2**63), FINITE, ANY_TEXT)
 LANES = st.builds(
     Lane,
     platform=st.just("sagemaker"),
@@ -44,7 +45,7 @@ TASKS = st.builds(
     dataset=ANY_TEXT,
     point=st.dictionaries(ANY_TEXT, SCALARS, max_size=4),
     places=st.lists(PLACES, min_size=1, max_size=3).map(tuple),
-    limits=st.builds(Limits, max_runtime_s=st.integers(1), envelope=st.one_of(st.none(), st.floats(0, 1e6))),
+    limits=st.builds(Limits, max_runtime_s=st.integers(1, 10**9), envelope=st.one_of(st.none(), st.floats(0, 1e6))),
     after=st.integers(0, 99),
 )
 

@@ -38,7 +38,7 @@ OUTCOMES = st.builds(
 )
 RESULTS = st.builds(
     Result,
-    task=st.integers(0),
+    task=st.integers(0, 10**9),
     key=st.text(),
     state=st.sampled_from(TaskState),
     reason=st.text(),
@@ -46,13 +46,13 @@ RESULTS = st.builds(
 )
 ATTEMPTS = st.builds(
     Attempt,
-    task=st.integers(0),
-    number=st.integers(1),
+    task=st.integers(0, 10**9),
+    number=st.integers(1, 10**9),
     place=st.integers(0, 3),
     lane=LANES,
     training=st.text(),
     request_hash=st.text(),
-    max_runtime_s=st.integers(60),
+    max_runtime_s=st.integers(60, 10**9),
     recorded_at=AMOUNTS,
     rate=AMOUNTS,
     site=st.text(),

@@ -6,11 +6,12 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import AccessError
+from orchestrator.errors import AccessError, Damaged
 from orchestrator.runs.ending.settle import poll
 from orchestrator.runs.patience import PASSING
 
 if TYPE_CHECKING:
+    from orchestrator.aws.control import Control
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
@@ -36,8 +37,8 @@ class OpenAttempts:
         """Attempts by task that were recorded, and are not found. A start that was sent may still arrive."""
         self.ended: set[int] = set()
         """Tasks whose attempt we have seen end."""
-        self.hidden: dict[int, AccessError] = {}
-        """Attempts by task at which we may not look."""
+        self.hidden: dict[int, AccessError | Damaged] = {}
+        """Attempts by task at which we may not look, or of which nobody can read where they are."""
 
     def find(self) -> None:
         """Look for attempts that were recorded since. The ledger must know the results that are in the bucket."""
@@ -51,8 +52,16 @@ class OpenAttempts:
             if task not in self.ended
         }
         with ThreadPoolExecutor(WORKERS) as pool:
-            found = pool.map(lambda task: control.attempt(task, new[task]), new)
-            self.alive |= {attempt.task: attempt for attempt in found if attempt.submission <= self._through}
+            found = pool.map(lambda task: self._read(control, task, new[task]), new)
+            ours = [attempt for attempt in found if attempt and attempt.submission <= self._through]
+            self.alive |= {attempt.task: attempt for attempt in ours}
+
+    def _read(self, control: Control, task: int, number: int) -> Attempt | None:
+        try:
+            return control.attempt(task, number)
+        except Damaged as error:
+            self.hidden[task] = error
+            return None
 
     def stop(self) -> None:
         """Ask each that has not ended to stop. One that cannot be reached holds up no other."""

@@ -11,10 +11,11 @@ from sqlalchemy import and_, case, func, or_, select
 from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import results, runs
-from orchestrator.errors import NewerVersion
+from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
+from orchestrator.wire.stored import damage_named
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ def _plan(connection: Connection, run: str) -> Plan | None:
     """Return a run's plan; None if it can no longer be read, for no old run may stand in the way of a new plan."""
     document = connection.execute(select(runs.c.document).where(runs.c.name == run)).scalar_one()
     try:
-        return Anchor.from_json(json.loads(document)).plan
-    except (ValueError, NewerVersion) as error:
+        with damage_named(f"run {run} in the database"):
+            return Anchor.from_json(json.loads(document)).plan
+    except (Damaged, NewerVersion) as error:
         logger.warning("nothing is learned from run %s, which cannot be read: %s", run, str(error).splitlines()[0])
         return None
 

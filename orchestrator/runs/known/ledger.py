@@ -15,6 +15,7 @@ from orchestrator.runs.known.results import Results
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
+from orchestrator.wire.stored import damage_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,7 +72,10 @@ class Ledger(Results):
     def _anchor(self, wanted: ColumnElement[bool]) -> Anchor | None:
         with reading(self.engine) as connection:
             document = connection.scalar(_DOCUMENT.where(wanted))
-        return Anchor.from_json(json.loads(document)) if document else None
+        if document is None:
+            return None
+        with damage_named("a run in the database"):
+            return Anchor.from_json(json.loads(document))
 
     def names(self, *, anchored: bool = True) -> list[str]:
         """Return the names of all runs, newest first; or of what was noted and never seen in the bucket."""

@@ -14,9 +14,12 @@ from sqlalchemy import func, select, update
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import results, runs
 from orchestrator.db.upsert import upsert
+from orchestrator.errors import Damaged, NewerVersion
+from orchestrator.runs.known.damage import Damage
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
+from orchestrator.wire.stored import damage_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +43,8 @@ class Results:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.damage = Damage()
+        """The stored objects that were left out, of whatever run."""
 
     def etags(self, run: str) -> dict[str, str]:
         """Return the ETag of every result that is known already, by its key."""
@@ -144,16 +149,29 @@ class Results:
 
     def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
         """Yield every task that has begun or ended, or those in one state, in the order of their numbers."""
-        query = select(results.c.etag, results.c.state, results.c.document).where(results.c.run == run)
+        columns = (results.c.task, results.c.etag, results.c.state, results.c.document)
+        query = select(*columns).where(results.c.run == run)
         if state:
             query = query.where(results.c.state == state.value)
         silent = self.silent(run) if state in (None, TaskState.CANCELLED) else Ranges()
         with reading(self.engine) as connection:
             rows = connection.execute(query.order_by(results.c.task))
-            left = (Known(etag, Result.from_json(json.loads(document)), TaskState(is_)) for etag, is_, document in rows)
+            left = filter(None, (self._read(run, task, etag, is_, document) for task, etag, is_, document in rows))
             for one in merge(left, map(_stopped, silent), key=lambda one: one.result.task):
                 if tasks is None or one.result.task in tasks:
                     yield one
+
+    def _read(self, run: str, task: int, etag: str, state: str, document: str) -> Known | None:
+        """Return what a row says of a task; None, with a note, for a row that cannot be understood."""
+        try:
+            with damage_named(f"run {run}, task {task}, in the database"):
+                result = Result.from_json(json.loads(document))
+                if result.task != task:
+                    raise ValueError(f"it says that it is the result of task {result.task}")
+                return Known(etag, result, TaskState(state))
+        except (Damaged, NewerVersion) as error:
+            self.damage.note_task(error, run, task)
+            return None
 
     def unfinished(self, run: str, tasks: Ranges) -> Ranges:
         """Return those of these tasks that have not ended."""

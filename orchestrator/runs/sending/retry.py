@@ -36,7 +36,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     if wanted is None:
         wanted = Ranges.of(task for task in ended if known[task].state is not TaskState.DONE)
     else:
-        _refuse_unfinished(anchor, wanted, ended)
+        _refuse_unfinished(anchor, wanted, ended | ledger.damage.tasks(anchor.name))
     if not wanted:
         return wanted
     after: dict[int, list[int]] = defaultdict(list)

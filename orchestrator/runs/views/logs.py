@@ -6,13 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.errors import Damaged, NewerVersion, NotFound, UsageError
 from orchestrator.wire.curve import Curves
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping
 
+    from orchestrator.platforms.base import Runner
     from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.known.damage import Damage
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.template import Template
@@ -33,8 +36,10 @@ class LogLine:
 class Logs:
     """The logs of a run's trainings. It remembers which lines it has given."""
 
-    def __init__(self, cloud: Cloud, run: str) -> None:
+    def __init__(self, cloud: Cloud, run: str, damage: Damage) -> None:
+        """`damage` is told of recorded attempts that cannot be understood: they are left out."""
         self._cloud = cloud
+        self._damage = damage
         self._control = cloud.control(run)
         self._attempts: dict[tuple[int, int], Attempt] = {}
         self._templates: dict[tuple[str, str], Template] = {}
@@ -42,26 +47,18 @@ class Logs:
 
     def new_lines(self, tasks: Ranges | None = None) -> Iterator[LogLine]:
         """Yield the lines of these tasks, or of all, that were not given yet: task by task, attempt by attempt."""
-        keys = self._recorded(tasks)
-        self._read(keys)
-        for key in keys:
-            attempt = self._attempts[key]
-            runner = self._cloud.runner(attempt.lane.platform)
-            for stream, text in runner.logs(attempt, self._template(attempt), self._after.setdefault(key, {})):
+        for attempt, template, runner in self._found(self._recorded(tasks)):
+            after = self._after.setdefault((attempt.task, attempt.number), {})
+            for stream, text in runner.logs(attempt, template, after):
                 yield LogLine(attempt.task, stream, text)
 
     def measure(self, regexes: Mapping[str, re.Pattern[str]], tasks: Ranges | None = None) -> dict[int, Curves]:
         """Return what these regexes, and `report`, find in the logs of the first instances, by task."""
-        keys = sorted(self._recorded(tasks))
-        self._read(keys)
         found: dict[int, Curves] = {}
-        for key in keys:
-            attempt = self._attempts[key]
+        for attempt, template, runner in self._found(sorted(self._recorded(tasks))):
             curves = found.setdefault(attempt.task, Curves())
             curves.begin_log()
-            lines = self._cloud.runner(attempt.lane.platform).logs(
-                attempt, self._template(attempt), {}, first_instance=True
-            )
+            lines = runner.logs(attempt, template, {}, first_instance=True)
             curves.read((text for _, text in lines), regexes)
         return found
 
@@ -71,11 +68,33 @@ class Logs:
             return [key for key in self._control.recorded() if tasks is None or key[0] in tasks]
         return [key for task in tasks for key in self._control.recorded(task)]
 
-    def _read(self, keys: list[tuple[int, int]]) -> None:
-        """Read those of these attempts that are not known yet. They never change."""
+    def _found(self, keys: list[tuple[int, int]]) -> Iterator[tuple[Attempt, Template, Runner]]:
+        """Yield what is needed to read the log of each of these attempts, of all of which it can be understood."""
+        for key in self._read(keys):
+            attempt = self._attempts[key]
+            try:
+                yield attempt, self._template(attempt), self._cloud.runner(attempt.lane.platform)
+            except (Damaged, NewerVersion) as error:
+                self._damage.note(error)
+            except (NotFound, UsageError) as error:
+                where = self._control.s3.uri(self._control.keys.attempt(*key))
+                self._damage.note(Damaged(f"names a place that cannot be looked at: {error.message}", where=where))
+
+    def _read(self, keys: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Read those of these attempts that are not known yet: they never change. Return those that can be read."""
+
+        def read(key: tuple[int, int]) -> Attempt | None:
+            try:
+                return self._control.attempt(*key)
+            except (Damaged, NewerVersion) as error:
+                self._damage.note(error)
+                return None
+
         new = [key for key in keys if key not in self._attempts]
         with ThreadPoolExecutor(READERS) as pool:
-            self._attempts |= zip(new, pool.map(lambda key: self._control.attempt(*key), new), strict=True)
+            found = zip(new, pool.map(read, new), strict=True)
+            self._attempts |= {key: attempt for key, attempt in found if attempt}
+        return [key for key in keys if key in self._attempts]
 
     def _template(self, attempt: Attempt) -> Template:
         site = (attempt.lane.platform, attempt.lane.region)

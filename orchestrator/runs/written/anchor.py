@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.errors import NotFound, UsageError
+from orchestrator.errors import Damaged, NewerVersion, NotFound, UsageError
 from orchestrator.plan.plan import Plan
 from orchestrator.runs.written.home import Home
 from orchestrator.runs.written.submission import Submission
 from orchestrator.wire.names import RunKeys, canonical, digest, sweep_folder, valid_run_name
 from orchestrator.wire.ranges import Ranges
-from orchestrator.wire.stored import VERSION, check_version
+from orchestrator.wire.stored import VERSION, check_version, damage_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from orchestrator.aws.s3 import S3
+    from orchestrator.errors import SweepError
     from orchestrator.spec.sweep import Sweep
 
 
@@ -84,11 +85,27 @@ def create(control: S3, anchor: Anchor) -> bool:
     return control.put_once(anchor.keys.anchor, canonical(anchor.to_json()).encode())
 
 
-def of_sweep(control: S3, sweep: Sweep) -> list[Anchor]:
-    """Return the runs of this very sweep that are named by their plans, newest first."""
+def of_sweep(control: S3, sweep: Sweep, leave_out: Callable[[SweepError], None]) -> list[Anchor]:
+    """Return the runs of this very sweep that are named by their plans, newest first.
+
+    `leave_out` is told of each that cannot be understood.
+    """
     names = [item.key.rpartition("/")[2] for item in control.list(_sweep_folder(sweep))]
-    found = (find(control, name) for name in names)
-    return sorted((anchor for anchor in found if anchor), key=lambda anchor: anchor.created_at, reverse=True)
+    return sorted(find_all(control, names, leave_out), key=lambda anchor: anchor.created_at, reverse=True)
+
+
+def find_all(control: S3, names: Iterable[str], leave_out: Callable[[SweepError], None]) -> list[Anchor]:
+    """Return the runs of these names that are there; `leave_out` is told of each that cannot be understood."""
+    found = []
+    for name in names:
+        try:
+            anchor = find(control, name)
+        except (Damaged, NewerVersion) as error:
+            leave_out(error)
+            continue
+        if anchor:
+            found.append(anchor)
+    return found
 
 
 def same_sweep(one: Sweep, other: Sweep) -> bool:
@@ -159,11 +176,18 @@ def claim(wanted: Anchor, control: S3, notes: Notes, *, again: bool) -> Anchor:
 
 
 def find(control: S3, name: str) -> Anchor | None:
-    """Return the run of this name from the control bucket, or None."""
+    """Return the run of this name from the control bucket, or None. Damaged if it cannot be understood."""
+    key = RunKeys(name).anchor
     try:
-        return Anchor.from_json(control.get(RunKeys(name).anchor).json())
+        stored = control.get(key)
     except NotFound:
         return None
+    with damage_named(control.uri(key)):
+        found = Anchor.from_json(stored.json())
+        if found.name != name:
+            raise ValueError(f"it says that it is run {found.name!r}")
+        canonical(found.to_json())  # what cannot be written down again, such as nan, nobody has written
+        return found
 
 
 def read(control: S3, name: str) -> Anchor:
@@ -195,10 +219,16 @@ def add_submission(control: S3, run: str, submission: Submission) -> bool:
 
 
 def _submission(control: S3, run: str, number: int) -> Submission | None:
+    key = RunKeys(run).submission(number)
     try:
-        return Submission.from_json(control.get(RunKeys(run).submission(number)).json())
+        stored = control.get(key)
     except NotFound:
         return None
+    with damage_named(control.uri(key)):
+        found = Submission.from_json(stored.json())
+        if found.number != number:
+            raise ValueError(f"it says that it is submission {found.number}")
+        return found
 
 
 def run_name(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.plan.slots import LotKey, crowded
 from orchestrator.wire.names import RunKeys, array_name
 from orchestrator.wire.ranges import Ranges
-from orchestrator.wire.stored import VERSION, check_version
+from orchestrator.wire.stored import VERSION, check_version, checked
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Part:
         tasks = Ranges.parse_in_order(body["tasks"])
         if "lane" not in body:
             return cls(tasks)
-        return cls(tasks, LotKey(Lane.parse(body["lane"]), body["site"]), body["instances"])
+        return checked(cls(tasks, LotKey(Lane.parse(body["lane"]), body["site"]), body["instances"]))
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Submission:
         check_version(body, "submission")
         after = tuple((int(attempts), Ranges.parse(tasks)) for attempts, tasks in body["after"].items())
         parts = tuple(Part.from_json(part) for part in body["parts"])
-        return cls(body["number"], parts, after, body.get("made_at", 0.0))
+        return checked(cls(body["number"], parts, after, body.get("made_at", 0.0)))
 
 
 def everything(plan: Plan) -> Submission:
