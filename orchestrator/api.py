@@ -11,6 +11,8 @@ from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check_catalog import Problem
 from orchestrator.errors import Damaged, NewerVersion, UsageError
+from orchestrator.feeds.feeds import Feeds
+from orchestrator.feeds.refresh import Refreshed
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
 from orchestrator.plan.file import read_plan, write_plan
@@ -64,6 +66,7 @@ __all__ = [
     "Problem",
     "Pushed",
     "Ranges",
+    "Refreshed",
     "Run",
     "RunRow",
     "Settings",
@@ -92,6 +95,10 @@ class Orchestrator:
     @cached_property
     def catalog(self) -> Catalog:
         return Catalog(self.settings.database, self._rules.all(), self._rules.usual)
+
+    @cached_property
+    def feeds(self) -> Feeds:
+        return Feeds(self.catalog, Clients(self.settings.profile))
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -10,6 +10,7 @@ import boto3
 import pytest
 from botocore import xform_name
 
+from orchestrator.api import Orchestrator, Settings
 from orchestrator.platforms.sagemaker.operating import SageMakerOperating
 
 ROOT = Path(__file__).parents[1]
@@ -92,3 +93,8 @@ def test_no_other_role_needs_anything_of_the_platform() -> None:
 
 def listed(value: object) -> list[str]:
     return value if isinstance(value, list) else [str(value)]
+
+
+def test_who_refreshes_the_catalog_may_ask_what_feeds_ask_and_nothing_else() -> None:
+    asked = {action for feed in Orchestrator(Settings()).feeds.all() for action in feed.actions}
+    assert granted("refresh") == asked

@@ -9,5 +9,7 @@ definitions.py  how does a job definition get its values?
 identity.py     whose credentials are these?
 ecr.py          which image does a tag stand for?
 secrets.py      is a secret where it is said to be?
+price_list.py   what does AWS ask for a product, on demand?
+service_quotas.py  how much of what may the account use?
 logs.py         which lines has a log stream got since the last look?
 """

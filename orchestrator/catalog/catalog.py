@@ -7,17 +7,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, union
 
 from orchestrator.catalog.check_catalog import Problem, check_catalog
+from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.catalog.files.load import LoadReport, load
+from orchestrator.catalog.files.observe import observe
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.select_types import select_types
 from orchestrator.catalog.survey import resurvey, survey
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
-from orchestrator.db.tables import campaign_tags, campaigns, datasets
+from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, replicas
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from orchestrator.catalog.files.incoming import Counts
+    from orchestrator.catalog.files.observe import Observed
     from orchestrator.catalog.market import Market, Past
     from orchestrator.platforms.base import Planning
     from orchestrator.spec.sweep import Sweep
@@ -62,6 +66,13 @@ class Catalog:
         """
         return load(self.engine, self._platforms, [Path(path) for path in paths], kind)
 
+    def observe(self, observed: Observed) -> tuple[Counts, int]:
+        """Take in what a feed read of a Region. Return what became of the rows, and how many were left out.
+
+        Raise CatalogError for a row that no file could have; then nothing is changed.
+        """
+        return observe(self.engine, self._platforms, observed)
+
     def show(self, kind: str) -> list[dict[str, Any]]:
         """Return all rows of a kind in columns of its files, in the order of their keys."""
         if kind not in KINDS:
@@ -77,6 +88,12 @@ class Catalog:
                 rows = [row | {"tags": tags.get(row["campaign"], [])} for row in rows]
         rows.sort(key=lambda row: [row[key] for key in keys])
         return [{name: row[name] for name in columns} for row in rows]
+
+    def regions(self) -> list[str]:
+        """Return the Regions that are known: those with data, and those with prices."""
+        with reading(self.engine) as connection:
+            both = union(select(replicas.c.region), select(prices.c.region))
+            return sorted(region for region in connection.scalars(both) if not is_local(region))
 
     def totals(self) -> dict[str, int]:
         """Return how many rows there are of each kind."""

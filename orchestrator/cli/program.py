@@ -109,7 +109,9 @@ def sweep(
 def run(arguments: Sequence[str]) -> int:
     """Run the command that these arguments ask for, and return its exit code. No arguments at all ask for help."""
     command = typer.main.get_command(app)
-    words = move_to_front(arguments, global_options(command)) or ["--help"]
+    options = global_options(command)
+    own = own_options(command, arguments, options)
+    words = move_to_front(arguments, {name: options[name] for name in options.keys() - own}) or ["--help"]
     code = command.main(args=words, prog_name="sweep", standalone_mode=False)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -124,6 +126,19 @@ def global_options(command: Any) -> dict[str, bool]:
     return {
         spelling: not option.is_flag for option in command.params if not option.is_eager for spelling in option.opts
     }
+
+
+def own_options(command: Any, arguments: Sequence[str], options: Mapping[str, bool]) -> set[str]:
+    """Return the spellings that the command which these arguments name has for itself, such as --region.
+
+    They mean what that command says wherever they stand behind it.
+    """
+    named, words = command, iter(arguments)
+    for word in words:
+        if options.get(word):
+            next(words, None)
+        named = getattr(named, "commands", {}).get(word, named)
+    return {spelling for option in named.params for spelling in option.opts if named is not command}
 
 
 def move_to_front(arguments: Sequence[str], options: Mapping[str, bool]) -> list[str]:

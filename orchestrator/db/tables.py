@@ -155,6 +155,14 @@ interruptions = Table(
     CheckConstraint("per_hour >= 0", name="per_hour"),
 )
 
+refreshes = Table(
+    "refreshes",
+    metadata,
+    Column("feed", Text, primary_key=True, comment="the source of the facts that it brings"),
+    Column("region", Text, primary_key=True),
+    Column("refreshed_at", UtcTime, nullable=False, comment="its facts of this Region held then, whenever observed"),
+)
+
 # The ledger: a cache of the control bucket, rebuilt by sync. Moments are seconds since the epoch, as they are there.
 
 runs = Table(

@@ -4,6 +4,7 @@
     registry.py             which class is it that a platform's name stands for?
     conformance.py          does a platform keep the promises of base.py?
     conformance_subject.py  what does that suite start its trainings with?
+    feed.py                 what does AWS tell of prices and quotas, in rows of the catalog?
     refusals.py             why can a sweep's trainings not run on a lane?
     source.py               how does a training's code become one archive?
     sagemaker/              Amazon SageMaker training jobs

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.feed import Feed
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Lane, Place, Task
@@ -231,11 +232,19 @@ class Planning(Protocol):
 
 
 class Operating(Protocol):
-    """Knows what the platform needs in an account."""
+    """Knows what the platform needs in an account, and where its prices and quotas are to be read."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform.
 
         `{account}` stands in them for the account's number. Any other role needs nothing.
+        """
+        ...
+
+    def feeds(self) -> Sequence[Feed]:
+        """Return what AWS can be asked about the platform's prices and quotas, a feed for each question.
+
+        Feeds of spot prices come after those of the prices on demand that they need. Asking costs nothing, and changes
+        nothing.
         """
         ...

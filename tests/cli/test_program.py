@@ -7,7 +7,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.program import app, global_options, move_to_front
+from orchestrator.cli.program import app, global_options, move_to_front, own_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,3 +66,17 @@ def test_moving_options_loses_and_adds_nothing(words: list[str]) -> None:
 @given(st.lists(st.sampled_from(["runs", "--json", "x", "--task", "3"])))
 def test_everything_else_stays_in_order(words: list[str]) -> None:
     assert move_to_front(words, OPTIONS) == words
+
+
+@pytest.mark.parametrize(
+    ("typed", "own"),
+    [
+        ("catalog refresh --region eu-west-1", True),
+        ("--profile catalog catalog refresh", True),
+        ("catalog load --region eu-west-1", False),
+        ("--region catalog", False),
+    ],
+)
+def test_an_option_that_a_command_has_for_itself_is_its_own(typed: str, *, own: bool) -> None:
+    command = typer.main.get_command(app)
+    assert ("--region" in own_options(command, typed.split(), OPTIONS)) is own

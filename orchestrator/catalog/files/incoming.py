@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, Integer, MetaData, Table, and_, case, exists, false, func, insert, or_, select, true
+from sqlalchemy import (
+    Column,
+    Integer,
+    MetaData,
+    Table,
+    and_,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+)
 
 from orchestrator.db import upsert
 
@@ -89,6 +104,10 @@ class IncomingRows:
         return self._connection.execute(
             select(self._table).where(condition).order_by(self._table.c.line).limit(1)
         ).first()
+
+    def leave_out(self, condition: ColumnElement[bool]) -> int:
+        """Forget the rows for which the condition holds, and return how many there were."""
+        return int(self._connection.execute(delete(self._table).where(condition)).rowcount)
 
     @property
     def c(self) -> Any:

@@ -1,4 +1,4 @@
-"""A catalog file as rows of its table: every cell is understood, or an error names the first that is not."""
+"""A catalog file, or what a feed read, as rows of its table: every cell is understood, or an error names the first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orchestrator.catalog.files.lanes import first_lane_problem
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from orchestrator.catalog.platforms import Platforms
@@ -18,14 +18,22 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-class CatalogFile:
-    """One file of a kind, read as rows of the kind's table."""
+class CatalogRows:
+    """Rows of a kind, from a file or from a feed, read as rows of the kind's table."""
 
-    def __init__(self, file: Path, kind: Kind) -> None:
-        self.file = file
+    def __init__(self, kind: Kind, batches: Iterable[Batch], where: str, source: str) -> None:
+        """Take where the rows stand, as errors name it, and the source of those that name none."""
         self.kind = kind
+        self._batches = batches
+        self._where = where
+        self._source = source
         self.given: tuple[str, ...] = ()
-        """The columns that the file has. They are known once it is read."""
+        """The columns that were given. They are known once the rows are read."""
+
+    @classmethod
+    def of_file(cls, file: Path, kind: Kind) -> CatalogRows:
+        """Return the rows of a file. It is opened when they are read."""
+        return cls(kind, batches(file), str(file), file.name)
 
     def rows(self, platforms: Platforms) -> Iterator[Rows]:
         """Yield the rows, some thousands at a time. Each has, beside its columns, the `line` that it stands in.
@@ -34,7 +42,7 @@ class CatalogFile:
 
         Raise CatalogError for the first thing that cannot be understood.
         """
-        for batch in batches(self.file):
+        for batch in self._batches:
             self.given = self._given(batch)
             columns = {field.name: self._values(field, batch) for field in self.kind.fields}
             self._refuse_inconsistent(columns, batch.lines)
@@ -42,8 +50,8 @@ class CatalogFile:
             yield _rows(self.kind.to_table(columns) | {"line": batch.lines})
 
     def error(self, problem: str, *, line: int, column: str = "", hint: str = "") -> CatalogError:
-        """Return an error that names this file, the line, and the column if one is to blame."""
-        where = f"{self.file}:{line}:{column}" if column else f"{self.file}:{line}"
+        """Return an error that names the place, the line, and the column if one is to blame."""
+        where = f"{self._where}:{line}:{column}" if column else f"{self._where}:{line}"
         return CatalogError(problem, where=where, hint=hint)
 
     def _refuse_inconsistent(self, columns: Columns, lines: Sequence[int]) -> None:
@@ -63,11 +71,11 @@ class CatalogFile:
         for name in batch.columns:
             if name not in known:
                 raise CatalogError(
-                    f"{self.kind.name} have no column {name!r}", where=str(self.file), hint=did_you_mean(name, known)
+                    f"{self.kind.name} have no column {name!r}", where=self._where, hint=did_you_mean(name, known)
                 )
         for field in self.kind.fields:
             if field.required and field.name not in batch.columns:
-                raise CatalogError(f"column {field.name!r} is missing", where=str(self.file))
+                raise CatalogError(f"column {field.name!r} is missing", where=self._where)
         return tuple(batch.columns)
 
     def _values(self, field: Field, batch: Batch) -> Sequence[Any]:
@@ -97,7 +105,7 @@ class CatalogFile:
         return self._default(field)
 
     def _default(self, field: Field) -> object:
-        return self.file.name if field.default is FILE_NAME else field.default
+        return self._source if field.default is FILE_NAME else field.default
 
 
 def _rows(columns: Columns) -> Rows:

@@ -23,4 +23,5 @@ In every launcher:
 When an account is set up:
 
     operating.py  what may the roles do there?
+    feeds/        what do trainings and instances cost, and how many may there be?
 """

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.platforms.sagemaker.feeds import ec2_prices, ec2_spot_prices, training_prices, training_quotas
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from orchestrator.platforms.feed import Feed
 
 _TRAININGS = "arn:aws:sagemaker:*:{account}:training-job/*"
 _KEYS = "arn:aws:kms:*:{account}:key/*"
@@ -17,6 +21,9 @@ class SageMakerOperating:
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())
+
+    def feeds(self) -> Sequence[Feed]:
+        return training_prices.FEED, ec2_prices.FEED, ec2_spot_prices.FEED, training_quotas.FEED
 
 
 def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from orchestrator.platforms.feed import Feed
+
 _OUTPUTS = "arn:aws:s3:::*/runs/*/trial/*"
 
 
@@ -18,3 +20,6 @@ class TrialOperating:
             return ()
         actions = ["s3:GetObject"] if role == "submit" else ["s3:GetObject", "s3:PutObject"]
         return ({"Sid": "KeepOutcomes", "Effect": "Allow", "Action": actions, "Resource": _OUTPUTS},)
+
+    def feeds(self) -> Sequence[Feed]:
+        return ()

@@ -1,0 +1,29 @@
+"""Service Quotas: how much of what an account may use in a Region."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.aws.errors import aws_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.aws.session import Clients
+
+
+class ServiceQuota(NamedTuple):
+    """One quota of a service, by the name that AWS's console shows."""
+
+    name: str
+    code: str
+    value: float
+
+
+def list_quotas(clients: Clients, region: str, service: str) -> Iterator[ServiceQuota]:
+    """Yield the account's quotas of a service in a Region, as they are applied now."""
+    with aws_errors(f"list the quotas of {service}", where=region):
+        pages = clients.client("service-quotas", region).get_paginator("list_service_quotas")
+        for page in pages.paginate(ServiceCode=service):
+            for quota in page["Quotas"]:
+                yield ServiceQuota(quota["QuotaName"], quota["QuotaCode"], quota["Value"])

@@ -1,0 +1,77 @@
+"""Takes in what a feed read of a Region: all of it or nothing. What has not changed adds no row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, exists, func, select
+
+from orchestrator.catalog.files.beside import is_spot_alone, refuse_duplicates
+from orchestrator.catalog.files.formats import Batch
+from orchestrator.catalog.files.incoming import Counts, IncomingRows
+from orchestrator.catalog.files.kinds import KINDS
+from orchestrator.catalog.files.rows import CatalogRows
+from orchestrator.db import tables, upsert
+from orchestrator.db.engine import writing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, Connection, Engine, Table
+
+    from orchestrator.catalog.platforms import Platforms
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Facts of one Region, as a feed read them."""
+
+    feed: str
+    kind: str
+    """The kind of catalog file that has such rows."""
+    region: str
+    at: datetime
+    rows: Sequence[Mapping[str, object]]
+
+
+def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[Counts, int]:
+    """Add what differs from the newest facts, and note that the feed's facts of this Region hold now.
+
+    Return what became of the rows, and how many were left out: spot prices without a price on demand. Raise
+    CatalogError for a row that no file could have; then nothing is changed.
+    """
+    kind = KINDS[observed.kind]
+    given = _given(observed)
+    with writing(engine) as connection, IncomingRows(connection, kind.table) as incoming:
+        for rows in given.rows(platforms):
+            incoming.add(rows)
+        refuse_duplicates(given, incoming)
+        alone = incoming.leave_out(is_spot_alone(incoming)) if kind.table is tables.prices else 0
+        known = incoming.leave_out(_is_known(kind.table, incoming)) if "observed_at" in kind.table.c else 0
+        merged = incoming.merge(kind.given(given.given), along=["source"] if "source" in kind.table.c else [])
+        _note(connection, observed)
+    return merged + Counts(unchanged=known), alone
+
+
+def _given(observed: Observed) -> CatalogRows:
+    names = list(observed.rows[0]) if observed.rows else [field.name for field in KINDS[observed.kind].fields]
+    columns: dict[str, Sequence[object]] = {name: [row[name] for row in observed.rows] for name in names}
+    batch = Batch(columns, range(1, len(observed.rows) + 1))
+    return CatalogRows(KINDS[observed.kind], [batch], f"{observed.feed} {observed.region}", observed.feed)
+
+
+def _is_known(table: Table, incoming: IncomingRows) -> ColumnElement[bool]:
+    """Return the condition for a row to say what the newest one of its key says."""
+    key = [column.name for column in table.primary_key if column.name != "observed_at"]
+    facts = [column.name for column in table.columns if column.name not in {*key, "observed_at", "source"}]
+    other = table.alias()
+    newest = select(func.max(other.c.observed_at)).where(and_(*(other.c[name] == incoming.c[name] for name in key)))
+    same = [table.c[name] == incoming.c[name] for name in (*key, *facts)]
+    return exists().where(and_(*same, table.c.observed_at == newest.scalar_subquery()))
+
+
+def _note(connection: Connection, observed: Observed) -> None:
+    row = {"feed": observed.feed, "region": observed.region, "refreshed_at": observed.at}
+    upsert.upsert(connection, tables.refreshes, [row])

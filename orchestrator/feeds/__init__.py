@@ -1,0 +1,8 @@
+"""AWS's facts brought into the catalog (`sweep catalog refresh`).
+
+feeds.py       which feeds are there, and whom do they fill?
+refresh.py     how are feeds read, Regions side by side, and what becomes of one that fails?
+transfers.py   what does it cost to bring data from one Region to another?
+
+Each platform brings feeds of its own: they are named by its operating part.
+"""

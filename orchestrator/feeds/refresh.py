@@ -1,0 +1,96 @@
+"""Reads feeds, Regions side by side. Each feed of a Region lands whole or not at all; one that fails stops no other."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator.catalog.files.observe import Observed
+from orchestrator.errors import (
+    AccessDenied,
+    NoCredentials,
+    NotFound,
+    SettingsError,
+    SweepError,
+    UsageError,
+    did_you_mean,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.catalog.files.incoming import Counts
+    from orchestrator.platforms.feed import Feed, Reading
+
+AT_ONCE = 8
+"""Questions that are asked of AWS at the same time."""
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """What became of one feed in one Region."""
+
+    feed: str
+    region: str
+    added: int = 0
+    unchanged: int = 0
+    left_out: tuple[str, ...] = ()
+    """What AWS told, but is of no use: a line each."""
+    error: SweepError | None = None
+    """Why nothing was brought: what the catalog knew before, it still knows."""
+    missing_actions: tuple[str, ...] = ()
+    """The IAM actions that somebody must allow, where that is why."""
+
+
+def choose_feeds(feeds: Iterable[Feed], names: Sequence[str]) -> list[Feed]:
+    """Return the feeds with these names, or all of them if none is named. Raise UsageError for an unknown name."""
+    known = {feed.name: feed for feed in feeds}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no feed {name!r}", hint=did_you_mean(name, list(known)))
+    return [feed for name, feed in known.items() if not names or name in names]
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """Brings what feeds tell of some Regions into a catalog."""
+
+    observe: Callable[[Observed], tuple[Counts, int]]
+    """Takes the facts into the catalog: see `catalog.files.observe`."""
+    clients: Clients
+    now: datetime
+
+    def run(self, feeds: Sequence[Feed], regions: Sequence[str]) -> Iterator[Refreshed]:
+        """Yield what became of each feed in each Region, feed by feed. Raise NoCredentials if there are none.
+
+        All are read at the same time, and written one after the other in the order of the feeds: what is billed for
+        spot is told by prices on demand, which come before it.
+        """
+        pairs = [(feed, region) for feed in feeds for region in regions]
+        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+            asked = [pool.submit(feed.read, self.clients, region, self.now) for feed, region in pairs]
+            try:
+                for (feed, region), answer in zip(pairs, asked, strict=True):
+                    yield self._take(feed, region, answer.result)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _take(self, feed: Feed, region: str, read: Callable[[], Reading]) -> Refreshed:
+        try:
+            reading = read()
+            if not reading.rows and not reading.left_out:
+                raise NotFound("AWS knows nothing of it there", where=region, hint="is that the name of a Region?")
+            counts, alone = self.observe(Observed(feed.name, feed.kind, region, self.now, reading.rows))
+        except (NoCredentials, SettingsError):
+            raise  # whatever else is asked, it is the same
+        except AccessDenied as error:
+            return Refreshed(feed.name, region, error=error, missing_actions=feed.actions)
+        except SweepError as error:
+            return Refreshed(feed.name, region, error=error)
+        left_out = reading.left_out
+        if alone:
+            left_out += (f"{alone} spot prices of types without a price on demand",)
+        return Refreshed(feed.name, region, counts.inserted + counts.updated, counts.unchanged, left_out)

@@ -1,0 +1,38 @@
+"""A feed: one of AWS's answers, turned into rows of the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from orchestrator.aws.session import Clients
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a feed read in one Region."""
+
+    rows: tuple[Mapping[str, object], ...]
+    """Rows in the columns of the catalog's files, all with the same columns."""
+    left_out: tuple[str, ...] = ()
+    """What AWS told, but is of no use, such as a price in another currency: a line each."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One of AWS's answers about a Region, as rows of one kind of catalog file."""
+
+    name: str
+    """What people call it by; the rows' `source`."""
+    kind: str
+    """The kind of catalog file that has these rows: prices, quotas, transfer_prices, interruptions."""
+    about: str
+    """What it brings, in a few words."""
+    actions: tuple[str, ...]
+    """The IAM actions that it needs. They read only, and take no resource."""
+    read: Callable[[Clients, str, datetime], Reading]
+    """Asks AWS about a Region, at a moment. It raises the errors of `orchestrator.errors`, and writes nothing."""

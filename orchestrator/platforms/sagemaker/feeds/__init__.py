@@ -1,0 +1,9 @@
+"""SageMaker's feeds: AWS's answers as rows of the catalog. EC2's prices stand in for what SageMaker does not publish.
+
+training_prices.py   what does an hour of training cost on demand?
+training_quotas.py   how many instances may the account train on?
+ec2_prices.py        what does an hour of an EC2 instance cost on demand?
+ec2_spot_prices.py   what does it cost on the spot market?
+spot_history.py      how have EC2's spot prices changed?
+hourly.py            how do products of the Price List become rows of prices?
+"""

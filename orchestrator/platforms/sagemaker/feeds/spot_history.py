@@ -1,0 +1,38 @@
+"""EC2's spot market: how its prices have changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.aws.errors import aws_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from orchestrator.aws.session import Clients
+
+PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
+"""Linux has two names in the history; which one is used differs by Region and by the account's age."""
+
+
+class Change(NamedTuple):
+    """A new spot price, in one zone."""
+
+    instance_type: str
+    market: str
+    """The zone, by the id that is the same in all accounts, and the product."""
+    at: datetime
+    usd: str
+    """The dollars for an hour, as AWS writes them: a text that may be no number."""
+
+
+def price_changes(clients: Clients, region: str, since: datetime, until: datetime) -> Iterator[Change]:
+    """Yield all changes between two moments, and before them the last one of each market, whenever it was."""
+    with aws_errors("read the history of spot prices", where=region):
+        pages = clients.client("ec2", region).get_paginator("describe_spot_price_history")
+        for page in pages.paginate(StartTime=since, EndTime=until, ProductDescriptions=list(PRODUCTS)):
+            for row in page["SpotPriceHistory"]:
+                zone = row.get("AvailabilityZoneId") or row["AvailabilityZone"]
+                market = f"{zone} {row['ProductDescription']}"
+                yield Change(row["InstanceType"], market, row["Timestamp"], row["SpotPrice"])

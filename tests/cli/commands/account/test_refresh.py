@@ -1,0 +1,49 @@
+"""`sweep catalog refresh` against a whole local cloud."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.calls import Sweep
+
+
+@pytest.fixture
+def feeds(sweep: Sweep, cloud_environment: dict[str, str]) -> Sweep:  # noqa: ARG001
+    return sweep
+
+
+def test_an_empty_catalog_is_filled_and_a_second_time_nothing_is_new(feeds: Sweep) -> None:
+    brought = json.loads(feeds("catalog", "refresh", "--region", "eu-west-1", "--json").out)
+    assert {one["feed"] for one in brought} == {one["feed"] for one in listed(feeds)}
+    assert all(one["added"] > 0 and one["error"] is None for one in brought)
+    again = json.loads(feeds("catalog", "refresh", "--json").out)
+    assert [(one["added"], one["unchanged"]) for one in again] == [(0, one["added"]) for one in brought]
+    assert feeds("catalog", "check").code == 0
+
+
+def test_a_region_that_there_is_not_is_told_and_the_others_land(feeds: Sweep) -> None:
+    ended = feeds("catalog", "refresh", "sagemaker-prices", "--region", "eu-west-1", "--region", "eu-wst-1")
+    assert ended.code == 5
+    assert [line.split()[-1] for line in ended.out.splitlines()] == ["STATE", "ok", "failed"]
+    assert "warning: sagemaker-prices eu-wst-1: eu-wst-1: AWS knows nothing of it there" in ended.err
+
+
+def test_without_a_region_one_must_be_named(feeds: Sweep) -> None:
+    ended = feeds("catalog", "refresh")
+    assert ended.code == 2
+    assert "the catalog knows no Region yet (name some, such as --region us-east-1" in ended.err
+
+
+def test_an_unknown_feed_is_told_with_the_nearest(feeds: Sweep) -> None:
+    ended = feeds("catalog", "refresh", "ec2-spot")
+    assert ended.code == 2
+    assert "there is no feed 'ec2-spot' (did you mean 'ec2-spot-prices'?)" in ended.err
+
+
+def listed(sweep: Sweep) -> list[dict[str, str]]:
+    rows: list[dict[str, str]] = json.loads(sweep("catalog", "refresh", "--list", "--json").out)
+    return rows
