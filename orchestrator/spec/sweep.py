@@ -21,7 +21,8 @@ from orchestrator.spec.space.runtime_expression import Expression, check_runtime
 from orchestrator.spec.space.space import Space
 from orchestrator.spec.tags import Tags
 from orchestrator.spec.train.filled_in import check_filled_in
-from orchestrator.spec.train.train import Checkpoints, Framework, Train, parameter_name
+from orchestrator.spec.train.framework import Framework
+from orchestrator.spec.train.train import Checkpoints, Train, parameter_name
 from orchestrator.spec.where import Where
 from orchestrator.wire.names import valid_run_name
 

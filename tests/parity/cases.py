@@ -13,6 +13,12 @@ PT28, PT22, TF219, TF211 = (
     framework("2.19.0", "py312", "tensorflow"),
     framework("2.11.0", "py39", "tensorflow"),
 )
+HF = (
+    {"framework": {"name": "huggingface", "version": "4.36.0", "python": "py310", "base": "pytorch2.1.0"}},
+    {"transformers_version": "4.36.0", "pytorch_version": "2.1.0", "py_version": "py310"},
+)
+SKLEARN = framework("1.2-1", "py3", "sklearn")
+XGBOOST = ({"framework": {"name": "xgboost", "version": "1.7-1"}}, {"framework_version": "1.7-1"})
 MPI = {"mpi": {"enabled": True, "processes_per_host": 8, "custom_mpi_options": "-x NCCL_DEBUG=WARN"}}
 TORCHRUN = {"torch_distributed": {"enabled": True}}
 SMDDP = {"smdistributed": {"dataparallel": {"enabled": True}}}
@@ -93,6 +99,19 @@ WAYS = (
         SMDDP,
         estimator="tensorflow",
         instance_type="ml.p3dn.24xlarge",
+    ),
+    case("torchrun, Hugging Face", HF, {"parallel": "torchrun"}, TORCHRUN, estimator="huggingface"),
+    case("single, scikit-learn", SKLEARN, {}, None, estimator="sklearn", instance_type="ml.m5.xlarge"),
+    case("single, XGBoost", XGBOOST, {"instances": 2}, None, estimator="xgboost", instance_type="ml.m5.xlarge"),
+    case(
+        "scikit-learn on a GPU",
+        SKLEARN,
+        {},
+        None,
+        estimator="sklearn",
+        we_refuse="AWS's sklearn images do not run on ml.g5.xlarge",
+        they_refuse="Unsupported processor: gpu",
+        reason="both refuse",
     ),
     case("pytorchddp", PT22, {"parallel": "pytorchddp"}, PYTORCHDDP, instance_type="ml.p4d.24xlarge"),
     case(

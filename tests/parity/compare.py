@@ -90,7 +90,7 @@ def answers(interpreter: Path) -> Answers:
     questions = {
         case.train["framework"]["version"] + case.instance_type: _question(case)
         for case in CASES
-        if "framework" in case.train
+        if "framework" in case.train and not case.we_refuse
     }
     asked = {"images": list(questions.values()), "trainings": [_training(case) for case in CASES]}
     done = subprocess.run(
@@ -110,13 +110,15 @@ def compared(theirs: Answers) -> list[Row]:
 def _question(case: Case) -> dict[str, Any]:
     """As `platforms.sagemaker.images` asks it."""
     framework = case.train["framework"]
+    base = {"base_framework_version": framework["base"]} if "base" in framework else {}
     return {
         "framework": framework["name"],
         "region": REGION,
         "version": framework["version"],
-        "py_version": framework["python"],
+        "py_version": framework.get("python"),
         "instance_type": case.instance_type,
         "image_scope": "training",
+        **base,
     }
 
 

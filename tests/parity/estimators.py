@@ -20,12 +20,22 @@ import jsonschema  # noqa: E402
 from sagemaker import image_uris  # noqa: E402
 from sagemaker.debugger import TensorBoardOutputConfig  # noqa: E402
 from sagemaker.estimator import Estimator  # noqa: E402
+from sagemaker.huggingface import HuggingFace  # noqa: E402
 from sagemaker.inputs import FileSystemInput, ShuffleConfig, TrainingInput  # noqa: E402
 from sagemaker.pytorch import PyTorch  # noqa: E402
 from sagemaker.session import Session  # noqa: E402
+from sagemaker.sklearn import SKLearn  # noqa: E402
 from sagemaker.tensorflow import TensorFlow  # noqa: E402
+from sagemaker.xgboost import XGBoost  # noqa: E402
 
-ESTIMATORS = {"pytorch": PyTorch, "tensorflow": TensorFlow, "estimator": Estimator}
+ESTIMATORS = {
+    "pytorch": PyTorch,
+    "tensorflow": TensorFlow,
+    "huggingface": HuggingFace,
+    "sklearn": SKLearn,
+    "xgboost": XGBoost,
+    "estimator": Estimator,
+}
 NO_TELEMETRY = {"SchemaVersion": "1.0", "SageMaker": {"PythonSDK": {"Modules": {"TelemetryOptOut": True}}}}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.platforms.sagemaker.aws_images import SMDDP_VERSIONS
+from orchestrator.platforms.sagemaker.aws_images.contents import SMDDP_VERSIONS
 from orchestrator.platforms.sagemaker.parallel_support import SMDDP_TYPES
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.wire.shapes import shape

@@ -81,6 +81,19 @@ def test_awss_own_image_is_looked_up_for_each_type_of_instance(sdk: list[dict[st
     }
 
 
+def test_a_hugging_face_image_is_looked_up_with_what_it_is_built_on(sdk: list[dict[str, Any]]) -> None:
+    framework = {"name": "huggingface", "version": "4.56.2", "base": "pytorch2.8.0"}
+    shared = made({"image": None, "framework": framework})
+    assert (sdk[0]["framework"], sdk[0]["base_framework_version"]) == ("huggingface", "pytorch2.8.0")
+    assert shared.body["request"]["AlgorithmSpecification"]["EnableSageMakerMetricsTimeSeries"] is True
+
+
+def test_a_built_version_is_looked_up_as_it_is_written(sdk: list[dict[str, Any]]) -> None:
+    shared = made({"image": None, "framework": {"name": "xgboost", "version": "1.7-1"}})
+    assert (sdk[0]["framework"], sdk[0]["version"]) == ("xgboost", "1.7-1")
+    assert "EnableSageMakerMetricsTimeSeries" not in shared.body["request"]["AlgorithmSpecification"]
+
+
 def test_no_image_is_looked_up_for_another_platforms_types(sdk: list[dict[str, Any]]) -> None:
     made(FRAMEWORK, ("g5.xlarge", "ml.g5.xlarge"))
     assert [asked["instance_type"] for asked in sdk] == ["ml.g5.xlarge"]

@@ -3,11 +3,11 @@
 When a sweep is planned and submitted:
 
     asked/               what may a sweep ask of SageMaker alone, under `platforms.sagemaker`?
+    aws_images/          which of AWS's own images are there, and which versions carry what?
     planning.py          what of a sweep and of a lane is SageMaker's, what does it refuse, and what does it count?
     limits.py            how much of everything does CreateTrainingJob take?
     starting.py          who starts a training's processes: AWS's toolkit, or our starter?
     parallel_support.py  which images and instance types can start processes as `train.parallel` says?
-    aws_images.py        which versions of AWS's own images carry what?
     instance_types.py    which instance types are SageMaker's?
     stage.py             what do all tasks share in a Region?
     images.py            which container image does a training run in?

@@ -14,6 +14,7 @@ from orchestrator.errors import SettingsError, SpecError, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
+    from orchestrator.spec.train.framework import Framework
     from orchestrator.wire.template import Template
 
 
@@ -24,7 +25,7 @@ def fill_in_image(image: str, region: str, role: str) -> str:
     return image.replace("{region}", region)
 
 
-def find_framework_image(name: str, version: str, python: str, region: str, instance_type: str) -> str:
+def find_framework_image(framework: Framework, region: str, instance_type: str) -> str:
     """Return the address of AWS's image of this framework for this type of instance.
 
     Raise UsageError when the SageMaker SDK is not installed, SpecError when it knows no such image.
@@ -37,14 +38,16 @@ def find_framework_image(name: str, version: str, python: str, region: str, inst
             where="train.framework",
             hint="pip install 'sweep-orchestrator[sagemaker]', or set train.image",
         ) from error
+    base = {"base_framework_version": framework.base} if framework.base else {}
     try:
         uri: str = image_uris.retrieve(
-            framework=name,
+            framework=framework.name,
             region=region,
-            version=version,
-            py_version=None if python == "py3" else python,
+            version=framework.version,
+            py_version=None if framework.python == "py3" else framework.python,
             instance_type=instance_type,
             image_scope="training",
+            **base,
         )
     except ValueError as error:
         text = " ".join(str(error).split())

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.platforms.base import Complaint
-from orchestrator.platforms.sagemaker.aws_images import (
+from orchestrator.platforms.sagemaker.aws_images.contents import (
     SMDDP_VERSIONS,
     carries_smddp,
     lacks_horovod,
@@ -18,13 +18,15 @@ from orchestrator.platforms.sagemaker.aws_images import (
     runs_on_trainium,
     starts_torchrun,
 )
+from orchestrator.platforms.sagemaker.aws_images.named import named_image
 from orchestrator.spec.train.train import AUTO
 from orchestrator.wire.shapes import shape as shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from orchestrator.spec.train.train import Framework, Train
+    from orchestrator.platforms.sagemaker.aws_images.named import Named
+    from orchestrator.spec.train.train import Train
     from orchestrator.wire.shapes import Shape
 
 SMDDP_TYPES = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")
@@ -35,30 +37,24 @@ def check_parallel(train: Train, instance_types: Mapping[int, str]) -> Iterator[
 
     The instance types are those of `where.instance_types` that are SageMaker's, by their index there.
     """
-    if train.framework is not None:
-        yield from _check_framework(train, train.framework)
+    image = named_image(train)
+    if image is not None:
+        yield from _check_image(train, image)
     for index, name in instance_types.items():
-        found = _obstacle(train, name)
+        found = _obstacle(train, image, name)
         if found is not None:
             yield Complaint(found.message, found.hint, ("where", "instance_types", index))
 
 
-def _check_framework(train: Train, framework: Framework) -> Iterator[Complaint]:
-    at = ("train", "framework")
-    if train.wants_horovod and lacks_horovod(framework.name, framework.version):
-        yield Complaint(
-            f"AWS's {framework.name} {framework.version} images have no Horovod",
-            "set train.image to an image of your own: containers/horovod builds one",
-            (*at, "version"),
-        )
-    if train.parallel == "torchrun" and framework.name != "pytorch":
-        yield Complaint("torchrun needs PyTorch", "for TensorFlow there are mpi and single", (*at, "name"))
-    if train.parallel == "smddp" and not carries_smddp(framework.name, framework.version):
-        yield Complaint(
-            f"AWS's {framework.name} {framework.version} images have no smddp",
-            f"these have: {', '.join(SMDDP_VERSIONS[framework.name])}; or use torchrun",
-            (*at, "version"),
-        )
+def _check_image(train: Train, image: Named) -> Iterator[Complaint]:
+    if train.wants_horovod and lacks_horovod(image.name, image.version):
+        hint = "set train.image to an image of your own: containers/horovod builds one"
+        yield Complaint(f"{image.called} have no Horovod", hint, image.at)
+    if train.parallel == "torchrun" and image.name != "pytorch":
+        yield Complaint("torchrun needs PyTorch", "for TensorFlow there are mpi and single", image.at_name)
+    if train.parallel == "smddp" and not carries_smddp(image.name, image.version):
+        hint = f"these have: {', '.join(SMDDP_VERSIONS[image.name])}; or use torchrun"
+        yield Complaint(f"{image.called} have no smddp", hint, image.at)
 
 
 class _Obstacle(NamedTuple):
@@ -68,7 +64,7 @@ class _Obstacle(NamedTuple):
     hint: str
 
 
-def _obstacle(train: Train, name: str) -> _Obstacle | None:
+def _obstacle(train: Train, image: Named | None, name: str) -> _Obstacle | None:
     known = shape_of(name)
     if train.parallel == "smddp" and name not in SMDDP_TYPES:
         return _Obstacle(f"smddp does not run on {name}", f"it runs on {', '.join(SMDDP_TYPES)}; or use torchrun")
@@ -78,29 +74,26 @@ def _obstacle(train: Train, name: str) -> _Obstacle | None:
             f"processes_per_instance: auto does not know {name}: {reason}", "write a number, or leave the line out"
         )
     if known is not None and known.kind == "neuron":
-        return _on_trainium(train, name)
-    return _without_torchrun(train, name)
+        return _on_trainium(train, image, name)
+    return _without_torchrun(train, image, name)
 
 
-def _on_trainium(train: Train, name: str) -> _Obstacle | None:
+def _on_trainium(train: Train, image: Named | None, name: str) -> _Obstacle | None:
     if train.parallel not in ("single", "torchrun"):
         return _Obstacle(f"{train.parallel} does not run on {name}", "Trainium takes torchrun, or single")
-    framework = train.framework
-    if framework and not runs_on_trainium(framework.name, framework.version):
+    if image and (image.by_uri or not runs_on_trainium(image.name, image.version)):
         return _Obstacle(
-            f"AWS's {framework.name} {framework.version} images do not run on {name}",
-            "PyTorch 1.11 to 2.0 do; for newer ones set train.image to one of AWS's pytorch-training-neuronx",
+            f"{image.called} do not run on {name}",
+            "PyTorch 1.11 to 2.0 do as a framework; for newer ones set train.image to one of AWS's "
+            "pytorch-training-neuronx",
         )
     return None
 
 
-def _without_torchrun(train: Train, name: str) -> _Obstacle | None:
-    framework = train.framework
-    if train.parallel == "torchrun" and framework and not starts_torchrun(framework.version):
-        return _Obstacle(
-            f"AWS's pytorch {framework.version} images do not start torchrun on {name}",
-            "those from 1.13.1 do; or set train.image",
-        )
+def _without_torchrun(train: Train, image: Named | None, name: str) -> _Obstacle | None:
+    if train.parallel == "torchrun" and image and image.name == "pytorch" and not starts_torchrun(image.version):
+        hint = "those from 1.13.1 do; or set train.image"
+        return _Obstacle(f"{image.called} do not start torchrun on {name}", hint)
     return None
 
 
@@ -128,10 +121,10 @@ def _cautions(train: Train, shapes: dict[str, Shape | None]) -> Iterator[str]:
     without_gpu = [name for name, shape in known.items() if shape.kind == "cpu"]
     if train.parallel == "torchrun" and without_gpu:
         yield f"no GPU in {', '.join(without_gpu)}: there torch.distributed needs the backend gloo, not nccl"
-    framework = train.framework
-    if train.parallel == "mpi" and framework and lacks_mpi4py(framework.name, framework.version):
+    image = named_image(train)
+    if train.parallel == "mpi" and image and lacks_mpi4py(image.name, image.version):
         yield (
-            f"mpi starts scripts with mpi4py, which AWS's PyTorch {framework.version} images for GPUs have not: "
+            f"mpi starts scripts with mpi4py, which AWS's PyTorch {image.version} images for GPUs have not: "
             "name it in requirements.txt"
         )
 

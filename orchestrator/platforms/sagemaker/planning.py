@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.sagemaker.asked.table import Asked, check_asked, find_missing, read_asked, read_settings
+from orchestrator.platforms.sagemaker.aws_images.check import check_framework, find_missing_image
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.limits import check_limits
 from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
@@ -37,6 +38,7 @@ class SageMakerPlanning:
 
     def check(self, sweep: Sweep) -> Iterator[Complaint]:
         yield from check_limits(sweep)
+        yield from check_framework(sweep.train, types_of_ours(sweep))
         yield from check_parallel(sweep.train, types_of_ours(sweep))
         yield from check_asked(sweep, self.usual)
         yield from check_starting(sweep.train, types_of_ours(sweep))
@@ -57,7 +59,8 @@ class SageMakerPlanning:
         return ""
 
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
-        return find_missing(read_asked(sweep, self.usual), lane.region)
+        asked = read_asked(sweep, self.usual)
+        return find_missing(asked, lane.region) or find_missing_image(sweep.train, lane.region)
 
     def proxy(self, lane: Lane) -> Lane | None:
         if self.refuses(lane):

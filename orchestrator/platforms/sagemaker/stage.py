@@ -13,7 +13,7 @@ from orchestrator.platforms.sagemaker.asked.paths import checkpoint_config, look
 from orchestrator.platforms.sagemaker.asked.security import Security, make_security, output_key, volume_key
 from orchestrator.platforms.sagemaker.asked.table import read_asked
 from orchestrator.platforms.sagemaker.asked.verbatim import fill_in, merge
-from orchestrator.platforms.sagemaker.aws_images import is_tensorflow, measures_over_time
+from orchestrator.platforms.sagemaker.aws_images.contents import is_tensorflow, measures_over_time
 from orchestrator.platforms.sagemaker.images import account_of, fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
@@ -139,8 +139,7 @@ def _image(train: Train, region: str, instance_type: str, role: str) -> str:
         return fill_in_image(train.image, region, role)
     if train.framework is None:
         raise SpecError("neither an image nor a framework", where="train", hint="set one of them")
-    framework = train.framework
-    return find_framework_image(framework.name, framework.version, framework.python, region, instance_type)
+    return find_framework_image(train.framework, region, instance_type)
 
 
 def _is_tensorflow(train: Train) -> bool:

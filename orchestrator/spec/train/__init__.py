@@ -1,6 +1,8 @@
 """What may stand under `train`: how one training runs.
 
 train.py                what may stand there? (code, image, how processes start)
+image.py                what can be an image?
+framework.py            which of AWS's own images may be named?
 start.py                what does a training start: a script, a command, or its image?
 arguments.py            what may stand under `train.arguments`? what may stand in braces?
 filled_in.py            which parameters stand in words and variables?

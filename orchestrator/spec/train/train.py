@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from orchestrator.errors import did_you_mean
 from orchestrator.spec.duration import DAY, between
 from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
 from orchestrator.spec.train.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.train.environment import Environment
+from orchestrator.spec.train.framework import Framework
+from orchestrator.spec.train.image import Image
 from orchestrator.spec.train.metrics import Metrics
 from orchestrator.spec.train.start import Start
 
@@ -24,20 +25,7 @@ AUTO = "auto"
 """The value of `processes_per_instance` that stands for the GPUs of each instance type."""
 
 _SPELLINGS = {"horovod": "mpi", "ddp": "torchrun", "pytorchddp": "torchrun"}
-IMAGE_NAMES = ("{account}", "{region}")
-"""The placeholders that an image may contain."""
-_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
-_REPOSITORY = re.compile(r"[a-z0-9{][a-z0-9._/{}-]*(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?")
-"""The name of an image in ECR: its repository, tag and digest."""
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
-
-
-class Framework(Model):
-    """One of AWS's own images, looked up for each Region when the sweep is submitted."""
-
-    name: Literal["pytorch", "tensorflow"] = Field(description="whose images")
-    version: str = Field(pattern=r"^\d+\.\d+(\.\d+)?$", description="such as 2.8.0; in quotes, for 2.10 is 2.1")
-    python: str = Field(default="py3", pattern=r"^py3\d*$", description="such as py312; py3 is the image's newest")
 
 
 class Checkpoints(Model):
@@ -55,24 +43,6 @@ class Checkpoints(Model):
         exclude_if=lambda value: not value,
         description="true: a checkpoint fits a training on another number of instances",
     )
-
-
-def _image(value: str) -> str:
-    """Return the image if it can be one. A wrong one would otherwise be found out only when trainings start."""
-    for match in _PLACEHOLDER.finditer(value):
-        if match[0] not in IMAGE_NAMES:
-            raise wrong(f"{match[0]} has no meaning in an image", hint=did_you_mean(match[0], list(IMAGE_NAMES)))
-    if value.split() != [value]:
-        raise wrong(
-            f"{shown(value)} is no image: there are blanks in it", hint="as docker writes it: <host>/<name>:<tag>"
-        )
-    host, _, name = value.partition("/")
-    if ".dkr.ecr." in host and not _REPOSITORY.fullmatch(name):
-        raise wrong(
-            f"{shown(name)} cannot name an image in ECR",
-            hint="small letters, digits and . _ - / between them, then :<tag> or @sha256:<digest>",
-        )
-    return value
 
 
 def _canonical_parallel(value: Any) -> Any:
@@ -137,9 +107,7 @@ Parallel = Annotated[
 class Train(Start):
     """The code, the image it runs in, and how its processes start."""
 
-    image: Annotated[str, AfterValidator(_image)] | None = Field(
-        default=None, min_length=1, description="may contain {region} and {account}"
-    )
+    image: Image | None = Field(default=None, min_length=1, description="may contain {region} and {account}")
     framework: Framework | None = Field(default=None, description="instead of an image: one of AWS's own")
     parallel: Parallel = Field(default="single", description="how processes start")
     instances: Annotated[int | list[int], BeforeValidator(_instances)] = Field(

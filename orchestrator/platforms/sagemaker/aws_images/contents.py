@@ -22,7 +22,7 @@ SMDDP_VERSIONS = {
 _NO_HOROVOD_SINCE = {"pytorch": (2, 0), "tensorflow": (2, 12)}
 _NO_MPI4PY_SINCE = (2, 11)
 _TORCHRUN_SINCE = (1, 13)
-_METRICS_SINCE = {"pytorch": (1, 3), "tensorflow": (1, 15)}
+_METRICS_SINCE = {"pytorch": (1, 3), "tensorflow": (1, 15), "huggingface": (0, 0)}
 _TENSORFLOW = re.compile(r"[^/]+\.dkr\.ecr\.[^/]+/(tensorflow-training|sagemaker-tensorflow-scriptmode)[:@].*")
 _TRAINIUM = ((1, 11), (2, 0))
 """The first and the last version for Trainium. They start torchrun there."""
@@ -69,4 +69,4 @@ def is_tensorflow(image: str) -> bool:
 def _numbers(version: str) -> tuple[int, int]:
     """Return the major and minor number of a version such as 2.8.0."""
     major, minor = version.split(".")[:2]
-    return int(major), int(minor)
+    return int(major), int(minor.partition("-")[0])
