@@ -9,6 +9,7 @@ from orchestrator.platforms.sagemaker.asked.table import Asked, check_asked, fin
 from orchestrator.platforms.sagemaker.aws_images.check import check_framework, find_missing_image
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.limits import check_limits
+from orchestrator.platforms.sagemaker.mpi_options import check_mpi_options, mpi_cautions
 from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
 from orchestrator.platforms.sagemaker.stage import stage
 from orchestrator.platforms.sagemaker.starting import check_starting, starting_cautions, why_starter
@@ -40,11 +41,17 @@ class SageMakerPlanning:
         yield from check_limits(sweep)
         yield from check_framework(sweep.train, types_of_ours(sweep))
         yield from check_parallel(sweep.train, types_of_ours(sweep))
+        yield from check_mpi_options(sweep.train)
         yield from check_asked(sweep, self.usual)
         yield from check_starting(sweep.train, types_of_ours(sweep))
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
-        return (*cautions(sweep.train, types_of_ours(sweep).values()), *starting_cautions(sweep))
+        train = sweep.train
+        return (
+            *cautions(train, types_of_ours(sweep).values()),
+            *mpi_cautions(train),
+            *starting_cautions(sweep),
+        )
 
     def needs_starter(self, sweep: Sweep) -> bool:
         return bool(why_starter(sweep.train))

@@ -16,6 +16,7 @@ from orchestrator.platforms.sagemaker.asked.verbatim import fill_in, merge
 from orchestrator.platforms.sagemaker.aws_images.contents import is_tensorflow, measures_over_time
 from orchestrator.platforms.sagemaker.images import account_of, fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
+from orchestrator.platforms.sagemaker.mpi_options import mpi_options_to_send
 from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
 from orchestrator.platforms.sagemaker.starting import (
     code_channel,
@@ -185,5 +186,5 @@ def _hyperparameters(train: Train, source: str, region: str) -> dict[str, str]:
     }
     # AWS's TensorFlow images always hand `--model_dir` to the script; what is there becomes the artifact.
     model = {"model_dir": "/opt/ml/model"} if _is_tensorflow(train) else {}
-    processes = PARALLEL[train.parallel](Processes(train.processes_per_instance, train.mpi_options))
+    processes = PARALLEL[train.parallel](Processes(train.processes_per_instance, mpi_options_to_send(train)))
     return encode({**model, **restyle(train.hyperparameters, train.arguments.style), **script, **processes})

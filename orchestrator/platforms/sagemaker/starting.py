@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import MAX_CHANNELS
 from orchestrator.platforms.sagemaker.limits import MAX_VALUE
+from orchestrator.platforms.sagemaker.mpi_options import mpi_options_to_send
 from orchestrator.spec.train.environment import secrets
 from orchestrator.spec.train.filled_in import find_unnamed
 from orchestrator.training.machine import CODE, HOME, ORDER, encode
@@ -124,5 +125,5 @@ def _order(train: Train) -> str:
     if train.processes_per_instance is not None:
         order["processes"] = train.processes_per_instance
     if train.mpi_options:
-        order["mpi_options"] = train.mpi_options
+        order["mpi_options"] = mpi_options_to_send(train)
     return json.dumps(order)

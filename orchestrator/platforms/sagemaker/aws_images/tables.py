@@ -20,7 +20,7 @@ class Table:
     """The training images of one framework."""
 
     versions: dict[str, dict[str, Any]]
-    """By version, what the SDK says of its images; of Hugging Face's by what they are built on."""
+    """What the SDK says of the images of each version. Hugging Face's are by what they are built on, once more."""
     aliases: dict[str, str]
     """Short versions, and the full ones that they stand for."""
 
