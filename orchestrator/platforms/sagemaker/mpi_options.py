@@ -30,7 +30,7 @@ _SET = {
 }
 """What AWS's training toolkit sets, and our starter with it: sagemaker_training/mpi.py, release 5.1.4."""
 _SET_BY_SMDDP = {**_SET, "plm_rsh_num_concurrent": _ITS_OWN}
-"""The same, as sagemaker_training/smdataparallel.py has it."""
+"""What the toolkit sets under smddp: sagemaker_training/smdataparallel.py of that release."""
 
 
 @dataclass(frozen=True)
