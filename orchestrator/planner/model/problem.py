@@ -114,11 +114,11 @@ class Problem:
 
     @cached_property
     def open_hours(self) -> Floats:
-        """Hours of each lane between the earliest start of any choice there and the latest end."""
+        """Hours of each lane between the earliest start of any choice there and the latest end, the slack included."""
         earliest_start = np.full(self.lanes, np.inf)
         np.minimum.at(earliest_start, self.choices.lane, self.choices.wait)
         starts = np.where(np.isfinite(earliest_start), earliest_start, 0.0)
-        return np.maximum(self.latest_end - starts, 0.0)
+        return np.maximum(self.latest_end * SLACK - starts, 0.0)
 
     @cached_property
     def most_slots(self) -> Floats:

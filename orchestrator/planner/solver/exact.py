@@ -19,12 +19,21 @@ from orchestrator.planner.solver.program import Effort, Entries, Program, number
 from orchestrator.planner.solver.start_cuts import add_start_cut, find_too_much
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.planner.model.arrays import Floats, Integers
     from orchestrator.planner.model.problem import Problem
 
 ROUNDS = 40
 NEAR = 1e-4
 """The part of the bound by which a plan may be dearer, where packing cannot be modelled exactly."""
+STEPS = 2**20
+"""Steps that a slot's time, a budget or a pool is cut into, because HiGHS is exact for rows of whole numbers only. Its
+presolve scales rows to whole numbers where they are near to some. An offset of less than its tolerances, such as a
+factor of 1 + 1e-9, has made it drop the optimum and prove a bound that is none. Steps are rounded down, so no row bars
+what is within its limit. What only seems to be is found when tasks are played, or their dollars added up."""
+TINY = 1e-9
+"""Dollars that a budget or a pool counts as at least."""
 WHOLE_SIZES = range(1, 9)
 """The numbers q of the dual feasible functions that the model uses."""
 EFFORT = Effort(gap=1e-7, nodes=2_000)
@@ -49,8 +58,8 @@ def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution | N
         bound = bound if cut else answer.bound
         tasks = np.rint(answer.values[: len(problem.choices)]).astype(np.int64)
         slots = _slots_of_lanes(problem, answer.values)
-        overfull = overfull_lanes(problem, tasks, slots)
-        if not overfull:
+        overfull, overspent = overfull_lanes(problem, tasks, slots), _is_overspent(problem, tasks)
+        if not (overfull or overspent):
             return _cheaper(best, Solution(problem, tasks, bound, share_out_spare_slots(problem, tasks, slots)))
         repaired = _repair_within_budget(problem, tasks, bound, slots)
         best = _cheaper(best, repaired) if repaired is not None else best
@@ -62,6 +71,8 @@ def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution | N
         if best is not None and best.gap <= NEAR:
             break
         cut = True
+        if overspent:
+            _limit_dollars(program, problem, np.ceil)
         for lane, (rows, placed) in overfull.items():
             _cut_hours(program, problem, lane, float(placed @ problem.choices.hours[rows]))
     return replace(best, bound=bound) if best is not None else None
@@ -122,11 +133,7 @@ def model(problem: Problem) -> Program:
     _add_links(program, problem)
     _limit_lanes(program, problem)
     _limit_shared(program, problem)
-    _limit_pools(program, problem)
-    if np.isfinite(problem.budget):
-        spent = np.concatenate([choices.promise, problem.charges])
-        row = np.zeros(here + made, dtype=np.int64)
-        program.add_rows(1, Entries(row, np.arange(here + made), spent), -np.inf, problem.budget)
+    _limit_dollars(program, problem, np.floor)
     return program
 
 
@@ -162,9 +169,9 @@ def _limit_lanes(program: Program, problem: Problem) -> None:
         entries = Entries(
             np.concatenate([row, shared]),
             np.concatenate([limited, _slots_columns(problem, lanes[shared])]),
-            np.concatenate([per_task[limited], np.full(len(shared), -SLACK)]),
+            np.concatenate([np.floor(per_task[limited] * STEPS), np.full(len(shared), -float(STEPS))]),
         )
-        program.add_rows(count, entries, -np.inf, np.where(shares, 0.0, problem.most_slots[lanes] * SLACK))
+        program.add_rows(count, entries, -np.inf, np.where(shares, 0.0, problem.most_slots[lanes] * STEPS))
 
 
 def _limit_shared(program: Program, problem: Problem) -> None:
@@ -175,11 +182,27 @@ def _limit_shared(program: Program, problem: Problem) -> None:
         program.add_rows(1, Entries(zeros, columns, limit.units), -np.inf, limit.free)
 
 
-def _limit_pools(program: Program, problem: Problem) -> None:
-    """Add a row for each pool: what is paid already is not spent twice."""
-    paid = np.flatnonzero(problem.choices.pool != NO_POOL)
-    drawn = Entries(problem.choices.pool[paid], paid, problem.choices.draw[paid])
-    program.add_rows(len(problem.pools), drawn, -np.inf, problem.funds * SLACK)
+def _limit_dollars(program: Program, problem: Problem, rounded: Callable[[Floats], Floats]) -> None:
+    """Add a row for the budget, and one for each pool: what is paid already is not spent twice.
+
+    With dollars rounded down, the rows bar nothing that is within the limits. Rounded up, they bar all that is not.
+    """
+    choices = problem.choices
+    if np.isfinite(problem.budget):
+        spent = rounded(np.concatenate([choices.promise, problem.charges]) / max(problem.budget, TINY) * STEPS)
+        columns = np.arange(len(spent))
+        program.add_rows(1, Entries(np.zeros_like(columns), columns, spent), -np.inf, STEPS)
+    paid = np.flatnonzero(choices.pool != NO_POOL)
+    pool = choices.pool[paid]
+    drawn = rounded(choices.draw[paid] / np.maximum(problem.funds[pool] * SLACK, TINY) * STEPS)
+    program.add_rows(len(problem.pools), Entries(pool, paid, drawn), -np.inf, STEPS)
+
+
+def _is_overspent(problem: Problem, tasks: Integers) -> bool:
+    """Return whether these tasks cost more than the budget, or draw more from a pool than it has."""
+    if (problem.drawn_usd(tasks) > problem.funds * SLACK).any():
+        return True
+    return bool(Solution(problem, tasks, 0.0).promise > problem.budget * SLACK)
 
 
 def whole_sizes(sizes: Floats, q: int) -> Floats:
