@@ -18,5 +18,6 @@ infeasible.py        why can a dataset be trained nowhere?
 What people read:
 
 check_catalog.py     what is missing from the loaded catalog, or looks wrong? (`sweep catalog check`)
+ages.py              when was each price last seen, and which are too old to plan by?
 wording.py           how are many names said in few words?
 """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, union
 
+from orchestrator.catalog.ages import tell_ages
 from orchestrator.catalog.check_catalog import Problem, check_catalog
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.kinds import KINDS
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from orchestrator.platforms.base import Planning
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
+    from orchestrator.wire.task import Lane
 
 
 class Catalog:
@@ -104,6 +106,11 @@ class Catalog:
     def check(self, now: datetime | None = None) -> list[Problem]:
         """Return what is missing or looks wrong, in words."""
         return check_catalog(self.engine, self._platforms, now or datetime.now(timezone.utc))
+
+    def tell_ages(self, lanes: Iterable[Lane], now: datetime | None = None) -> tuple[str, ...]:
+        """Return in words which prices of these lanes are too old to plan by; nothing if all are young enough."""
+        with reading(self.engine) as connection:
+            return tell_ages(connection, lanes, self._platforms, now or datetime.now(timezone.utc))
 
     def select_types(self, sweep: Sweep) -> Sweep:
         """Return the sweep with the instance types that its `where.resources` stands for; as it is, if it has none.

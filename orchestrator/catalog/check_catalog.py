@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import select
 
+from orchestrator.catalog.ages import newest_prices
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.market import ANY
 from orchestrator.catalog.quotas import newest_units
@@ -18,7 +19,6 @@ from orchestrator.db.tables import (
     commitments,
     datasets,
     interruptions,
-    prices,
     replicas,
     transfer_prices,
 )
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine, Row
 
+    from orchestrator.catalog.ages import Price
     from orchestrator.catalog.platforms import Platforms
 
 STALE = timedelta(days=30)
-"""A price that was not observed for longer is reported."""
+"""A price that was not seen for longer is reported."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,11 @@ class Problem:
     message: str
 
 
-class _Fact(NamedTuple):
-    value: float
-    observed_at: datetime
-
-
 def check_catalog(engine: Engine, platforms: Platforms, now: datetime) -> list[Problem]:
     """Return all that is missing or looks wrong, a line for each sort of problem."""
     with reading(engine) as connection:
         replicated = {(row.dataset, row.region) for row in connection.execute(select(replicas))}
-        listed = _newest_prices(connection)
+        listed = newest_prices(connection)
         usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and _may_train(lane, platforms)}
         return [
             *_missing_data(connection, replicated),
@@ -81,19 +77,19 @@ def _missing_data(connection: Connection, replicated: set[tuple[str, str]]) -> I
         yield Problem("replicas", f"{counted(bare, 'dataset')} without a replica: {few(bare)}")
 
 
-def _free_prices(listed: dict[Lane, _Fact]) -> Iterator[Problem]:
+def _free_prices(listed: dict[Lane, Price]) -> Iterator[Problem]:
     if free := sorted(lane for lane, fact in listed.items() if fact.value == 0):
         yield Problem("prices", f"{counted(free, 'price')} of $0, taken for unknown: {few(map(str, free))}")
 
 
-def _missing_prices(replicated: set[tuple[str, str]], usable: dict[Lane, _Fact]) -> Iterator[Problem]:
+def _missing_prices(replicated: set[tuple[str, str]], usable: dict[Lane, Price]) -> Iterator[Problem]:
     priced = {lane.region for lane in usable}
     for region in sorted({region for _, region in replicated} - priced):
         there = [dataset for dataset, its_region in replicated if its_region == region]
         yield Problem("prices", f"{counted(there, 'replica')} in {region}, where nothing has a price")
 
 
-def _dear_spot_prices(usable: dict[Lane, _Fact]) -> Iterator[Problem]:
+def _dear_spot_prices(usable: dict[Lane, Price]) -> Iterator[Problem]:
     dear = []
     for lane, fact in sorted(usable.items()):
         on_demand = usable.get(replace(lane, purchase=Purchase.ON_DEMAND))
@@ -103,14 +99,14 @@ def _dear_spot_prices(usable: dict[Lane, _Fact]) -> Iterator[Problem]:
         yield Problem("prices", f"{counted(dear, 'spot price')} no lower than on demand: {few(dear)}")
 
 
-def _old_prices(listed: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
-    if old := sorted((fact.observed_at, lane) for lane, fact in listed.items() if now - fact.observed_at > STALE):
+def _old_prices(listed: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
+    if old := sorted((fact.seen_at, lane) for lane, fact in listed.items() if now - fact.seen_at > STALE):
         oldest, lane = old[0]
         how_many = counted(old, "price")
         yield Problem("prices", f"{how_many} older than {STALE.days} days; the oldest is {lane}, of {oldest:%Y-%m-%d}")
 
 
-def _missing_quotas(usable: dict[Lane, _Fact], platforms: Platforms, known: set[Quota]) -> Iterator[Problem]:
+def _missing_quotas(usable: dict[Lane, Price], platforms: Platforms, known: set[Quota]) -> Iterator[Problem]:
     """Yield the lanes of which nobody knows how much there may be: not one quota that they count under is known."""
 
     def has_quota(lane: Lane) -> bool:
@@ -130,7 +126,7 @@ def _missing_transfers(connection: Connection, sources: set[str], targets: set[s
 
 
 def _useless_interruptions(
-    connection: Connection, usable: dict[Lane, _Fact], platforms: Platforms
+    connection: Connection, usable: dict[Lane, Price], platforms: Platforms
 ) -> Iterator[Problem]:
     table = interruptions.c
     rows = connection.execute(select(table.platform, table.region, table.instance_type).distinct())
@@ -142,7 +138,7 @@ def _useless_interruptions(
         yield Problem("prices", f"{counted(bare, 'interruption rate')} of what has no price: {names}")
 
 
-def _useless_commitments(connection: Connection, usable: dict[Lane, _Fact], now: datetime) -> Iterator[Problem]:
+def _useless_commitments(connection: Connection, usable: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
     rows = connection.execute(select(commitments).order_by(commitments.c.ends_at, commitments.c.commitment)).fetchall()
     if over := [row for row in rows if row.ends_at <= now]:
         names = few(f"{row.commitment} ({row.ends_at:%Y-%m-%d})" for row in over)
@@ -162,12 +158,3 @@ def _covers(commitment: Row[Any], lane: Lane) -> bool:
         and commitment.region in (ANY, lane.region)
         and commitment.instance_type in (ANY, lane.instance_type)
     )
-
-
-def _newest_prices(connection: Connection) -> dict[Lane, _Fact]:
-    """Return the newest price of each lane."""
-    key = [prices.c[name] for name in ("platform", "region", "instance_type", "purchase")]
-    newest = select(*key, func.max(prices.c.observed_at).label("observed_at")).group_by(*key).subquery()
-    same = and_(*(newest.c[column.name] == column for column in (*key, prices.c.observed_at)))
-    rows = connection.execute(select(*key, prices.c.usd_per_hour, prices.c.observed_at).join_from(prices, newest, same))
-    return {Lane(*row[:3], Purchase(row.purchase)): _Fact(row[4], row.observed_at) for row in rows}

@@ -74,10 +74,7 @@ def show_progress(brought: Iterable[Refreshed]) -> Iterator[Refreshed]:
 
 
 def tell_failures(brought: Sequence[Refreshed]) -> None:
-    """Say what was left out, why feeds failed, and which statement a policy lacks.
-
-    Raise PartlyFailed if some feeds failed, and the first feed's error if all of them did.
-    """
+    """Say what was left out, why feeds failed, and which statement a policy lacks."""
     for one in brought:
         for line in one.left_out[:_MOST]:
             render.say(f"warning: {one.feed} {one.region}: left out: {line}")
@@ -89,8 +86,13 @@ def tell_failures(brought: Sequence[Refreshed]) -> None:
     if missing := sorted({action for one in failed for action in one.missing_actions}):
         statement = {"Effect": "Allow", "Action": missing, "Resource": "*"}
         render.say(f"a policy of whoever refreshes lacks this statement: {json.dumps(statement)}")
-    if failed and len(failed) < len(brought):
-        how_many = formatting.plural(len(failed), "feed")
+
+
+def check_failures(brought: Sequence[Refreshed]) -> None:
+    """Raise PartlyFailed if some feeds failed, and the first feed's error if all of them did."""
+    errors = [one.error for one in brought if one.error]
+    if errors and len(errors) < len(brought):
+        how_many = formatting.plural(len(errors), "feed")
         raise PartlyFailed(f"{how_many} of {len(brought)} could not be read", hint="what was known before stays")
-    if failed and failed[0].error:
-        raise failed[0].error
+    if errors:
+        raise errors[0]

@@ -15,6 +15,7 @@ from orchestrator.cli.refresh_view import (
     FEED_COLUMNS,
     Brought,
     ListedFeed,
+    check_failures,
     show_progress,
     tell_failures,
 )
@@ -107,6 +108,7 @@ def refresh(
     else:
         render.as_table(brought, BROUGHT_COLUMNS)
     tell_failures(brought)
+    check_failures(brought)
 
 
 @app.command()

@@ -15,6 +15,7 @@ import typer
 from orchestrator import files
 from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson, Force, time_limit_seconds
+from orchestrator.cli.refresh_view import show_progress, tell_failures
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
@@ -118,12 +119,15 @@ def plan(
         str | None,
         typer.Option("--time-limit", metavar="TIME", help="Take the best plan found in so long, such as 30s."),
     ] = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Ask AWS for prices and quotas first, as `sweep catalog refresh` does.")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what would run where, for how much, by when.
 
-    Reads the catalog only: no network, no credentials. The same sweep and catalog give the same plan,
+    Reads the catalog only: without --refresh no network, no credentials. The same sweep and catalog give the same plan,
     unless a time limit cut it short: then it says so.
 
     Example: sweep plan sweep.yaml -o plan.json
@@ -143,7 +147,10 @@ def plan(
         return
     if output is not None:
         files.check_replaceable(output, files.is_plan, "plan", force=force)
-    made = orchestrator.plan(session.read_sweep(sweep), manifest, time_limit_s=seconds)
+    asked = session.read_sweep(sweep)
+    if refresh:
+        tell_failures(list(show_progress(orchestrator.feeds.refresh(regions=asked.where.regions))))
+    made = orchestrator.plan(asked, manifest, time_limit_s=seconds)
     if output is not None:
         write_plan(made, output, force=force)
     lines = orchestrator.explain(made, why, manifest) if why is not None else []
@@ -154,6 +161,8 @@ def plan(
         render.write("".join(f"{line}\n" for line in lines), sys.stdout)
     else:
         show_plan(made, sys.stdout)
+    for line in orchestrator.catalog.tell_ages({share.places[0].lane for share in made.shares}):
+        render.say(f"warning: {line}")
     if output is not None:
         render.say(f"wrote {output}: `sweep submit {output}` runs exactly this")
 

@@ -44,6 +44,25 @@ def test_an_unknown_feed_is_told_with_the_nearest(feeds: Sweep) -> None:
     assert "there is no feed 'ec2-spot' (did you mean 'ec2-spot-prices'?)" in ended.err
 
 
+def test_who_knows_only_where_the_data_lies_can_plan_by_what_aws_tells(feeds: Sweep) -> None:
+    feeds("init")
+    feeds("catalog", "load", *(f"catalog/{kind}.csv" for kind in ("campaigns", "datasets", "replicas")))
+    assert feeds("plan", "sweep.yaml").code != 0
+    ended = feeds("plan", "sweep.yaml", "--refresh")
+    assert (ended.code, "last seen" in ended.err) == (0, False)
+
+
+def test_a_plan_is_made_of_old_facts_where_aws_cannot_be_asked(feeds: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    feeds("init")
+    feeds("catalog", "load", "catalog")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("orchestrator.aws.session.TRIES", 1)
+    ended = feeds("plan", "sweep.yaml", "--refresh")
+    assert ended.code == 0
+    assert "warning: ec2-prices eu-west-1: " in ended.err
+    assert "warning: 2 spot prices last seen" in ended.err
+
+
 def listed(sweep: Sweep) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = json.loads(sweep("catalog", "refresh", "--list", "--json").out)
     return rows
