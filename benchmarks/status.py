@@ -14,7 +14,7 @@ from orchestrator.db.engine import engine
 from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known.ledger import Ledger
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import everything
 from orchestrator.spec.sweep import Sweep

@@ -12,9 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from orchestrator.errors import AlreadyExists, Damaged, NotFound, Throttled
+from orchestrator.aws.s3 import Written
+from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Throttled
 from orchestrator.wire.markers import CancelMarker, Fence
 from orchestrator.wire.names import RunKeys
+from orchestrator.wire.news import News
 from orchestrator.wire.result import Attempt, Result, TaskState
 from orchestrator.wire.stored import damage_named
 from orchestrator.wire.template import Template
@@ -45,6 +47,10 @@ class Control:
         self.s3 = s3
         self.run = run
         self.keys = RunKeys(run)
+        self._told: dict[int, str] = {}
+        """The key of the news that we have told last, by task."""
+        self._untold: dict[int, str] = {}
+        """The key of news that are still to be told, by task."""
 
     def attempts(self, task: int) -> list[Attempt]:
         """Return all attempts that were ever recorded for the task, oldest first."""
@@ -83,14 +89,34 @@ class Control:
     def write_result(self, result: Result) -> None:
         """Write this result, unless what lies there is newer. A writer that loses a race looks again.
 
-        What lies there and cannot be understood is replaced.
+        What lies there and cannot be understood is replaced. Then tell it by a name, for those who list. What we have
+        told of the task before is taken back: so most tasks have one name only. It is news, not truth: should we be
+        killed here, who reads all results sees this one too.
         """
-        self._advance(
+        written = self._advance(
             self.keys.result(result.task),
             Result.from_json,
             lambda there: there if there and not replaces(result, there) else result,
             even_damaged=True,
         )
+        if written:
+            self._untold[result.task] = self.keys.news + News.of(result, written.etag, written.moment).name
+        self._tell(result.task)
+
+    def _tell(self, task: int) -> None:
+        """Tell what is still to be told of a task. If that fails, it is told with the next try."""
+        key = self._untold.pop(task, None)
+        if key is None:
+            return
+        try:
+            self.s3.put_once(key, b"")
+        except SweepError:
+            self._untold.setdefault(task, key)
+            raise
+        before = self._told.get(task)
+        self._told[task] = key
+        if before:
+            self.s3.delete(before)
 
     def newest_attempts(self) -> list[Attempt]:
         """Return the last attempt recorded of every task that has one, found by one listing."""
@@ -164,12 +190,13 @@ class Control:
         change: Callable[[_M | None], _M],
         *,
         even_damaged: bool = False,
-    ) -> None:
+    ) -> Written | None:
         """Replace what lies there, if anything does, by what `change` makes of it. Who loses a race looks again.
 
-        What cannot be understood is raised as Damaged, or taken for nothing, as `even_damaged` says.
+        Return what was written; None if it need not be. What cannot be understood is raised as Damaged, or taken for
+        nothing, as `even_damaged` says.
         """
-        for _ in range(WRITE_TRIES):
+        for tries in range(WRITE_TRIES):
             stored = self._stored(key)
             etag = stored.etag if stored else None
             try:
@@ -179,13 +206,13 @@ class Control:
                     raise
                 there = None
             wanted = change(there)
-            if wanted == there:
-                return
+            if stored and wanted == there:
+                # After a try of ours it is ours, and its answer was lost.
+                return Written(stored.etag, stored.moment) if tries else None
             try:
-                self.s3.put_if(key, _encode(wanted.to_json()), etag)
+                return self.s3.write(key, _encode(wanted.to_json()), etag)
             except (AlreadyExists, NotFound):
                 continue  # somebody wrote, or removed, it since we looked
-            return
         raise Throttled("too many writers of one object", where=self.s3.uri(key))
 
     def _decode(self, key: str, stored: Stored, read: Callable[[dict[str, Any]], _T]) -> _T:

@@ -6,6 +6,7 @@ import json
 import random
 import time
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_code, aws_errors
@@ -30,10 +31,21 @@ class Stored:
     body: bytes
     etag: str
     """S3's name for this very content: a write may be made conditional on it."""
+    moment: int = 0
+    """The time of reading: milliseconds since the epoch, by S3's own clock, to the second."""
 
     def json(self) -> Any:
         """Return the JSON value that the object holds. Raise ValueError when it holds none."""
         return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What S3 says of an object that it took."""
+
+    etag: str
+    moment: int
+    """Milliseconds since the epoch, by S3's own clock, to the second."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +83,17 @@ class S3:
 
     def put_if(self, key: str, body: bytes, etag: str | None) -> str:
         """Replace the object if it still has this etag, or create it if the etag is None. Return the new etag."""
+        return self.write(key, body, etag).etag
+
+    def write(self, key: str, body: bytes, etag: str | None) -> Written:
+        """Do what `put_if` does, and return what S3 says of it."""
         condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}
         conflicts = 0
         while True:
             try:
                 with aws_errors(f"write {self.uri(key)}", where=self.region):
-                    return self._client.put_object(Bucket=self.bucket, Key=key, Body=body, **condition)["ETag"]  # type: ignore[arg-type]
+                    answer = self._client.put_object(Bucket=self.bucket, Key=key, Body=body, **condition)  # type: ignore[arg-type]
+                    return Written(answer["ETag"], _moment(answer["ResponseMetadata"]["HTTPHeaders"]))
             except AlreadyExists as error:
                 # 409: another write was under way just then, and S3 decided nothing. 412: the condition does not hold.
                 conflicts += 1
@@ -84,11 +101,17 @@ class S3:
                     raise
                 time.sleep(random.uniform(0, 0.1 * 2**conflicts))
 
+    def delete(self, key: str) -> None:
+        """Remove the object. That it is gone already is no error."""
+        with aws_errors(f"remove {self.uri(key)}", where=self.region):
+            self._client.delete_object(Bucket=self.bucket, Key=key)
+
     def get(self, key: str) -> Stored:
         """Return the object as it is now."""
         with aws_errors(f"read {self.uri(key)}", where=self.region):
             answer = self._client.get_object(Bucket=self.bucket, Key=key)
-            return Stored(answer["Body"].read(), answer["ETag"])
+            moment = _moment(answer["ResponseMetadata"]["HTTPHeaders"])
+            return Stored(answer["Body"].read(), answer["ETag"], moment)
 
     def download(self, key: str, path: Path) -> None:
         """Write the object to a file, a piece at a time. A download that fails leaves no file."""
@@ -137,12 +160,21 @@ class S3:
             return False
         return True
 
-    def list(self, prefix: str) -> Iterator[Listed]:
-        """Yield every object whose key begins with this prefix, in the order of their keys."""
+    def list(self, prefix: str, after: str = "") -> Iterator[Listed]:
+        """Yield every object whose key begins with this prefix and comes after `after`, in the order of their keys."""
+        more: Any = {"StartAfter": after} if after else {}
         with aws_errors(f"list {self.uri(prefix)}", where=self.region):
-            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=prefix, **more):
                 for item in page.get("Contents", []):
                     yield Listed(item["Key"], item["ETag"], item["Size"])
+
+    def level(self, prefix: str) -> Iterator[Listed]:
+        """Yield the objects that lie directly below this prefix, and in no folder below it."""
+        with aws_errors(f"list {self.uri(prefix)}", where=self.region):
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=prefix, Delimiter="/"):
+                yield from (Listed(item["Key"], item["ETag"], item["Size"]) for item in page.get("Contents", []))
 
     def folders(self, prefix: str) -> Iterator[str]:
         """Yield the prefixes of the folders that lie directly below this one, each with its slash."""
@@ -169,3 +201,9 @@ class S3:
     @property
     def _client(self) -> S3Client:
         return self.clients.client("s3", self.region)
+
+
+def _moment(headers: Mapping[str, str]) -> int:
+    """Return when an answer was given, by the clock of who gave it; by ours if it does not say."""
+    date = headers.get("date")
+    return int((parsedate_to_datetime(date).timestamp() if date else time.time()) * 1000)

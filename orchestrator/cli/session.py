@@ -65,11 +65,14 @@ class Session:
         logger.setLevel(self.log_level)
 
 
-def open_run(context: typer.Context, name: str | None, *, no_sync: bool = False) -> Run:
-    """Return the run of this name, or the newest. Unless `no_sync`, AWS's news of it are fetched first."""
+def open_run(context: typer.Context, name: str | None, *, no_sync: bool = False, documents: bool = True) -> Run:
+    """Return the run of this name, or the newest. Unless `no_sync`, AWS's news of it are fetched first.
+
+    Without `documents`, that is only what `status` shows.
+    """
     run = Session.of(context).orchestrator.run(name)
     if not no_sync:
-        run.sync_as_far_as_possible()
+        run.sync_as_far_as_possible(documents=documents)
     return run
 
 

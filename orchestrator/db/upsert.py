@@ -21,12 +21,13 @@ def insert_missing(connection: Connection, table: Table, rows: Sequence[dict[str
         connection.execute(insert(connection, table).on_conflict_do_nothing(index_elements=_keys(table)), rows)
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert the rows whose key is not there, and replace the others."""
+def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], keep: Sequence[str] = ()) -> None:
+    """Insert the rows whose key is not there, and replace the others, but for the columns to `keep` as they are."""
     if not rows:
         return
     statement = insert(connection, table)
-    facts = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
+    columns = [column.name for column in table.columns if not column.primary_key and column.name not in keep]
+    facts = {name: statement.excluded[name] for name in columns}
     connection.execute(statement.on_conflict_do_update(index_elements=_keys(table), set_=facts), rows)
 
 

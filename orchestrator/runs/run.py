@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
@@ -19,7 +19,6 @@ from orchestrator.runs.views.curve_chart import draw_curves
 from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.views.tasks import measured, ranked, task_rows, with_curves
-from orchestrator.runs.written.anchor import submissions
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
@@ -60,14 +59,18 @@ class Run:
     def cloud(self) -> Cloud:
         return self._open_cloud()
 
-    def sync(self) -> int:
-        """Bring the database up to date. Return how many tasks changed."""
-        return sync(self.anchor, list(submissions(self.cloud.s3, self.name)), self.ledger, self.cloud)
+    def sync(self, *, documents: bool = True) -> int:
+        """Bring the database up to date. Return how many tasks changed.
 
-    def sync_as_far_as_possible(self) -> int:
+        Without `documents` it learns how tasks stand and what they cost: all that `status` shows. With them, it reads
+        of each task that changed why it ended so, what it measured and what each attempt cost.
+        """
+        return sync(self.anchor, self.ledger, self.cloud, documents=documents)
+
+    def sync_as_far_as_possible(self, *, documents: bool = True) -> int:
         """Bring the database up to date, unless an object that all tasks share is damaged: then that is noted only."""
         try:
-            return self.sync()
+            return self.sync(documents=documents)
         except Damaged as error:
             self.ledger.damage.note(error)
             return 0
@@ -79,11 +82,13 @@ class Run:
         """Yield the status again and again, until the run has finished. A call that is throttled is made again."""
         patience = Patience()
         while True:
-            patience.ask(self.sync)
+            patience.ask(partial(self.sync, documents=False))
             status = self.status()
-            yield status
             if status.finished or self._waits_for_damage():
+                patience.ask(self.sync)
+                yield self.status()
                 return
+            yield status
             time.sleep(every_s)
 
     def _waits_for_damage(self) -> bool:
@@ -139,7 +144,7 @@ class Run:
             if finished or not follow:
                 return
             time.sleep(every_s)
-            patience.ask(self.sync)
+            patience.ask(partial(self.sync, documents=False))
 
     def cancel(self) -> Status:
         """Stop everything, and return how the run stands when nothing runs any more."""

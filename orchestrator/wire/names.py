@@ -7,6 +7,7 @@
     runs/<run>/templates/<platform>-<region>.json   what all tasks of a Region share
     runs/<run>/attempts/<task>/<n>.json             training n of a task, written before it is started
     runs/<run>/results/<task>.json                  how the task stands
+    runs/<run>/news/<moment>~...                    that a result has changed, and how, all in the name
     runs/<run>/cancel                               stop everything
     runs/<run>/fence                                which submission each task belongs to
 
@@ -100,6 +101,10 @@ class RunKeys:
     @property
     def results(self) -> str:
         return f"{self.prefix}results/"
+
+    @property
+    def news(self) -> str:
+        return f"{self.prefix}news/"
 
     def submission(self, number: int) -> str:
         return f"{self.submissions}{number}.json"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.aws.control import Control, replaces
-from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound
+from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound, Unreachable
+from orchestrator.wire.news import News
 from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
-    from orchestrator.aws.s3 import S3
+    from orchestrator.aws.s3 import S3, Written
 
 LANE = Lane("sagemaker", "us-west-2", "ml.g5.xlarge", Purchase.SPOT)
 ATTEMPT = Attempt(7, 1, 0, LANE, "nightly-7-1", "hash", 3600, 1000.0, rate=1.5)
@@ -83,18 +85,18 @@ def test_many_writers_leave_the_newest_result(control: Control) -> None:
 
 
 def test_a_writer_that_loses_the_race_looks_again(control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_if, sent = control.s3.put_if, []
+    write, sent = control.s3.write, []
 
-    def overtaken(key: str, body: bytes, etag: str | None) -> str:
-        sent.append(etag)
+    def overtaken(key: str, body: bytes, etag: str | None) -> Written:
+        sent.append(key)
         if len(sent) == 1:
-            put_if(key, body.replace(b"running", b"starting"), etag)
+            write(key, body.replace(b"running", b"starting"), etag)
             raise AlreadyExists("lost")
-        return put_if(key, body, etag)
+        return write(key, body, etag)
 
-    monkeypatch.setattr(control.s3, "put_if", overtaken)
+    monkeypatch.setattr(control.s3, "write", overtaken)
     control.write_result(result(1, TaskState.RUNNING))
-    assert len(sent) == 2
+    assert sent[:2] == [control.keys.result(7)] * 2
     assert control.result(7)[0].state is TaskState.RUNNING  # type: ignore[index]
 
 
@@ -154,3 +156,55 @@ def test_a_stored_marker_is_read_for_ever_and_a_newer_one_refused(control: Contr
     control.s3.put_if(control.keys.cancel, b'{"version": 2}', control.s3.get(control.keys.cancel).etag)
     with pytest.raises(NewerVersion, match="runs/nightly/cancel: this cancel marker has version 2"):
         control.cancelled(1)
+
+
+def told(control: Control) -> list[News | None]:
+    """What the names of news tell."""
+    return [News.read(item.key.removeprefix(control.keys.news)) for item in control.s3.list(control.keys.news)]
+
+
+def test_a_result_is_told_by_one_name_that_says_all_of_it(control: Control) -> None:
+    for state in (TaskState.STARTING, TaskState.RUNNING, TaskState.DONE):
+        control.write_result(result(1, state))
+    (news,) = told(control)
+    found = control.result(7)
+    assert found
+    assert news
+    assert News.of(*found, news.moment) == news
+    assert abs(news.moment / 1000 - time.time()) < 60
+
+
+def test_what_does_not_change_is_no_news(control: Control) -> None:
+    control.write_result(result(2, TaskState.DONE))
+    control.write_result(result(2, TaskState.DONE))
+    control.write_result(result(1, TaskState.DONE))
+    assert len(told(control)) == 1
+
+
+def test_news_that_could_not_be_told_are_told_with_the_next_try(
+    control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(key: str, body: bytes) -> bool:
+        raise Unreachable(f"{key} {body!r}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(control.s3, "put_once", down)
+        with pytest.raises(Unreachable):
+            control.write_result(result(1, TaskState.DONE))
+    assert told(control) == []
+    control.write_result(result(1, TaskState.DONE))
+    assert [news and news.state for news in told(control)] == [TaskState.DONE]
+
+
+def test_a_result_whose_answer_was_lost_is_told(control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, calls = control.s3.write, iter(range(100))
+
+    def lost(key: str, body: bytes, etag: str | None) -> Written:
+        written = write(key, body, etag)
+        if next(calls) == 0:
+            raise AlreadyExists("the second try found the first one's object")
+        return written
+
+    monkeypatch.setattr(control.s3, "write", lost)
+    control.write_result(result(1, TaskState.DONE))
+    assert [news and news.state for news in told(control)] == [TaskState.DONE]

@@ -37,7 +37,7 @@ OPERATIONS = {
         "RegisterJobDefinition", "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
-    "s3": ["GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],
+    "s3": ["DeleteObject", "GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],
     "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "StopTrainingJob"],
 }  # fmt: skip
 """Every operation the code calls."""

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from orchestrator.aws import s3 as module
-from orchestrator.aws.s3 import S3
+from orchestrator.aws.s3 import S3, Written
 from orchestrator.errors import AlreadyExists, NotFound
 from orchestrator.localcloud.services.moto_backends import Objects
 
@@ -25,11 +25,12 @@ class Scripted:
     def client(self, *_: str) -> Scripted:
         return self
 
-    def put_object(self, **request: Any) -> dict[str, str]:
+    def put_object(self, **request: Any) -> dict[str, Any]:
         self.calls.append(request)
         answer = self.answers.pop(0)
         if answer == "written":
-            return {"ETag": '"new"'}
+            date = {"date": "Sat, 21 Nov 2026 10:00:00 GMT"}
+            return {"ETag": '"new"', "ResponseMetadata": {"HTTPHeaders": date}}
         raise ClientError({"Error": {"Code": answer}, "ResponseMetadata": {"HTTPStatusCode": 409}}, "PutObject")  # type: ignore[typeddict-item]
 
 
@@ -104,3 +105,22 @@ def test_what_is_missing_is_named_in_one_line(s3: S3, clients: Clients) -> None:
     assert "\n" not in str(caught.value)
     with pytest.raises(NotFound, match="NoSuchBucket"):
         S3(clients, "us-west-2", "nowhere").put_once("x", b"")
+
+
+def test_the_moment_of_a_write_is_told_by_the_clock_of_s3() -> None:
+    written = S3(Scripted("written"), "r", "b").write("k", b"body", None)  # type: ignore[arg-type]
+    assert written == Written('"new"', 1_795_255_200_000)
+
+
+def test_a_listing_goes_on_after_a_key(s3: S3) -> None:
+    for key in ("a/1", "a/2", "a/3", "b/1", "a/sub/4"):
+        s3.put_once(key, b"")
+    assert [item.key for item in s3.list("a/", after="a/1")] == ["a/2", "a/3", "a/sub/4"]
+    assert [item.key for item in s3.level("a/")] == ["a/1", "a/2", "a/3"]
+
+
+def test_what_is_removed_is_gone_and_may_be_removed_again(s3: S3) -> None:
+    s3.put_once("a", b"")
+    s3.delete("a")
+    s3.delete("a")
+    assert not s3.exists("a")

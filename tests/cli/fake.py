@@ -69,7 +69,7 @@ class FakeRun:
     calls: list[Any] = field(default_factory=list)
     endless: bool = False
 
-    def sync(self) -> int:
+    def sync(self, *, documents: bool = True) -> int:  # noqa: ARG002
         self.calls.append("sync")
         return 2
 

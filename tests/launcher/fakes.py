@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.control import Control
-from orchestrator.aws.s3 import Listed, Stored
+from orchestrator.aws.s3 import Listed, Stored, Written
 from orchestrator.errors import AlreadyExists, NotFound, SweepError
 from orchestrator.launcher.drive import Driver
 from orchestrator.launcher.task_history import TaskHistory
@@ -51,6 +52,8 @@ class Bucket:
         self.objects: dict[str, Stored] = {}
         self.writes = 0
         self.before: Callable[[str], None] = lambda _: None
+        self.clock: Callable[[], float] = time.time
+        """S3's own clock."""
 
     def put_once(self, key: str, body: bytes) -> bool:
         try:
@@ -60,13 +63,20 @@ class Bucket:
         return True
 
     def put_if(self, key: str, body: bytes, etag: str | None) -> str:
+        return self.write(key, body, etag).etag
+
+    def write(self, key: str, body: bytes, etag: str | None) -> Written:
         self.before("put")
         there = self.objects.get(key)
         if (there.etag if there else None) != etag:
             raise AlreadyExists("lost", where=key)
         self.writes += 1
         self.objects[key] = Stored(body, f'"{self.writes}"')
-        return self.objects[key].etag
+        return Written(self.objects[key].etag, int(self.clock() * 1000))
+
+    def delete(self, key: str) -> None:
+        self.before("delete")
+        self.objects.pop(key, None)
 
     def get(self, key: str) -> Stored:
         self.before("get")
@@ -74,11 +84,14 @@ class Bucket:
             raise NotFound("no such key", where=key)
         return self.objects[key]
 
-    def list(self, prefix: str) -> Iterator[Listed]:
+    def list(self, prefix: str, after: str = "") -> Iterator[Listed]:
         self.before("list")
         for key, stored in sorted(self.objects.items()):
-            if key.startswith(prefix):
+            if key.startswith(prefix) and key > after:
                 yield Listed(key, stored.etag, len(stored.body))
+
+    def level(self, prefix: str) -> Iterator[Listed]:
+        return (item for item in self.list(prefix) if "/" not in item.key.removeprefix(prefix))
 
     def exists(self, key: str) -> bool:
         self.before("head")

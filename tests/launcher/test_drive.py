@@ -418,7 +418,7 @@ def test_results_are_written_at_every_change_and_only_then() -> None:
     bench = Bench(Life(looks=[RUNNING] * 10 + [DONE]))
     bench.launch()
     writes = bench.control.s3.writes  # type: ignore[attr-defined]
-    assert writes == len(PLACES) + 1 + 3  # templates; the attempt; starting, running, done
+    assert writes == len(PLACES) + 1 + 2 * 3  # templates; the attempt; starting, running, done, and their news
 
 
 def test_waiting_has_a_ceiling() -> None:

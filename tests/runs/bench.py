@@ -283,8 +283,7 @@ class Desk:
 
     def sync(self, anchor: Anchor, machine: str = "ours", **account: Any) -> int:
         self.ledger(machine).remember(anchor, ACCOUNT)
-        made = list(submissions(self.bucket, anchor.name))
-        return sync(anchor, made, self.ledger(machine), self.cloud(**account))
+        return sync(anchor, self.ledger(machine), self.cloud(**account))
 
     def cancel(self, anchor: Anchor, machine: str = "ours", **account: Any) -> None:
         self.ledger(machine).remember(anchor, ACCOUNT)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import Unreachable
 from orchestrator.runs.ending.arrays import ArrayJobs
-from orchestrator.runs.ending.settle import latest, settle_all
+from orchestrator.runs.ending.settle import settle_all
 from orchestrator.runs.ending.stop import OpenAttempts
-from orchestrator.runs.known.sync import read_results, sync
+from orchestrator.runs.known.documents import read_whole
+from orchestrator.runs.known.sync import sync
 from orchestrator.runs.patience import Patience
 from orchestrator.runs.written.anchor import add_submission, submissions
-from orchestrator.runs.written.submission import everything
+from orchestrator.runs.written.submission import everything, latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,17 +46,17 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     through = made[-1].number
     control = cloud.control(anchor.name)
     patience.ask(lambda: control.cancel(through))
-    patience.ask(lambda: sync(anchor, made, ledger, cloud))
+    patience.ask(lambda: sync(anchor, ledger, cloud, documents=False, whole=True))
     attempts = OpenAttempts(anchor, through, ledger, cloud)
     _stop_all(ArrayJobs(anchor, made, cloud), attempts, patience, sleep, LATE_POLLS * cloud.account.poll_s)
-    patience.ask(lambda: read_results(anchor, made, ledger, cloud))
+    patience.ask(lambda: read_whole(anchor, made, ledger, cloud))
     left = {task for task in ledger.begun(anchor.name) if latest(made, task).number <= through}
     left |= attempts.ended | set(attempts.unborn)
     _settle(anchor, made, left, cloud, patience)
     if attempts.hidden:
         raise next(iter(attempts.hidden.values()))
     patience.ask(lambda: control.conclude_cancel(through))
-    patience.ask(lambda: sync(anchor, made, ledger, cloud))
+    patience.ask(lambda: sync(anchor, ledger, cloud, whole=True))
 
 
 def _settle(anchor: Anchor, made: list[Submission], left: set[int], cloud: Cloud, patience: Patience) -> None:

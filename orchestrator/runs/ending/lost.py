@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.ending.settle import latest
+from orchestrator.runs.written.submission import latest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

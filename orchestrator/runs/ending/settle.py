@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.patience import PASSING
+from orchestrator.runs.written.submission import latest
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 
 if TYPE_CHECKING:
@@ -19,11 +20,6 @@ log = logging.getLogger(__name__)
 
 WORKERS = 16
 """Tasks that are settled at once."""
-
-
-def latest(made: list[Submission], task: int) -> Submission:
-    """Return the submission that a task belongs to now."""
-    return next(submission for submission in reversed(made) if task in submission.tasks)
 
 
 def settle_all(anchor: Anchor, made: list[Submission], lost: dict[int, str], cloud: Cloud) -> set[int]:

@@ -70,8 +70,8 @@ def _history(connection: Connection, workload: str) -> Iterator[_Row]:
     query = query.where(_sample(connection, mine)).order_by(*_NEWEST_FIRST)
     plans: dict[str, Plan | None] = {}
     for row in connection.execute(query).all():
-        if row.document is not None and not _trained_once(json.loads(row.document)):
-            continue
+        if row.document is not None and not (row.document and _trained_once(json.loads(row.document))):
+            continue  # after an interruption nobody knows what was done twice; or what was done was not read yet
         if row.run not in plans:
             plans[row.run] = _plan(connection, row.run)
         plan = plans[row.run]

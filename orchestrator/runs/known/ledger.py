@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, select, update
 
 from orchestrator.db.engine import reading, writing
-from orchestrator.db.tables import arrays, results, runs
+from orchestrator.db.tables import arrays, results, runs, submissions
 from orchestrator.db.upsert import insert_missing
+from orchestrator.runs.known.progress import Progress
 from orchestrator.runs.known.results import Results
 from orchestrator.runs.written.anchor import Anchor
+from orchestrator.runs.written.submission import Submission
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.stored import damage_named
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
     from orchestrator.runs.cloud import Account
-    from orchestrator.runs.written.submission import Array, Submission
+    from orchestrator.runs.written.submission import Array
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,30 @@ class Ledger(Results):
         with writing(self.engine) as connection:
             connection.execute(update(runs).where(runs.c.name == run).values(cancelled=cancelled))
 
+    def progress(self, run: str) -> Progress:
+        """Return how far the bucket has been read."""
+        with reading(self.engine) as connection:
+            seen = connection.scalar(select(runs.c.seen).where(runs.c.name == run))
+        return Progress.from_json(json.loads(seen)) if seen else Progress()
+
+    def save_progress(self, run: str, progress: Progress) -> None:
+        with writing(self.engine) as connection:
+            seen = json.dumps(progress.to_json())
+            connection.execute(update(runs).where(runs.c.name == run).values(seen=seen))
+
+    def submissions(self, run: str) -> list[Submission]:
+        """Return the submissions that are known, in order."""
+        query = select(submissions.c.document).where(submissions.c.run == run).order_by(submissions.c.number)
+        with reading(self.engine) as connection:
+            return [Submission.from_json(json.loads(document)) for document in connection.scalars(query)]
+
     def expect(self, run: str, submission: Submission) -> None:
-        """Note a submission's arrays; tasks that left a result in an earlier one are pending again."""
-        if any(number == submission.number for number, _ in self._jobs(run)):
-            return
+        """Note a submission and its arrays; tasks that left a result in an earlier one are pending again."""
+        document = canonical(submission.to_json())
+        noted = (submissions.c.run == run) & (submissions.c.number == submission.number)
+        with reading(self.engine) as connection:
+            if connection.scalar(select(submissions.c.document).where(noted)) == document:
+                return
         rows = [
             {
                 "run": run,
@@ -113,6 +135,7 @@ class Ledger(Results):
         silent = self.silent(run)
         left = silent.minus(submission.tasks)
         with writing(self.engine) as connection:
+            insert_missing(connection, submissions, [{"run": run, "number": submission.number, "document": document}])
             insert_missing(connection, arrays, rows)
             if left != silent:
                 connection.execute(update(runs).where(runs.c.name == run).values(silent=str(left)))

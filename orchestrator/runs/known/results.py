@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections import Counter
-from dataclasses import dataclass
 from heapq import merge
 from typing import TYPE_CHECKING, Any
 
@@ -16,26 +13,20 @@ from orchestrator.db.tables import results, runs
 from orchestrator.db.upsert import upsert
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.known.damage import Damage
+from orchestrator.runs.known.rows import READ_ONLY, Known, known_of_row, row_of_news, row_of_result
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
 from orchestrator.wire.stored import damage_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from sqlalchemy import Engine
+    from sqlalchemy import Engine, Row
+
+    from orchestrator.wire.news import News
 
 HAS_ENDED = results.c.state.in_([state.value for state in TaskState if state.terminal])
-
-
-@dataclass(frozen=True)
-class Known:
-    """A task's result as last seen, and how the task stands: a retried task is pending again, whatever it left."""
-
-    etag: str
-    result: Result
-    state: TaskState
 
 
 class Results:
@@ -54,10 +45,45 @@ class Results:
             return {keys.result(row.task): row.etag for row in connection.execute(query)}
 
     def save(self, run: str, known: Iterable[Known]) -> None:
-        rows = [_row(run, one) for one in known]
+        """Note results that were read."""
+        rows = [row_of_result(run, one) for one in known]
         if rows:
             with writing(self.engine) as connection:
                 upsert(connection, results, rows)
+
+    def tell(self, run: str, told: Mapping[int, News], owners: Callable[[int], int]) -> int:
+        """Note what news say of tasks. Return of how many they say anything new.
+
+        `owners` returns the submission that a task belongs to now: what an older one has left no longer counts.
+        """
+        known = self._orders(run, Ranges.of(told))
+        rows = [
+            row_of_news(run, news, news.state if news.submission >= owners(task) else TaskState.PENDING)
+            for task, news in told.items()
+            if task not in known or (known[task][1] != news.etag and known[task][0] <= news.order)
+        ]
+        if rows:
+            with writing(self.engine) as connection:
+                upsert(connection, results, rows, keep=READ_ONLY)
+        return len(rows)
+
+    def _orders(self, run: str, tasks: Ranges) -> dict[int, tuple[tuple[int, int, int], str]]:
+        """Return for these tasks, and some more, the order of the result that is known, and its ETag."""
+        # A task that was retried is pending, whatever rank its last result had: that result is older anyway.
+        columns = (results.c.task, results.c.submission, results.c.attempt, results.c.state, results.c.etag)
+        orders = {}
+        with reading(self.engine) as connection:
+            for first, stop in _windows(tasks):
+                nearby = (results.c.run == run) & results.c.task.between(first, stop - 1)
+                for task, submission, attempt, state, etag in connection.execute(select(*columns).where(nearby)):
+                    orders[task] = ((submission, attempt, TaskState(state).rank), etag)
+        return orders
+
+    def unread(self, run: str) -> list[int]:
+        """Return the tasks whose result has changed since it was read."""
+        query = select(results.c.task).where((results.c.run == run) & (results.c.read_etag != results.c.etag))
+        with reading(self.engine) as connection:
+            return list(connection.scalars(query.order_by(results.c.task)))
 
     def silent(self, run: str) -> Ranges:
         """Return the tasks that a cancel ended before they left anything: they are cancelled, and have no result."""
@@ -147,30 +173,33 @@ class Results:
         with reading(self.engine) as connection:
             return {row.task: row.proven for row in connection.execute(query)}
 
+    def ends(self, run: str) -> dict[int, tuple[TaskState, int]]:
+        """Return of every task that has ended how, and the newest attempt that is known to have ended."""
+        query = select(results.c.task, results.c.state, results.c.proven).where((results.c.run == run) & HAS_ENDED)
+        with reading(self.engine) as connection:
+            left = {task: (TaskState(state), proven) for task, state, proven in connection.execute(query)}
+        return dict.fromkeys(self.silent(run), (TaskState.CANCELLED, 0)) | left
+
     def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
         """Yield every task that has begun or ended, or those in one state, in the order of their numbers."""
-        columns = (results.c.task, results.c.etag, results.c.state, results.c.document)
-        query = select(*columns).where(results.c.run == run)
+        query = select(results).where(results.c.run == run)
         if state:
             query = query.where(results.c.state == state.value)
         silent = self.silent(run) if state in (None, TaskState.CANCELLED) else Ranges()
         with reading(self.engine) as connection:
             rows = connection.execute(query.order_by(results.c.task))
-            left = filter(None, (self._read(run, task, etag, is_, document) for task, etag, is_, document in rows))
+            left = filter(None, (self._read(run, row) for row in rows))
             for one in merge(left, map(_stopped, silent), key=lambda one: one.result.task):
                 if tasks is None or one.result.task in tasks:
                     yield one
 
-    def _read(self, run: str, task: int, etag: str, state: str, document: str) -> Known | None:
+    def _read(self, run: str, row: Row[Any]) -> Known | None:
         """Return what a row says of a task; None, with a note, for a row that cannot be understood."""
         try:
-            with damage_named(f"run {run}, task {task}, in the database"):
-                result = Result.from_json(json.loads(document))
-                if result.task != task:
-                    raise ValueError(f"it says that it is the result of task {result.task}")
-                return Known(etag, result, TaskState(state))
+            with damage_named(f"run {run}, task {row.task}, in the database"):
+                return known_of_row(row)
         except (Damaged, NewerVersion) as error:
-            self.damage.note_task(error, run, task)
+            self.damage.note_task(error, run, row.task)
             return None
 
     def unfinished(self, run: str, tasks: Ranges) -> Ranges:
@@ -205,33 +234,3 @@ def _windows(tasks: Ranges) -> list[tuple[int, int]]:
         else:
             windows.append((first, stop))
     return windows
-
-
-def _row(run: str, known: Known) -> dict[str, Any]:
-    result = known.result
-    last = result.outcomes[-1] if result.outcomes else None
-    return {
-        "run": run,
-        "task": result.task,
-        "etag": known.etag,
-        "submission": result.submission,
-        "state": known.state.value,
-        "attempt": result.attempt,
-        "platform": last.lane.platform if last else "",
-        "region": last.lane.region if last else "",
-        "instance_type": last.lane.instance_type if last else "",
-        "purchase": last.lane.purchase.value if last else "",
-        "instances": last.instances if last else 0,
-        "training": last.training if last else "",
-        "seconds": sum(outcome.seconds for outcome in result.outcomes),
-        "billable_s": sum(outcome.billable_s for outcome in result.outcomes),
-        "usd": result.usd,
-        "reason": result.reason,
-        "metrics": json.dumps(result.metrics),
-        "started_at": last.started_at if last else None,
-        "ended_at": last.ended_at if last else None,
-        "updated_at": time.time(),
-        "document": json.dumps(result.to_json()),
-        "read_etag": known.etag,
-        "proven": result.proven,
-    }

@@ -15,6 +15,8 @@ from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
@@ -29,21 +31,20 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     sent = [one for one in made if one.number > cancelled and send(anchor, one, ledger, cloud)]
     if sent and sent[-1].number > 1 and wanted in (None, sent[-1].tasks):
         return sent[-1].tasks  # this very retry, killed on its way
-    sync(anchor, made, ledger, cloud)
+    sync(anchor, ledger, cloud, documents=False, whole=True)
     _refuse_while_cancelled(anchor, made, cloud)
-    known = {one.result.task: one for one in ledger.known(anchor.name, wanted)}
-    ended = {task for task, one in known.items() if one.state.terminal}
+    ended = ledger.ends(anchor.name)
     if wanted is None:
-        wanted = Ranges.of(task for task in ended if known[task].state is not TaskState.DONE)
+        wanted = Ranges.of(task for task, (state, _) in ended.items() if state is not TaskState.DONE)
     else:
-        _refuse_unfinished(anchor, wanted, ended | ledger.damage.tasks(anchor.name))
+        _refuse_unfinished(anchor, wanted, ended.keys() | ledger.damage.tasks(anchor.name))
     if not wanted:
         return wanted
     after: dict[int, list[int]] = defaultdict(list)
-    for task in ended:
-        if task in wanted:
-            after[known[task].result.proven].append(task)
-    behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after) if attempts)
+    for task, (_, attempts) in ended.items():
+        if attempts and task in wanted:
+            after[attempts].append(task)
+    behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after))
     submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
         raise AlreadyExists(
@@ -62,7 +63,7 @@ def _refuse_while_cancelled(anchor: Anchor, made: list[Submission], cloud: Cloud
         raise UsageError(f"run {anchor.name!r} is still being cancelled", hint=hint)
 
 
-def _refuse_unfinished(anchor: Anchor, wanted: Ranges, ended: set[int]) -> None:
+def _refuse_unfinished(anchor: Anchor, wanted: Ranges, ended: Container[int]) -> None:
     busy = Ranges.of(task for task in wanted if task not in ended)
     if busy:
         raise UsageError(f"task {busy} of run {anchor.name!r} has not ended yet", hint="wait for it, or cancel the run")

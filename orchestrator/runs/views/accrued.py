@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orchestrator.plan.plan import Plan
-    from orchestrator.runs.known.results import Known
+    from orchestrator.runs.known.rows import Known
     from orchestrator.wire.task import Lane
 
 

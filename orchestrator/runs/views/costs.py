@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.runs.known.results import Known
+    from orchestrator.runs.known.rows import Known
     from orchestrator.wire.task import Lane
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from orchestrator.plan.plan import Plan
-    from orchestrator.runs.known.results import Known
+    from orchestrator.runs.known.rows import Known
     from orchestrator.runs.views.accrued import Meter
     from orchestrator.wire.task import Lane
 

@@ -12,7 +12,7 @@ from orchestrator.wire.result import TaskState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from orchestrator.runs.known.results import Known
+    from orchestrator.runs.known.rows import Known
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Objective
     from orchestrator.wire.curve import Curve, Curves

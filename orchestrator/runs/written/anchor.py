@@ -206,7 +206,7 @@ def names(control: S3) -> list[str]:
 def submissions(control: S3, run: str) -> Iterator[Submission]:
     """Yield every submission of a run, in order."""
     number = 1
-    while (submission := _submission(control, run, number)) is not None:
+    while (submission := read_submission(control, run, number)) is not None:
         yield submission
         number += 1
 
@@ -215,10 +215,11 @@ def add_submission(control: S3, run: str, submission: Submission) -> bool:
     """Write this submission down, once. Return False if somebody else has made another one of this number."""
     made = control.put_once(RunKeys(run).submission(submission.number), canonical(submission.to_json()).encode())
     # A write whose answer was lost is sent again, and then finds itself.
-    return made or _submission(control, run, submission.number) == submission
+    return made or read_submission(control, run, submission.number) == submission
 
 
-def _submission(control: S3, run: str, number: int) -> Submission | None:
+def read_submission(control: S3, run: str, number: int) -> Submission | None:
+    """Return this submission of a run, or None if there is none."""
     key = RunKeys(run).submission(number)
     try:
         stored = control.get(key)

@@ -109,6 +109,11 @@ class Submission:
         return checked(cls(body["number"], parts, after, body.get("made_at", 0.0)))
 
 
+def latest(made: list[Submission], task: int) -> Submission:
+    """Return the submission that a task belongs to now."""
+    return next(submission for submission in reversed(made) if task in submission.tasks)
+
+
 def everything(plan: Plan) -> Submission:
     """Return the first submission of a run: all tasks of its plan."""
     return Submission(1, parts(plan, Ranges(((0, plan.tasks),))))

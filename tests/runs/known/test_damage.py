@@ -63,7 +63,7 @@ def looked_at(desk: Desk, anchor: Anchor, machine: str) -> tuple[dict[int, TaskS
 
 def tampered(desk: Desk, how_many: int | None) -> Iterator[tuple[str, bytes]]:
     keys = [key for key in desk.bucket.objects if key.startswith("runs/") and not key.endswith((".manifest", ".index"))]
-    others = [key for key in keys if not key.endswith("run.json")]
+    others = [key for key in keys if not key.endswith("run.json") and "/news/" not in key]
     every = [(key, body) for key in others for body in spoiled(desk.bucket.objects[key].body)]
     yield from every if how_many is None else Random(12).sample(every, how_many)
 
@@ -157,6 +157,8 @@ def test_watching_ends_when_nothing_is_left_but_what_nobody_understands(desk: De
     desk.launch(anchor, 0)
     desk.launch(anchor, 1)
     desk.bucket.objects[anchor.keys.result(1)] = Stored(b"[]", '"spoiled"')
+    for key in [key for key in desk.bucket.objects if "/news/" in key and "~1~1~1~" in key]:
+        del desk.bucket.objects[key]
     ledger = desk.ledger("theirs")
     ledger.remember(anchor, ACCOUNT)
     seen = list(Run(anchor, ledger, desk.cloud).watch(every_s=0))

@@ -16,7 +16,7 @@ from orchestrator.plan.plan import Dataset, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known.history import RUNS, TASKS, discounts, history
 from orchestrator.runs.known.ledger import Ledger
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Limits, Place, Purchase

@@ -15,7 +15,7 @@ from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known import results as stored
 from orchestrator.runs.known.ledger import Ledger
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState

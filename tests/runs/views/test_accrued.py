@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.plan.facts import Lot
 from orchestrator.plan.plan import Dataset, Plan
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.views.accrued import Accrued, Meter
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.views.costs import CostRow, cost_rows
 from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase

@@ -11,7 +11,7 @@ from orchestrator.plan.facts import Lot
 from orchestrator.plan.plan import Copy, Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known.ledger import Ledger
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.views.status import Status, run_status
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.result import Outcome, Result, TaskState

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.plan.plan import Dataset, Plan, Share
-from orchestrator.runs.known.results import Known
+from orchestrator.runs.known.rows import Known
 from orchestrator.runs.views.tasks import measured, ranked, task_rows
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.spec.sweep import Objective

@@ -15,7 +15,7 @@ def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False,
 
     Example: sweep status nightly --json
     """
-    view = StatusView.of(open_run(context, run, no_sync=no_sync).status())
+    view = StatusView.of(open_run(context, run, no_sync=no_sync, documents=False).status())
     if as_json:
         render.as_json(view)
     else:

@@ -1,0 +1,83 @@
+"""Reads results themselves: those of which only news have come, and now and then whatever differs from the ledger."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.errors import Damaged, NewerVersion, NotFound
+from orchestrator.runs.known.rows import Known
+from orchestrator.runs.written.submission import latest
+from orchestrator.wire.result import Result, TaskState
+from orchestrator.wire.stored import damage_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Submission
+
+READERS = 32
+"""Results that are read at once."""
+
+
+def read_documents(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> None:
+    """Read the results that have changed since they were read."""
+    _read(map(anchor.keys.result, ledger.unread(anchor.name)), anchor, made, ledger, cloud)
+
+
+def read_whole(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
+    """Read whatever differs from what is known, whether anybody has told of it or not. Return how many did.
+
+    All results are listed. They are the truth, and news are only quicker.
+    """
+    changed = [item.key for item in cloud.s3.changed(anchor.keys.results, ledger.etags(anchor.name))]
+    read = _read(changed, anchor, made, ledger, cloud)
+    ledger.save_progress(anchor.name, replace(ledger.progress(anchor.name), whole_at=time.time()))
+    return read
+
+
+def _read(keys: Iterable[str], anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
+    """Read the results that have these keys, and return how many could be. The others are left out, and named."""
+
+    def read(key: str) -> Known | None:
+        where = cloud.s3.uri(key)
+        try:
+            stored = cloud.s3.get(key)
+            with damage_named(where):
+                result = _result_at(key, anchor, stored.json())
+        except NotFound:
+            return None
+        except (Damaged, NewerVersion) as error:
+            task = _task_of(key, anchor)
+            if task is None:
+                ledger.damage.note(error)
+            else:
+                ledger.damage.note_task(error, anchor.name, task)
+            return None
+        ledger.damage.mend(where, anchor.name, result.task)
+        superseded = bool(made) and result.submission < latest(made, result.task).number
+        return Known(stored.etag, result, TaskState.PENDING if superseded else result.state)
+
+    with ThreadPoolExecutor(READERS) as pool:
+        known = [one for one in pool.map(read, keys) if one]
+    ledger.save(anchor.name, known)
+    return len(known)
+
+
+def _result_at(key: str, anchor: Anchor, body: dict[str, Any]) -> Result:
+    """Return the result that is stored under this key. ValueError if it is another task's, or of none of the run's."""
+    result = Result.from_json(body)
+    if anchor.keys.result(result.task) != key or result.task not in anchor.tasks:
+        raise ValueError(f"it says that it is the result of task {result.task}")
+    return result
+
+
+def _task_of(key: str, anchor: Anchor) -> int | None:
+    """Return the task whose result has this key, or None."""
+    number = key.removeprefix(anchor.keys.results).removesuffix(".json")
+    return int(number) if number.isdecimal() and number.isascii() and len(number) < 19 else None

@@ -1,0 +1,67 @@
+"""What was ordered of a run: its submissions, and perhaps a cancel. Two listings tell whether there is anything new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import Damaged
+from orchestrator.runs.written.anchor import read_submission
+
+if TYPE_CHECKING:
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Submission
+    from orchestrator.wire.markers import CancelMarker
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The submissions of a run, in order, and which of them are to stop."""
+
+    made: list[Submission]
+    marker: CancelMarker
+
+    @property
+    def cancelled(self) -> bool:
+        """All of it is to stop."""
+        return bool(self.made) and self.made[-1].number <= self.marker.through
+
+
+def read_orders(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> Orders:
+    """Return what was ordered of a run. Only what this database has not seen yet is read."""
+    return Orders(_submissions(anchor, ledger, cloud), _marker(anchor, ledger, cloud))
+
+
+def _submissions(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> list[Submission]:
+    known = {submission.number: submission for submission in ledger.submissions(anchor.name)}
+    names = (item.key.rpartition("/")[2] for item in cloud.s3.level(anchor.keys.submissions))
+    numbers = sorted(int(name.removesuffix(".json")) for name in names if name.removesuffix(".json").isdecimal())
+    made = []
+    for number in numbers:
+        submission = known.get(number) or read_submission(cloud.s3, anchor.name, number)
+        if submission is not None:
+            _check(anchor, submission, cloud)
+            ledger.expect(anchor.name, submission)
+            made.append(submission)
+    return made
+
+
+def _check(anchor: Anchor, submission: Submission, cloud: Cloud) -> None:
+    """Raise Damaged unless the first submission has all tasks of the run, and no other has a task beyond them."""
+    tasks = submission.tasks
+    if tasks.minus(anchor.tasks) or (submission.number == 1 and anchor.tasks.minus(tasks)):
+        where = cloud.s3.uri(anchor.keys.submission(submission.number))
+        raise Damaged("cannot be understood: its tasks are not those of the run", where=where)
+
+
+def _marker(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> CancelMarker:
+    progress = ledger.progress(anchor.name)
+    there = {item.key: item.etag for item in cloud.s3.level(anchor.keys.prefix)}
+    etag = there.get(anchor.keys.cancel, "")
+    if etag != progress.cancel_etag:
+        marker = cloud.control(anchor.name).cancel_marker()
+        progress = replace(progress, cancel_etag=etag, through=marker.through, ended=marker.ended)
+        ledger.save_progress(anchor.name, progress)
+    return progress.marker
