@@ -41,6 +41,12 @@ class Goal(Model):
         default=None, description="without a deadline: how far ahead instances are planned for, 24h unless said"
     )
 
+    spot_loss: _Duration | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="what interruptions of spot may cost a task that saves no checkpoints, 4h unless said",
+    )
+
     @model_validator(mode="after")
     def _one_time(self) -> Goal:
         if self.deadline is not None and self.horizon is not None:
@@ -51,6 +57,11 @@ class Goal(Model):
     def hours(self) -> float:
         """The hours within which all tasks must fit: the deadline, or the horizon."""
         return seconds(self.deadline or self.horizon or "24h") / HOUR
+
+    @property
+    def most_lost(self) -> str:
+        """The time that interruptions may be expected to cost a task that saves no checkpoints."""
+        return self.spot_loss or "4h"
 
     @property
     def fastest(self) -> bool:

@@ -81,7 +81,7 @@ def test_every_task_is_planned_once_at_its_cheapest_place(
         train__instances=instances,
         where__instance_types=TYPES,
         timeout="3d",
-        plan={"horizon": "365d"},
+        plan={"horizon": "365d", "spot_loss": "365d"},
     )
     plan = solve(sweep, make_market(*candidates))
     names = sorted({row["dataset"] for row in candidates})

@@ -4,6 +4,7 @@ formulate.py        what does a sweep ask of a market, all in all?
 cohorts.py          which tasks cost the same anywhere?
 instance_counts.py  on how many instances may a task run at a place?
 obstacles.py        why can a candidate not be used?
+too_long.py         where would tasks outlast their timeout, or lose too much to interruptions of spot?
 offer.py            which lanes, copies and limits are there, and what are their numbers?
 choices.py          what does a choice cost, hold and promise? Which choices does a savings plan pay for?
 spot_prices.py      what does an hour of managed spot cost?

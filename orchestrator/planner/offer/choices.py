@@ -19,7 +19,8 @@ from orchestrator.catalog.market import ANY
 from orchestrator.planner.hours.interruptions import held_hours
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import Choices
-from orchestrator.spec.duration import HOUR, seconds
+from orchestrator.planner.offer.too_long import Lasting
+from orchestrator.spec.duration import HOUR
 from orchestrator.wire.task import KEPT_BACK_S, Purchase
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ class NumberedCandidates:
 
 def list_choices(
     sweep: Sweep, cohorts: Sequence[Cohort], runtimes: Runtimes, candidates: NumberedCandidates
-) -> tuple[Choices, Integers]:
-    """Return the choices, cohort by cohort and cheapest first; and for each the row of its candidate.
+) -> tuple[Choices, Integers, dict[int, float]]:
+    """Return the choices, cohort by cohort and cheapest first; for each the row of its candidate; and the hours lost.
 
-    A candidate where the longest task of a cohort would run into its timeout is no choice for it.
+    A candidate where the longest task of a cohort would run into its timeout is no choice for it, nor is one where
+    interruptions would cost it more than the sweep allows: the hours that they would, by lane, are the third value.
     """
     of_dataset = {int(name): rows for name, rows in candidates.table.groupby("dataset").indices.items()}  # type: ignore[call-overload]
     rows_of = [of_dataset[cohort.dataset] for cohort in cohorts]
@@ -92,11 +94,12 @@ def list_choices(
     copy_hours = np.append(candidates.copies["hours"].to_numpy(dtype=np.float64), 0.0)  # NO_COPY, -1, is the last
     wait = np.maximum(copy_hours[copy], candidates.floats("opens_h")[row])
 
-    allowed = np.flatnonzero(hours * HOUR <= seconds(sweep.timeout))
+    lasting = Lasting(sweep, longest, hours)
+    allowed = np.flatnonzero(lasting.allowed)
     # Sorts are stable, and the rows of a cohort ascend: those that cost the same stay in their candidates' order.
     best_first = allowed[np.lexsort((usd[allowed], cohort[allowed]))]
     found = Choices(cohort, lane, copy, hours, wait, usd, promise, average=average)
-    return found.take(best_first), row[best_first]
+    return found.take(best_first), row[best_first], lasting.lost_by_lane(lane)
 
 
 def add_savings_plans(

@@ -5,31 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from orchestrator.errors import InfeasibleError
 from orchestrator.plan.plan import Dataset
-from orchestrator.planner.hours.interruptions import held_hours
 from orchestrator.planner.hours.runtimes import expected_runtimes
-from orchestrator.planner.hours.sizes import named_size
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.offer.cohorts import Cohort, cohorts
-from orchestrator.planner.offer.instance_counts import on_each_count, on_instances
+from orchestrator.planner.offer.instance_counts import on_each_count
 from orchestrator.planner.offer.obstacles import no_place_error, obstacles
 from orchestrator.planner.offer.offer import Offer, offer
 from orchestrator.planner.offer.spot_prices import price_spot
-from orchestrator.spec.duration import HOUR, seconds, spell
-from orchestrator.wire.task import Purchase
+from orchestrator.planner.offer.too_long import check_lasting, too_long_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from orchestrator.catalog.market import Market
     from orchestrator.planner.hours.learned import LearnedHours
     from orchestrator.planner.hours.runtimes import Runtimes
-    from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.spec.sweep import Sweep
 
 
@@ -64,14 +56,14 @@ def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None)
     runtimes = expected_runtimes(sweep, [dataset.bytes for dataset in datasets], market.history, learned)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
     candidates, left_out = _usable(sweep, market, datasets, runtimes)
-    _check_timeout(sweep, datasets, groups, candidates, runtimes)
+    check_lasting(sweep, datasets, groups, candidates, runtimes)
     offered = offer(sweep, groups, runtimes, candidates, market)
     notes = (
         *_types_considered(sweep),
         *runtimes.notes,
         *market.cautions,
         *left_out,
-        *_too_slow_notes(sweep, offered),
+        *too_long_notes(sweep, _unused_lanes(offered), offered.lost),
         *_savings_plan_notes(market, offered),
     )
     return Formulation(
@@ -98,29 +90,8 @@ def _usable(
     return usable, left_out + sorted({f"left out: {reason}" for reason in reasons if reason})
 
 
-def _check_timeout(
-    sweep: Sweep, datasets: Sequence[Dataset], groups: Sequence[Cohort], candidates: pd.DataFrame, runtimes: Runtimes
-) -> None:
-    """Raise InfeasibleError where no place is fast enough for some task, interruptions included."""
-    places = {number: _paces(rows, runtimes) for number, rows in candidates.groupby("dataset")}
-
-    def hours(group: Cohort) -> tuple[float, bool]:
-        """Return the hours of its longest task where it is fastest, and True if interruptions cost some of them."""
-        source, factor, is_spot, interruptions = places[group.dataset]
-        work = np.array(group.longest)[source] * factor
-        held = held_hours(sweep, work, is_spot, interruptions)
-        return float(held.min()), bool(held.min() > work.min())
-
-    slowest = max(groups, key=hours)
-    longest, interrupted = hours(slowest)
-    if longest * HOUR > seconds(sweep.timeout):
-        included = ", interruptions of spot included" if interrupted else ""
-        remedy = "save checkpoints, or allow on_demand" if interrupted else "use more instances"
-        raise InfeasibleError(
-            f"a task of {datasets[slowest.dataset].name}{named_size(sweep, slowest.longest_size)} "
-            f"takes {longest:.1f} hours{included}, longer than the timeout of {sweep.timeout}",
-            hint=f"set `timeout` to {spell(longest * HOUR * 1.2)} or more, or {remedy}",
-        )
+def _unused_lanes(offered: Offer) -> pd.DataFrame:
+    return offered.lanes[~offered.lanes.index.isin(offered.problem.choices.lane)]
 
 
 def _types_considered(sweep: Sweep) -> list[str]:
@@ -137,28 +108,4 @@ def _savings_plan_notes(market: Market, offered: Offer) -> list[str]:
         f"savings plan {market.pools['pool'].iloc[number]}: its $/h are counted over the whole time; "
         "in an hour in which trainings draw more, AWS bills the rest on demand"
         for number in drawn_on
-    ]
-
-
-def _paces(candidates: pd.DataFrame, runtimes: Runtimes) -> tuple[Integers, Floats, Booleans, Floats]:
-    """Return for each candidate the source of its hours, a factor on them, True for spot, and interruptions an hour."""
-    kinds = zip(candidates["instance_type"].tolist(), candidates["instances"].tolist(), strict=True)
-    paces = [runtimes.pace[kind] for kind in kinds]
-    return (
-        np.array([source for source, _ in paces]),
-        np.array([factor for _, factor in paces]),
-        np.asarray(candidates["purchase"] == Purchase.SPOT.value),
-        candidates["interruptions_per_hour"].to_numpy(dtype=np.float64),
-    )
-
-
-def _too_slow_notes(sweep: Sweep, offered: Offer) -> list[str]:
-    """Return a note for each lane on which no task ends within its timeout."""
-    unused = offered.lanes[~offered.lanes.index.isin(offered.problem.choices.lane)]
-    columns = unused[["instance_type", "purchase", "region", "instances"]]
-    choice = len(sweep.train.instance_counts) > 1
-    return [
-        f"left out: {name} {purchase} in {region}{on_instances(count) if choice else ''}, "
-        f"where tasks would run into the timeout of {sweep.timeout}"
-        for name, purchase, region, count in sorted(set(columns.itertuples(index=False, name=None)))
     ]

@@ -57,6 +57,8 @@ class Offer:
     """QUOTA and its `units` and `held`, by the limit's number. `bought` is true where it is a training plan."""
     uses: list[dict[str, int]]
     """The units of each quota, by its name, that one instance holds, by the lane's number."""
+    lost: dict[int, float]
+    """The least hours that interruptions would cost a task, by the number of each lane that is no choice for that."""
 
 
 def offer(
@@ -80,7 +82,7 @@ def offer(
     table["lane"] = table[LOT_AND_COUNT].merge(numbers, on=LOT_AND_COUNT, how="left")["lane"].to_numpy()
 
     numbered = NumberedCandidates(table, copies)
-    choices, rows = list_choices(sweep, cohorts, runtimes, numbered)
+    choices, rows, lost = list_choices(sweep, cohorts, runtimes, numbered)
     choices, rows = add_savings_plans(choices, rows, numbered, market.pools)
     uses = _uses_by_lane(lanes, market.uses)
     quotas, limits = _quotas_of(lanes, uses, market.quotas)
@@ -99,7 +101,7 @@ def offer(
             for usd, opens, closes in market.pools[["usd_per_hour", "opens_h", "closes_h"]].itertuples(index=False)
         ),
     )
-    return Offer(problem, table, rows, lanes, copies, quotas, uses)
+    return Offer(problem, table, rows, lanes, copies, quotas, uses, lost)
 
 
 def _copy_numbers(table: pd.DataFrame, copies: pd.DataFrame) -> pd.Series[int] | int:

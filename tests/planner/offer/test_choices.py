@@ -128,7 +128,7 @@ def test_spot_on_which_interruptions_would_outlast_the_timeout_is_no_choice() ->
         return [place.lane.purchase.value for share in plan.shares for place in share.places], left_out
 
     assert bought() == (["on_demand"], True)
-    assert bought(timeout="35h", plan={"horizon": "35h"}) == (["spot", "on_demand"], False)
+    assert bought(timeout="35h", plan={"horizon": "35h", "spot_loss": "15h"}) == (["spot", "on_demand"], False)
     assert bought(train__checkpoints={"every": "10m"}) == (["spot", "on_demand"], False)
 
 
