@@ -10,6 +10,8 @@ from orchestrator.account import account
 from orchestrator.aws.session import Clients
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.check_catalog import Problem
+from orchestrator.catalog.price_history import LanePrices
+from orchestrator.catalog.quotas import QuotaUse
 from orchestrator.errors import Damaged, NewerVersion, UsageError
 from orchestrator.feeds.feeds import Feeds
 from orchestrator.feeds.refresh import Refreshed
@@ -58,6 +60,7 @@ __all__ = [
     "CostRow",
     "Fetched",
     "Lane",
+    "LanePrices",
     "LogLine",
     "Objective",
     "Orchestrator",
@@ -65,6 +68,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Pushed",
+    "QuotaUse",
     "Ranges",
     "Refreshed",
     "Run",

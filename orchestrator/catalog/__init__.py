@@ -11,13 +11,14 @@ survey.py            what can the datasets of one sweep be trained on, and for h
 select_datasets.py   which datasets does a sweep train on?
 select_types.py      which instance types does `where.resources` stand for?
 for_sale.py          which lanes may a sweep buy?
-quotas.py            what do these lanes count under, and how much of it is there?
+quotas.py            what do these lanes count under, and how much of it is there? (`sweep quotas`)
 commitments.py       which training plans and savings plans may a sweep use?
 infeasible.py        why can a dataset be trained nowhere?
 
 What people read:
 
 check_catalog.py     what is missing from the loaded catalog, or looks wrong? (`sweep catalog check`)
+price_history.py     what has an instance cost on each of the last days? (`sweep prices`)
 ages.py              when was each price last seen, and which are too old to plan by?
 wording.py           how are many names said in few words?
 """

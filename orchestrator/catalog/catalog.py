@@ -16,6 +16,8 @@ from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.catalog.files.load import LoadReport, load
 from orchestrator.catalog.files.observe import observe
 from orchestrator.catalog.platforms import Platforms
+from orchestrator.catalog.price_history import LanePrices, price_history
+from orchestrator.catalog.quotas import QuotaUse, quota_use
 from orchestrator.catalog.select_types import select_types
 from orchestrator.catalog.survey import resurvey, survey
 from orchestrator.db import migrate
@@ -106,6 +108,16 @@ class Catalog:
     def check(self, now: datetime | None = None) -> list[Problem]:
         """Return what is missing or looks wrong, in words."""
         return check_catalog(self.engine, self._platforms, now or datetime.now(timezone.utc))
+
+    def price_history(self, instance_types: Sequence[str], now: datetime | None = None) -> list[LanePrices]:
+        """Return what instances of these types cost in each lane, and have cost, cheapest first."""
+        with reading(self.engine) as connection:
+            return price_history(connection, instance_types, now or datetime.now(timezone.utc))
+
+    def quota_use(self, now: datetime | None = None) -> list[QuotaUse]:
+        """Return how much of each known quota there is, and what live runs hold of it."""
+        with reading(self.engine) as connection:
+            return quota_use(connection, now or datetime.now(timezone.utc))
 
     def tell_ages(self, lanes: Iterable[Lane], now: datetime | None = None) -> tuple[str, ...]:
         """Return in words which prices of these lanes are too old to plan by; nothing if all are young enough."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, func, select
@@ -51,6 +52,28 @@ def live_leases(connection: Connection, now: datetime) -> pd.DataFrame:
     """Return LEASES: every lease that has not expired."""
     live = select(*(leases.c[name] for name in LEASES)).where(leases.c.expires_at > now.timestamp(), leases.c.units > 0)
     return table(sorted(tuple(row) for row in connection.execute(live)), LEASES)
+
+
+@dataclass(frozen=True)
+class QuotaUse:
+    """A quota: how much of it there is, and what our live runs hold of that."""
+
+    quota: Quota
+    units: int
+    held: int
+
+    @property
+    def free(self) -> int:
+        """The units that no live run of ours holds: never less than none."""
+        return max(0, self.units - self.held)
+
+
+def quota_use(connection: Connection, now: datetime) -> list[QuotaUse]:
+    """Return all quotas that are known, in the order of their names."""
+    held: dict[Quota, int] = defaultdict(int)
+    for _, platform, region, name, count in live_leases(connection, now).itertuples(index=False, name=None):
+        held[Quota(platform, region, name)] += count
+    return [QuotaUse(quota, units, held[quota]) for quota, units in sorted(newest_units(connection).items())]
 
 
 def newest_units(connection: Connection) -> dict[Quota, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.commands.account import catalog, images, local, local_fault
+from orchestrator.cli.commands.account import catalog, images, local, local_fault, prices, quotas
 from orchestrator.cli.commands.runs import artifacts, cancel, cost, logs, results, retry, runs, status, sync, watch
 from orchestrator.cli.commands.sweeps import demo, init, plan, schema, submit
 from orchestrator.cli.render import line
@@ -22,6 +22,8 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
     "init": init.init,
     "catalog": catalog.app,
+    "prices": prices.prices,
+    "quotas": quotas.quotas,
     "plan": plan.plan,
     "submit": submit.submit,
     "runs": runs.runs,
