@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench parity images clean
+.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench parity fuzz images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -38,6 +38,12 @@ bench: .venv/.installed
 IMAGES := launcher pytorch lightning horovod
 images:
 	@for name in $(IMAGES); do docker build --file containers/$$name/Dockerfile --tag sweep-$$name:1 . || exit 1; done
+
+# Inputs that nobody meant, for every reader: files, stored objects, settings, options. The same seed gives the same inputs.
+SEED  := 1
+COUNT := 100000
+fuzz: .venv/.installed
+	@$(BIN)/python -m tests.fuzz $(SEED) $(COUNT)
 
 # What we send beside what the SageMaker SDK sends, field by field; the SDK gets an environment of its own, once.
 parity: .venv/.installed

@@ -59,7 +59,8 @@ def show_error(error: Exception, *, debug: bool, as_json: bool = False) -> int:
         traceback.print_exception(error)
     if as_json:
         parts = error if isinstance(error, SweepError) else SweepError(shown.text)
-        say(json.dumps({"error": asdict(ErrorParts(parts.message, parts.where, parts.hint, shown.exit_code))}))
+        message, where, hint = (shortened(text) for text in (parts.message, parts.where, parts.hint))
+        say(json.dumps({"error": asdict(ErrorParts(message, where, hint, shown.exit_code))}))
         return shown.exit_code
     text = shortened(printable(" ".join(shown.text.split())))
     if shown.label:
