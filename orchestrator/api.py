@@ -25,6 +25,7 @@ from orchestrator.platforms.source import pack, pack_no_code
 from orchestrator.rules import Rules, read_sweep, schema
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.cloud import Cloud
+from orchestrator.runs.ending.reap import Search, Stray, find_strays
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.run import Run
 from orchestrator.runs.runs import Runs
@@ -45,7 +46,7 @@ from orchestrator.spec.duration import seconds as read_duration
 from orchestrator.spec.sweep import Objective, Sweep
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
-from orchestrator.wire.task import Lane
+from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,9 +74,11 @@ __all__ = [
     "Refreshed",
     "Run",
     "RunRow",
+    "Search",
     "Settings",
     "Share",
     "Status",
+    "Stray",
     "Sweep",
     "TaskRow",
     "TaskState",
@@ -204,6 +207,14 @@ class Orchestrator:
                 continue
             rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
         return rows
+
+    def reap(self, *, stop: bool = False) -> Search:
+        """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""
+        prices = {
+            Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"])): row["usd_per_hour"]
+            for row in self.catalog.show("prices")
+        }
+        return find_strays(self.cloud, self._rules.all(), prices, stop=stop)
 
     def run(self, name: str | None = None) -> Run:
         """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""

@@ -21,7 +21,7 @@ S3_ACTIONS = {"HeadBucket": "ListBucket", "HeadObject": "GetObject", "ListObject
 LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/runner.py", "logs": "aws/logs.py"}
 SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py", "ssm": "aws/secrets.py", "secretsmanager": "aws/secrets.py"}
 """The one file that calls each service."""
-ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob", "sagemaker:ListTrainingJobs"}
+ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob"}
 
 
 def called(files: dict[str, str]) -> set[str]:

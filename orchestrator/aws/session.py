@@ -56,6 +56,12 @@ class Clients:
                 self._made[key] = self._make(service, region, once)
             return self._made[key]
 
+    def regions(self, service: str) -> list[str]:
+        """Return every Region in which AWS offers a service, as our SDK knows them."""
+        from boto3.session import Session
+
+        return Session(profile_name=self.profile).get_available_regions(service)
+
     def _make(self, service: str, region: str, once: bool) -> Any:
         from boto3.session import Session
         from botocore.config import Config

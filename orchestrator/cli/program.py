@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.commands.account import catalog, images, local, local_fault, prices, quotas
+from orchestrator.cli.commands.account import catalog, images, local, local_fault, prices, quotas, reap
 from orchestrator.cli.commands.runs import artifacts, cancel, cost, logs, results, retry, runs, status, sync, watch
 from orchestrator.cli.commands.sweeps import demo, init, plan, schema, submit
 from orchestrator.cli.render import line
@@ -36,6 +36,7 @@ COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
     "cancel": cancel.cancel,
     "retry": retry.retry,
     "sync": sync.sync,
+    "reap": reap.reap,
     "schema": schema.schema,
     "images": images.app,
     "local": local.app,

@@ -231,8 +231,26 @@ class Planning(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Alive:
+    """A training of some run of ours that has not ended, as its Region says, whatever is written down of it."""
+
+    training: str
+    """The training's name."""
+    lane: Lane
+    instances: int
+    run: str
+    """The run, the task and the attempt that its tags name."""
+    task: int
+    attempt: int
+    output: str
+    """The S3 prefix of what it leaves behind: it says whose training it is."""
+    started_at: float | None
+    """Seconds since the epoch; None while no instance has begun."""
+
+
 class Operating(Protocol):
-    """Knows what the platform needs in an account, and where its prices and quotas are to be read."""
+    """Knows what the platform needs in an account, what of ours runs there, and where prices and quotas are read."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform.
@@ -246,5 +264,16 @@ class Operating(Protocol):
 
         Feeds of spot prices come after those of the prices on demand that they need. Asking costs nothing, and changes
         nothing.
+        """
+        ...
+
+    def regions(self, clients: Clients) -> Sequence[str]:
+        """Return every Region in which the platform may run trainings, whether the account uses it or not."""
+        ...
+
+    def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
+        """Yield every training in a Region that has not ended and carries the tags of a run: `sweep reap` asks.
+
+        What carries no tag `sweep:run`, or others that no request of ours has, is none of ours and left out.
         """
         ...

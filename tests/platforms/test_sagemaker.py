@@ -12,7 +12,7 @@ from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.errors import CloudError, InvalidRequest, QuotaExceeded, Unreachable
 from orchestrator.platforms.conformance import TRAINING, Conformance, Subject
-from orchestrator.platforms.registry import make_planning, make_runner
+from orchestrator.platforms.registry import make_operating, make_planning, make_runner
 from orchestrator.platforms.sagemaker.runner import SageMakerRunner
 from orchestrator.platforms.source import pack
 from orchestrator.wire.task import Lane, Place, Purchase
@@ -166,3 +166,18 @@ def test_a_quota_of_nothing_is_a_quota_refusal(subject: Subject) -> None:
     clients = Refusing(code="ResourceLimitExceeded", message="The account-level service limit is 0 Instances")
     with pytest.raises(QuotaExceeded, match="account-level service limit"):
         SageMakerRunner(clients).start(subject.request(subject.task(10)))  # type: ignore[arg-type]
+
+
+def test_what_runs_with_a_runs_tags_is_found_until_it_has_ended(subject: Subject) -> None:
+    attempt = subject.start(subject.task(7, "hang"))
+    operating = make_operating("sagemaker")
+    assert REGION in operating.regions(Clients())
+    found = {one.training: one for one in operating.alive(Clients(), REGION)}
+    one = found[attempt.training]
+    assert (one.run, one.task, one.attempt) == (subject.template.run, 7, attempt.number)
+    assert (one.lane, one.instances) == (attempt.lane, 1)
+    assert one.output.startswith(subject.template.output)
+    subject.connect().stop(attempt)
+    subject.outcome(attempt)
+    assert attempt.training not in {one.training for one in operating.alive(Clients(), REGION)}
+    assert attempt.training not in {one.training for one in operating.alive(Clients(), ELSEWHERE)}

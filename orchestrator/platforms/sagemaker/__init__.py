@@ -25,4 +25,5 @@ When an account is set up:
 
     operating.py  what may the roles do there?
     feeds/        what do trainings and instances cost, and how many may there be?
+    alive.py      what of ours runs in a Region, whatever is written down of it?
 """

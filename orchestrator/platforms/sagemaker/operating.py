@@ -1,14 +1,20 @@
-"""What SageMaker needs in an account: the statements of the policies of docs/policies that are there because of it."""
+"""What SageMaker needs in an account, and what of ours runs there.
+
+The statements are those of the policies of docs/policies that are there because of it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.platforms.sagemaker.alive import alive
 from orchestrator.platforms.sagemaker.feeds import ec2_prices, ec2_spot_prices, training_prices, training_quotas
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Alive
     from orchestrator.platforms.feed import Feed
 
 _TRAININGS = "arn:aws:sagemaker:*:{account}:training-job/*"
@@ -25,6 +31,12 @@ class SageMakerOperating:
     def feeds(self) -> Sequence[Feed]:
         return training_prices.FEED, ec2_prices.FEED, ec2_spot_prices.FEED, training_quotas.FEED
 
+    def regions(self, clients: Clients) -> Sequence[str]:
+        return clients.regions("sagemaker")
+
+    def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
+        return alive(clients, region)
+
 
 def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:
     return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
@@ -39,6 +51,8 @@ _STATEMENTS = {
             ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob", "sagemaker:ListTags"],
             _TRAININGS,
         ),
+        # AWS lists all trainings or none: this action takes no resource.
+        _allow("FindWhatRuns", ["sagemaker:ListTrainingJobs"], "*"),
         _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/sweep-*"),
         _allow("ReadLogs", _READ_LOGS, _TRAINING_LOGS),
         # AWS describes all parameters or none: this action takes no resource. It tells no values.

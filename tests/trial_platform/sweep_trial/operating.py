@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Alive
     from orchestrator.platforms.feed import Feed
 
 _OUTPUTS = "arn:aws:s3:::*/runs/*/trial/*"
@@ -23,3 +25,9 @@ class TrialOperating:
 
     def feeds(self) -> Sequence[Feed]:
         return ()
+
+    def regions(self, clients: Clients) -> Sequence[str]:
+        return ()
+
+    def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
+        return iter(())

@@ -1,0 +1,79 @@
+"""`sweep reap`: trainings that nobody waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli import formatting, render
+from orchestrator.cli.confirm import confirm
+from orchestrator.cli.options import AsJson, Yes
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import Session
+
+if TYPE_CHECKING:
+    from orchestrator.api import Search, Stray
+
+
+def reap(
+    context: typer.Context,
+    stop: Annotated[bool, typer.Option("--stop", help="Ask all of them to stop. Asks first.")] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find trainings that carry our tags, in any Region, and belong to no live run.
+
+    They cost money, and nobody will look at what they make. What another control bucket's run has started
+    is left alone.
+
+    Example: sweep reap --stop
+    """
+    orchestrator = Session.of(context).orchestrator
+    found = orchestrator.reap()
+    if stop and found.strays:
+        names = ", ".join(f"{one.training} in {one.region}" for one in found.strays[:5])
+        more = f" and {len(found.strays) - 5:,} more" if len(found.strays) > 5 else ""
+        confirm(f"Stop {names}{more}?", yes=yes)
+        found = orchestrator.reap(stop=True)
+    if as_json:
+        render.as_json(found)
+    else:
+        _show(found)
+
+
+def _show(found: Search) -> None:
+    if found.strays:
+        render.as_table(found.strays, COLUMNS)
+        render.line()
+    render.line(_summary(found))
+    if found.unseen:
+        render.say(f"not looked at: {'; '.join(f'{region}: {why}' for region, why in sorted(found.unseen.items()))}")
+
+
+def _summary(found: Search) -> str:
+    """Return in one line what was found, and where."""
+    what = f"{formatting.plural(len(found.strays), 'training')} that nobody waits for"
+    cost = sum(one.usd or 0.0 for one in found.strays)
+    per_hour = sum(one.usd_per_hour or 0.0 for one in found.strays)
+    unknown = sum(one.usd is None for one in found.strays)
+    parts = [f"{what}, in {formatting.plural(found.looked_in, 'Region')}"]
+    if found.strays:
+        parts.append(f"about {formatting.money(cost)} so far, {formatting.money(per_hour)} an hour")
+    if unknown:
+        parts.append(f"{unknown:,} of unknown price")
+    if found.others:
+        parts.append(f"{found.others:,} of other control buckets left alone")
+    return "; ".join(parts)
+
+
+COLUMNS: tuple[Column[Stray], ...] = (
+    Column("training", lambda one: one.training),
+    Column("region", lambda one: one.region, title="Region"),
+    Column("instance_type", lambda one: one.instance_type),
+    Column("purchase", lambda one: one.purchase, optional=True),
+    Column("seconds", lambda one: one.seconds, formatting.duration, title="time", right=True),
+    Column("usd", lambda one: one.usd, formatting.money, title="cost", right=True, is_estimate=lambda _: True),
+    Column("why", lambda one: one.why),
+    Column("stopped", lambda one: one.stopped, lambda stopped: "asked to stop" if stopped else ""),
+)

@@ -1,0 +1,85 @@
+"""`sweep reap` shows what runs for nobody, and stops it only when asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.cli.session import Session
+from orchestrator.runs.ending.reap import Search, Stray
+from tests.cli.fake import FakeOrchestrator
+
+if TYPE_CHECKING:
+    from tests.cli.calls import Sweep
+
+STRAY = Stray(
+    training="gone-3-1",
+    platform="sagemaker",
+    region="eu-west-1",
+    instance_type="ml.m5.xlarge",
+    purchase="spot",
+    instances=1,
+    run="gone",
+    task=3,
+    attempt=1,
+    why="there is no run 'gone'",
+    seconds=7200,
+    usd=0.5,
+    usd_per_hour=0.25,
+)
+
+
+@dataclass
+class Reaping(FakeOrchestrator):
+    strays: list[Stray] = field(default_factory=lambda: [STRAY])
+    unseen: dict[str, str] = field(default_factory=dict)
+
+    def reap(self, *, stop: bool = False) -> Search:
+        self.calls.append(("reap", stop))
+        return Search([replace(one, stopped=stop) for one in self.strays], 30, self.unseen, 2)
+
+
+@pytest.fixture
+def team(monkeypatch: pytest.MonkeyPatch) -> Reaping:
+    fake = Reaping()
+    monkeypatch.setattr(Session, "orchestrator", fake)
+    return fake
+
+
+def test_each_is_shown_with_its_cost_and_the_reason(sweep: Sweep, team: Reaping) -> None:
+    ended = sweep("reap")
+    assert ended.code == 0
+    shown = " ".join(ended.out.splitlines()[1].split())
+    assert shown == "gone-3-1 eu-west-1 ml.m5.xlarge spot 2h ~$0.50 there is no run 'gone' -"
+    assert ended.out.splitlines()[-1] == (
+        "1 training that nobody waits for, in 30 Regions; about $0.50 so far, $0.25 an hour; "
+        "2 of other control buckets left alone"
+    )
+    assert team.calls == [("reap", False)]
+
+
+def test_nothing_is_stopped_without_an_answer(sweep: Sweep, team: Reaping) -> None:
+    ended = sweep("reap", "--stop")
+    assert (ended.code, team.calls) == (2, [("reap", False)])
+    assert "--yes goes ahead" in ended.err
+
+
+def test_stop_stops_them(sweep: Sweep, team: Reaping) -> None:
+    assert "asked to stop" in sweep("reap", "--stop", "--yes").out
+    assert team.calls == [("reap", False), ("reap", True)]
+
+
+def test_json_has_all_of_it(sweep: Sweep, team: Reaping) -> None:
+    team.unseen = {"me-south-1": "not enabled"}
+    shown = json.loads(sweep("reap", "--json").out)
+    assert (shown["strays"][0]["usd"], shown["others"], shown["unseen"]) == (0.5, 2, {"me-south-1": "not enabled"})
+
+
+def test_regions_that_could_not_be_asked_are_named(sweep: Sweep, team: Reaping) -> None:
+    team.strays, team.unseen = [], {"me-south-1": "not enabled"}
+    ended = sweep("reap")
+    assert ended.out.startswith("0 trainings that nobody waits for")
+    assert ended.err == "not looked at: me-south-1: not enabled\n"
