@@ -63,7 +63,11 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
     complaints = [*find_plain_secrets(sweep), *(check(sweep) if check else ())]
     if complaints:
         raise _first_error([_place(complaint, document) for complaint in complaints], path)
-    _find_code(sweep, document, path)
+    try:
+        _find_code(sweep, document, path)
+    except OSError as error:  # such as a name longer than a folder takes
+        position = document.position(("train", "source"))
+        raise SpecError(f"cannot be looked for: {error.strerror}", where=f"{path}:{position}") from error
     if document.value["train"].get("parallel") == "pytorchddp":
         log.warning(
             "%s:%s: pytorchddp is read as torchrun; "

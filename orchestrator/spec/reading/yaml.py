@@ -19,6 +19,9 @@ _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INT = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_BRACKET = re.compile(r"[\[\]{}]")
+_DEEPEST = 200
+"""Brackets that may be open at once: many more than anybody writes."""
 _SPECIAL = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
 
 
@@ -71,6 +74,8 @@ class Document:
 def load(text: str, name: str) -> Document:
     """Read one YAML document. Raise SpecError at name:line:column if the text is none."""
     try:
+        if _depth(text) > _DEEPEST:  # the parser's time grows with the depth's square
+            raise SpecError("nested too deeply", where=name)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         return Document(_Builder(name).build(root) if root is not None else None, root)
     except yaml.MarkedYAMLError as error:
@@ -86,6 +91,15 @@ def load(text: str, name: str) -> Document:
         raise SpecError(f"the character U+{error.character:04X} cannot stand in YAML", where=where) from error
     except RecursionError as error:
         raise SpecError("nested too deeply", where=name) from error
+
+
+def _depth(text: str) -> int:
+    """Return how many brackets are open at once, at the most. Those in quotes count too: nobody writes so many."""
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _tip(text: str, mark: yaml.Mark | None) -> str:

@@ -309,6 +309,15 @@ def test_what_is_wrong_with_a_variable_is_told_where_it_stands(folder: Path, val
 # Code elsewhere
 
 
+def test_a_source_with_a_name_that_no_folder_takes_is_told_where_it_stands(folder: Path) -> None:
+    said = complaint(folder, GOOD.replace("source: code", f"source: {'x' * 5000}"))
+    assert said == "sweep.yaml:4:11: cannot be looked for: File name too long"
+
+
+def test_a_hundred_thousand_brackets_are_refused_at_once(folder: Path) -> None:
+    assert complaint(folder, GOOD + "tags: " + "[" * 100_000) == "sweep.yaml: nested too deeply"
+
+
 @pytest.mark.parametrize("way", ["by its name", "by a link"])
 def test_code_outside_the_sweeps_folder_has_to_be_meant(folder: Path, way: str) -> None:
     project = folder / "project"
