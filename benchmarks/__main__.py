@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import cli_start, launcher, localcloud, manifest, planning, status
+from benchmarks import cli_start, launcher, localcloud, manifest, noticing, planning, status
 
 ALL = {
     "cli": cli_start,
@@ -18,6 +18,7 @@ ALL = {
     "manifest": manifest,
     "launcher": launcher,
     "status": status,
+    "noticing": noticing,
     "localcloud": localcloud,
 }
 

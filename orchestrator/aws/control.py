@@ -9,11 +9,12 @@ import json
 import logging
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.aws.s3 import Written
 from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Throttled
+from orchestrator.wire.board import Board
 from orchestrator.wire.markers import CancelMarker, Fence
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.news import News
@@ -38,6 +39,16 @@ _ATTEMPT = re.compile(r"(?P<task>[0-9]{1,18})/(?P<number>[0-9]{1,9})\.json")
 """The rest of an attempt's key. What else lies there is none of ours."""
 WRITE_TRIES = 20
 """Times that a write is tried which other writers of the object get ahead of: there are never more than a few."""
+
+
+@dataclass(frozen=True)
+class SeenBoard:
+    """A board as it was read."""
+
+    board: Board
+    etag: str
+    moment: int
+    """The time of reading: milliseconds since the epoch, by S3's own clock."""
 
 
 class Control:
@@ -164,6 +175,19 @@ class Control:
         """Return what the run's tasks share in a Region, as `submit` left it."""
         key = self.keys.template(platform, region)
         return self._decode(key, self.s3.get(key), Template.from_json)
+
+    def board(self, platform: str, region: str) -> SeenBoard | None:
+        """Return the board of a Region; None if nobody has written one yet."""
+        key = self.keys.board(platform, region)
+        try:
+            stored = self.s3.get(key)
+        except NotFound:
+            return None
+        return SeenBoard(self._decode(key, stored, Board.from_json), stored.etag, stored.moment)
+
+    def write_board(self, platform: str, region: str, board: Board, etag: str | None) -> Written:
+        """Write the board over the one that has this etag. AlreadyExists or NotFound if it is another one by now."""
+        return self.s3.write(self.keys.board(platform, region), _encode(board.to_json()), etag)
 
     def _attempt(self, key: str) -> Attempt:
         attempt = self._decode(key, self.s3.get(key), Attempt.from_json)

@@ -5,6 +5,8 @@
     drive.py            how is a task brought to its end, each training started exactly once?
     decide.py           what comes next, after what was tried?
     trainings.py        how are its trainings requested, started, looked at and stopped?
+    lookout.py          when is a training looked at, and who tells all of a Region which have ended?
+    pace.py             how often may launchers look, so that all of them keep to AWS's rates?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
     metrics_reader.py   which metrics do the trainings' logs report?
     last_words.py       why did a training fail, in its own words?

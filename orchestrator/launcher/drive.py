@@ -28,6 +28,7 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
+from orchestrator.launcher.lookout import Lookout
 from orchestrator.launcher.task_history import Standing
 from orchestrator.launcher.trainings import Trainings
 from orchestrator.wire.exits import Exit
@@ -58,8 +59,9 @@ class Driver:
     def __init__(self, history: TaskHistory, runners: Callable[[str], Runner], world: World) -> None:
         self.task: Task = history.task
         self.history = history
-        self.trainings = Trainings(history.task, history.control, runners)
+        self.trainings = Trainings(history.task, history.control, runners, world.siblings)
         self.world = world
+        self.lookout = Lookout(history.control, runners, world, self.trainings.pace)
         self._just_recorded = 0
         """The number of the attempt that we have just recorded: nobody can have started it before us."""
         self._unanswered: set[int] = set()
@@ -85,6 +87,7 @@ class Driver:
                     self.world.sleep(self.world.back_off(self.trainings.poll_s, refusals))
             except SweepError as error:
                 exit_code = self._leave_unfinished(error)
+        self.lookout.leave()
         return exit_code
 
     def _load(self) -> Exit | None:
@@ -164,8 +167,8 @@ class Driver:
 
     def _take_note(self, attempt: Attempt, outcome: Outcome) -> Exit | None:
         """Write down what the platform says of an attempt; wait while it runs, and stop it if the run is cancelled."""
-        if outcome.state is not TaskState.STARTING:
-            outcome = self.trainings.read_logs(self.history, attempt, outcome)
+        due = outcome.state.terminal or self.lookout.reads_logs(attempt)
+        outcome = self.trainings.read_logs(self.history, attempt, outcome, due=due)
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())
@@ -178,7 +181,7 @@ class Driver:
             self.trainings.stop(attempt)
             self.world.sleep(self.trainings.poll_s)
         else:
-            self.world.sleep(self.world.poll_interval(self.trainings.poll_s))
+            self.lookout.wait(attempt)
         return None
 
     def _start(self, attempt: Attempt) -> Exit | None:
@@ -211,7 +214,7 @@ class Driver:
             self._say(attempt, "is not wanted any more: stopped")
             self.trainings.stop(attempt)
         self.history.publish(TaskState.STARTING)
-        self.world.sleep(self.world.poll_interval(self.trainings.poll_s))
+        self.lookout.wait(attempt)
         return None
 
     def _take_refusal(self, attempt: Attempt, error: SweepError, tried_before: bool) -> Exit | None:

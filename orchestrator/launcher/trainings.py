@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists
 from orchestrator.launcher.last_words import explain_failure
+from orchestrator.launcher.pace import Pace
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ USUAL_POLL_S = 30.0
 class Trainings:
     """All that is asked of platforms for one task. It remembers the templates that it has read, and nothing else."""
 
-    def __init__(self, task: Task, control: Control, runners: Callable[[str], Runner]) -> None:
+    def __init__(self, task: Task, control: Control, runners: Callable[[str], Runner], siblings: int) -> None:
+        """`siblings` is the number of children in our array."""
         self.task = task
         self.control = control
         self.runners = runners
+        self.siblings = siblings
         self.poll_s = USUAL_POLL_S
         self._templates: dict[tuple[str, str], Template] = {}
 
@@ -40,6 +43,14 @@ class Trainings:
             self._templates[key] = self.control.template(*key)
         self.poll_s = self._templates[key].poll_s
         return self._templates[key]
+
+    def pace(self, lane: Lane) -> Pace:
+        """Return the pace at which trainings of a lane's Region are looked at.
+
+        If nobody has said how many may run there at once, these are all of our siblings.
+        """
+        template = self.template(lane)
+        return Pace(template.at_once or self.siblings, template.poll_s)
 
     def runner(self, lane: Lane) -> Runner:
         return self.runners(lane.platform)
@@ -66,10 +77,15 @@ class Trainings:
     def poll(self, attempt: Attempt) -> Outcome | None:
         return self.runner(attempt.lane).poll(attempt)
 
-    def read_logs(self, history: TaskHistory, attempt: Attempt, outcome: Outcome) -> Outcome:
-        """Return the outcome with what the logs say: the metrics, and in its own words why the training failed."""
+    def read_logs(self, history: TaskHistory, attempt: Attempt, outcome: Outcome, *, due: bool) -> Outcome:
+        """Return the outcome with what the logs say: the metrics, and in its own words why the training failed.
+
+        Unless it is due, no log is read, and the metrics are those that were read last. What starts has no log yet.
+        """
+        if outcome.state is TaskState.STARTING:
+            return outcome
         reader = history.metrics_reader
-        for one in reader.to_read(history.attempts, attempt):
+        for one in reader.to_read(history.attempts, attempt) if due else ():
             reader.read(self.runner(one.lane), one, self.template(one.lane))
         outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
         if outcome.state is TaskState.FAILED and outcome.cause is Cause.TASK:

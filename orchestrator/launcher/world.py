@@ -32,13 +32,6 @@ class World:
     siblings: int = 1
     """Children of our array: all of them call the same AWS."""
 
-    def poll_interval(self, poll_s: float) -> float:
-        """Return the seconds between two looks at a training.
-
-        The more siblings, the longer they are: all together look five times a second at most.
-        """
-        return max(poll_s, self.siblings / 5) * self.uniform(0.75, 1.25)
-
     def back_off(self, poll_s: float, refusals: int) -> float:
         """Return the seconds to wait: at random, up to a bound that doubles with every refusal in a row."""
         bound = max(poll_s * LONGEST_BACK_OFF, self.siblings)

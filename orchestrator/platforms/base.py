@@ -135,11 +135,11 @@ class Runner(Protocol):
         """
         ...
 
-    def ended(self, region: str, run: str, since: float) -> frozenset[str]:
-        """Return names of this run's trainings in this Region that have ended since a moment, as far as one call tells.
+    def ended(self, region: str, run: str, since: float) -> Iterator[frozenset[str]]:
+        """Yield names of this run's trainings in this Region that have ended since a moment: a set for each call.
 
-        It is a hint, never proof: whoever finds a name here still polls. A platform that cannot tell cheaply returns
-        nothing.
+        A call is sent when its set is taken, so that whoever takes them keeps to AWS's rates. It is a hint, never
+        proof: whoever finds a name here still polls. A platform that cannot tell cheaply yields nothing.
         """
         ...
 

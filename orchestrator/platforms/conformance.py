@@ -223,7 +223,8 @@ class Conformance:
         try:
             subject.outcome(done)
             subject.outcome(running, TaskState.RUNNING)
-            names = subject.connect().ended(subject.place.lane.region, subject.template.run, 0.0)
+            runner = subject.connect()
+            names = frozenset[str]().union(*runner.ended(subject.place.lane.region, subject.template.run, 0.0))
             assert running.training not in names
             assert all(name.startswith(f"{subject.template.run}-") for name in names)
         finally:

@@ -10,6 +10,7 @@ A launcher pays for every import, so this room needs the standard library only.
     result.py     how does a task stand, and how did each of its attempts end?
     news.py       how is told what has changed, so that nothing needs to be read?
     markers.py    what may still be started of a run, and by whom?
+    board.py      which trainings of a Region have ended lately, as far as one launcher has seen?
     curve.py      which metrics does a log report, and how do they become a short curve?
     exits.py      what does a launcher's exit code mean?
     shapes.py     what is an instance type made of?

@@ -8,6 +8,7 @@
     runs/<run>/attempts/<task>/<n>.json             training n of a task, written before it is started
     runs/<run>/results/<task>.json                  how the task stands
     runs/<run>/news/<moment>~...                    that a result has changed, and how, all in the name
+    runs/<run>/boards/<platform>-<region>.json      which trainings have ended there lately
     runs/<run>/cancel                               stop everything
     runs/<run>/fence                                which submission each task belongs to
 
@@ -114,6 +115,9 @@ class RunKeys:
 
     def template(self, platform: str, region: str) -> str:
         return f"{self.prefix}templates/{platform}-{region}.json"
+
+    def board(self, platform: str, region: str) -> str:
+        return f"{self.prefix}boards/{platform}-{region}.json"
 
     def attempts_of(self, task: int) -> str:
         return f"{self.attempts}{task}/"

@@ -24,6 +24,8 @@ class Template:
     """Trainings keep checkpoints, and the next attempt goes on from them."""
     poll_s: float = 30.0
     """Seconds between two looks of a launcher at its training, at the least."""
+    at_once: int = 0
+    """The trainings that may run at once in this Region, as planned; 0 if nobody has said."""
     metrics: dict[str, str] = field(default_factory=dict)
     """Metrics by name, each with a regex over the log that has one group."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.control import Control
@@ -82,7 +82,7 @@ class Bucket:
         self.before("get")
         if key not in self.objects:
             raise NotFound("no such key", where=key)
-        return self.objects[key]
+        return replace(self.objects[key], moment=int(self.clock() * 1000))
 
     def list(self, prefix: str, after: str = "") -> Iterator[Listed]:
         self.before("list")
@@ -226,8 +226,8 @@ class FakeRunner:
             after[stream] = str(number + 1)
             yield stream, lines[number]
 
-    def ended(self, region: str, run: str, since: float) -> frozenset[str]:  # noqa: ARG002
-        return frozenset()
+    def ended(self, region: str, run: str, since: float) -> Iterator[frozenset[str]]:  # noqa: ARG002
+        return iter(())
 
     @property
     def alive(self) -> list[str]:

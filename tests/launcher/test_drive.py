@@ -408,12 +408,6 @@ def test_a_platform_that_the_launchers_image_lacks_is_said_in_the_result() -> No
     assert bench.result.reason.startswith("no platform 'fake' is installed (")
 
 
-def test_many_siblings_look_less_often() -> None:
-    bench = Bench(Life(looks=[RUNNING] * 3 + [DONE]))
-    bench.driver(bench.time.world(siblings=10_000)).drive()
-    assert set(bench.time.slept) == {10_000 / 5 * 1.25}
-
-
 def test_results_are_written_at_every_change_and_only_then() -> None:
     bench = Bench(Life(looks=[RUNNING] * 10 + [DONE]))
     bench.launch()

@@ -36,8 +36,8 @@ def as_it_runs(bench: Bench, *batches: list[str]) -> Callable[[], None]:
     return lambda: written.extend(left.pop(0) if left else [])
 
 
-def test_the_curve_grows_while_the_training_runs() -> None:
-    bench = Bench(Life(looks=[RUNNING, RUNNING, RUNNING, DONE]))
+def test_the_curve_grows_while_the_training_runs_at_every_second_look() -> None:
+    bench = Bench(Life(looks=[RUNNING, RUNNING, RUNNING, RUNNING, DONE]))
     write, curves = as_it_runs(bench, [line(1, 4)], [line(2, 3), line(3, 2)]), []
 
     def on_sleep() -> None:
@@ -46,7 +46,7 @@ def test_the_curve_grows_while_the_training_runs() -> None:
 
     bench.time.on_sleep = on_sleep
     assert bench.launch() is Exit.DONE
-    assert curves == [{}, {"loss": [(1, 4)]}, {"loss": [(1, 4), (2, 3), (3, 2)]}]
+    assert curves == [{}, {"loss": [(1, 4)]}, {"loss": [(1, 4)]}, {"loss": [(1, 4), (2, 3), (3, 2)]}]
     assert curves_of(bench) == curves[-1]
     assert bench.result.metrics == {"loss": 2}
 

@@ -13,14 +13,6 @@ from orchestrator.launcher.world import LONGEST_BACK_OFF
 from tests.launcher.fakes import Time
 
 
-@given(st.integers(1, 10_000), st.floats(0.1, 60), st.floats(0, 1))
-def test_together_siblings_look_at_most_a_few_times_a_second(siblings: int, poll_s: float, chance: float) -> None:
-    world = Time().world(siblings, lambda low, high: low + (high - low) * chance)
-    interval = world.poll_interval(poll_s)
-    assert interval >= 0.75 * poll_s
-    assert siblings / interval <= 5 / 0.75 + 1e-9
-
-
 @given(st.integers(1, 10_000), st.floats(0.1, 60), st.integers(1, 10_000))
 def test_waits_double_up_to_a_bound_and_never_overflow(siblings: int, poll_s: float, refusals: int) -> None:
     world = Time().world(siblings)

@@ -19,6 +19,7 @@ from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
+from orchestrator.wire.board import Board
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION
@@ -42,6 +43,10 @@ def body(name: str) -> dict[str, Any]:
 
 def line() -> str:
     return (GOLDEN / "line.manifest").read_text(encoding="utf-8")
+
+
+def test_a_board_is_read() -> None:
+    assert Board.from_json(body("board.json")) == Board("nightly-912-3", 1795000000123, {"nightly-7-1": 1794999999000})
 
 
 def test_an_attempt_is_read() -> None:

@@ -79,21 +79,26 @@ class SageMakerRunner:
         streams = f"{attempt.training}/algo-1-" if first_instance else f"{attempt.training}/"
         return events(self.clients, attempt.lane.region, LOG_GROUP, streams, after)
 
-    def ended(self, region: str, run: str, since: float) -> frozenset[str]:
+    def ended(self, region: str, run: str, since: float) -> Iterator[frozenset[str]]:
         with aws_errors(f"list the trainings of {run}", where=region):
             # Not by status: AWS filters by it after it has cut a page, which may then be empty.
-            found = self._client(region).list_training_jobs(
-                NameContains=f"{run}-",
-                LastModifiedTimeAfter=datetime.fromtimestamp(since, timezone.utc),
-                SortBy="CreationTime",
-                SortOrder="Ascending",
-                MaxResults=100,
-            )["TrainingJobSummaries"]
-        return frozenset(
-            job["TrainingJobName"]
-            for job in found
-            if job["TrainingJobStatus"] in ENDED and job["TrainingJobName"].startswith(f"{run}-")
-        )
+            pages = (
+                self._client(region)
+                .get_paginator("list_training_jobs")
+                .paginate(
+                    NameContains=f"{run}-",
+                    LastModifiedTimeAfter=datetime.fromtimestamp(since, timezone.utc),
+                    SortBy="CreationTime",
+                    SortOrder="Ascending",
+                    PaginationConfig={"PageSize": 100},
+                )
+            )
+            for page in pages:
+                yield frozenset(
+                    job["TrainingJobName"]
+                    for job in page["TrainingJobSummaries"]
+                    if job["TrainingJobStatus"] in ENDED and job["TrainingJobName"].startswith(f"{run}-")
+                )
 
     def _hash(self, region: str, training: str) -> str:
         """Return the request hash that a training's tag carries; empty when it carries none."""

@@ -5,12 +5,14 @@ The template is made by the platform of its tasks, which checks at the same time
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.base import Staging
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
+    from orchestrator.plan.plan import Plan
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.wire.template import Template
@@ -31,7 +33,24 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
         role=cloud.account.role,
         poll_s=cloud.account.poll_s,
     )
-    return cloud.planning(platform).stage(staging, cloud.clients)
+    template = cloud.planning(platform).stage(staging, cloud.clients)
+    return replace(template, at_once=at_once(anchor.plan, platform, region))
+
+
+def at_once(plan: Plan, platform: str, region: str) -> int:
+    """Return how many trainings of a plan may run at once in a Region, at the most.
+
+    These are all tasks that may come there, and no more than its lanes have slots in the plan. A Region of fallbacks
+    alone has none: there it is all of them.
+    """
+    there = [lot for lot in plan.lots if (lot.lane.platform, lot.lane.region) == (platform, region)]
+    tasks = sum(
+        share.count
+        for share in plan.shares
+        if any((place.lane.platform, place.lane.region) == (platform, region) for place in share.places)
+    )
+    slots = sum(tasks if lot.used is None else lot.used for lot in there)
+    return min(tasks, slots) if slots else tasks
 
 
 def source_key(code: str) -> str:

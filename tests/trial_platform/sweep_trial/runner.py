@@ -98,8 +98,8 @@ class TrialRunner:
                 after[stream] = str(seen)
                 yield stream, line.decode(errors="replace").rstrip("\r\n")
 
-    def ended(self, region: str, run: str, since: float) -> frozenset[str]:
-        return frozenset()
+    def ended(self, region: str, run: str, since: float) -> Iterator[frozenset[str]]:
+        return iter(())
 
     def _kept(self, attempt: Attempt) -> Kept:
         return Kept(self._clients, attempt.output, attempt.lane.region, attempt.training)
