@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from benchmarks.figure import Figure, best
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine
-from orchestrator.plan.plan import Dataset, Plan, Share
+from orchestrator.plan.dataset import Dataset
+from orchestrator.plan.plan import Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.known.rows import Known

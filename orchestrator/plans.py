@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError, UsageError
+from orchestrator.spec.classic import check_lines
 
 if TYPE_CHECKING:
     from orchestrator.catalog.catalog import Catalog
@@ -91,4 +92,5 @@ class Plans:
         """Return what the catalog says, with what was learned from earlier runs."""
         from orchestrator.runs.known.history import history
 
+        check_lines(sweep, lines or ())
         return self._catalog.survey(sweep, lines, history(self._catalog.engine, sweep.name))

@@ -9,6 +9,7 @@ From rows to a Market (`sweep plan`):
 
 survey.py            what can the datasets of one sweep be trained on, and for how much?
 select_datasets.py   which datasets does a sweep train on?
+lines.py             which datasets do the lines of a classic JOBARRAY stand for?
 select_types.py      which instance types does `where.resources` stand for?
 for_sale.py          which lanes may a sweep buy?
 quotas.py            what do these lanes count under, and how much of it is there? (`sweep quotas`)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
+
+    from orchestrator.wire.manifest import ClassicLine
 
 DATASETS = ("dataset", "campaign", "version", "bytes")
 CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_uri", "bytes", "usd_per_hour",
@@ -91,13 +93,17 @@ class Market:
     """HISTORY, as in Past."""
     discounts: pd.DataFrame = field(default_factory=partial(table, (), DISCOUNTS))
     """DISCOUNTS, as in Past."""
+    lines: Mapping[str, ClassicLine] = field(default_factory=dict)
+    """The lines of a classic JOBARRAY that say more than where data lies, by the dataset that each stands for."""
     cautions: tuple[str, ...] = ()
     """What the sweep's platforms warn of, for the notes of its plan. It follows from the sweep, so it is not hashed."""
 
     @cached_property
     def hash(self) -> str:
         """The hash of the values alone: it does not depend on the database, or on how pandas stores or prints them."""
-        return digest([[_column_summary(str(name), table[name]) for name in table] for table in self.tables])
+        tables: list[object] = [[_column_summary(str(name), table[name]) for name in table] for table in self.tables]
+        lines = [[name, line.point, line.instance_type] for name, line in self.lines.items()]
+        return digest([*tables, lines] if lines else tables)
 
     @property
     def tables(self) -> tuple[pd.DataFrame, ...]:

@@ -14,6 +14,7 @@ from orchestrator import resources
 from orchestrator.catalog.commitments import savings_pools, training_plans
 from orchestrator.catalog.for_sale import gather_lanes
 from orchestrator.catalog.infeasible import check_instance_types, no_place_error
+from orchestrator.catalog.lines import name_lines
 from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, TRANSFERS, Market, Past, table
 from orchestrator.catalog.quotas import known_quotas, live_leases, uses_of
 from orchestrator.catalog.select_datasets import Chosen, datasets_named, select_datasets
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from orchestrator.catalog.platforms import Platforms
     from orchestrator.spec.sweep import Sweep
+    from orchestrator.spec.where import Where
     from orchestrator.wire.manifest import ClassicLine
 
 _NAMES_PER_STATEMENT = 10_000
@@ -56,24 +58,26 @@ def survey(
 ) -> Market:
     """Return the Market of the datasets that the sweep selects, or of a classic JOBARRAY's lines if there are some.
 
-    Each URI of a classic line is a dataset that the catalog does not know. Raise CatalogError if nothing is selected,
+    Each classic line is a dataset that the catalog does not know. Raise CatalogError if nothing is selected,
     InfeasibleError if a dataset can be trained nowhere.
     """
+    named = name_lines(classic or ())
     with reading(engine) as connection:
         WANTED.create(connection)
         if classic is None:
             chosen = select_datasets(connection, sweep.data)
             gather_replicas(connection, [row.dataset for row in chosen])
         else:
-            chosen = _gather_lines(connection, classic)
+            chosen = _gather_lines(connection, named)
         # Nobody has said how large a classic line's data is, so nobody can say what moving it costs.
         found = _Survey(connection, platforms, sweep, now)
-        market = found.market(chosen, may_move=classic is None)
+        market = _as_asked(found.market(chosen, may_move=classic is None), named)
         check_instance_types(connection, sweep.where, found.for_sale)
         placed = set(market.candidates["dataset"].unique())
         nowhere = [row.dataset for row in chosen if row.dataset not in placed]
         if nowhere:
-            raise no_place_error(connection, nowhere, sweep.where, found.for_sale, WANTED)
+            where = _where_asked(sweep, market.lines.get(nowhere[0]))
+            raise no_place_error(connection, nowhere, where, found.for_sale, WANTED)
     return replace(market, history=past.history, discounts=past.discounts) if past else market
 
 
@@ -89,14 +93,15 @@ def resurvey(
 
     What the catalog does not know is left out: nothing is raised for it.
     """
+    named = name_lines(classic)
     with reading(engine) as connection:
         WANTED.create(connection)
         if classic:
-            chosen = _gather_lines(connection, classic)
+            chosen = _gather_lines(connection, named)
         else:
             chosen = datasets_named(connection, names)
             gather_replicas(connection, [row.dataset for row in chosen])
-        return _Survey(connection, platforms, sweep, now).market(chosen, may_move=not classic)
+        return _as_asked(_Survey(connection, platforms, sweep, now).market(chosen, may_move=not classic), named)
 
 
 class _Survey:
@@ -147,18 +152,35 @@ def gather_replicas(connection: Connection, names: Sequence[str]) -> None:
         connection.execute(insert(WANTED).from_select(columns, some))
 
 
-def _gather_lines(connection: Connection, lines: Sequence[ClassicLine]) -> list[Chosen]:
-    """Write a classic JOBARRAY's lines into WANTED, and return a dataset for each URI.
+def _gather_lines(connection: Connection, named: Sequence[tuple[str, ClassicLine]]) -> list[Chosen]:
+    """Write a classic JOBARRAY's lines into WANTED, and return the datasets that they stand for.
 
-    A URI in several Regions has as many replicas. Nobody has said how large it is.
+    Nobody has said how large one is.
     """
-    wanted = list(dict.fromkeys((line.s3_uri, line.region) for line in lines))
-    if not wanted:
+    if not named:
         raise CatalogError("the job array has no lines")
     connection.execute(
-        insert(WANTED), [{"dataset": uri, "region": region, "s3_uri": uri, "bytes": 0} for uri, region in wanted]
+        insert(WANTED),
+        [{"dataset": name, "region": line.region, "s3_uri": line.s3_uri, "bytes": 0} for name, line in named],
     )
-    return [Chosen(uri, campaign="", version="", bytes=0) for uri in dict.fromkeys(uri for uri, _ in wanted)]
+    return [Chosen(name, campaign="", version="", bytes=0) for name in dict.fromkeys(name for name, _ in named)]
+
+
+def _as_asked(market: Market, named: Sequence[tuple[str, ClassicLine]]) -> Market:
+    """Return the Market with what lines say of parameters and instance types."""
+    telling = {name: line for name, line in named if line.point or line.instance_type}
+    types = {name: line.instance_type for name, line in telling.items() if line.instance_type}
+    if not telling:
+        return market
+    wanted = market.candidates["dataset"].map(types)
+    fits = wanted.isna() | (wanted == market.candidates["instance_type"])
+    return replace(market, lines=telling, candidates=market.candidates[fits].reset_index(drop=True))
+
+
+def _where_asked(sweep: Sweep, line: ClassicLine | None) -> Where:
+    """Return the sweep's `where`, with the type alone that a line asks for."""
+    only = {"instance_types": [line.instance_type]} if line and line.instance_type else {}
+    return sweep.where.model_copy(update=only)
 
 
 def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:

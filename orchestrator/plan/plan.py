@@ -7,23 +7,19 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import fsum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.plan.dataset import Dataset, lines_of
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.plan.work import digest_work
 from orchestrator.spec.sweep import Sweep
-from orchestrator.wire.manifest import ClassicLine
 from orchestrator.wire.names import digest
 from orchestrator.wire.stored import VERSION, check_version, checked, restore
 from orchestrator.wire.task import Limits, Place, Task
 
-
-@dataclass(frozen=True)
-class Dataset:
-    """A version of a campaign's data that tasks train on."""
-
-    name: str
-    bytes: int
+if TYPE_CHECKING:
+    from orchestrator.wire.manifest import ClassicLine
+    from orchestrator.wire.task import Scalar
 
 
 @dataclass(frozen=True)
@@ -160,12 +156,8 @@ class Plan:
 
     @property
     def classic_lines(self) -> list[ClassicLine]:
-        """The lines of the classic JOBARRAY that the plan was made from. Only such a plan's datasets are URIs."""
-        names = [dataset.name for dataset in self.datasets]
-        regions = {(share.dataset, place.lane.region): None for share in self.shares for place in share.places}
-        return [
-            ClassicLine(region, names[dataset]) for dataset, region in regions if names[dataset].startswith("s3://")
-        ]
+        """The lines of the classic JOBARRAY that the plan was made from."""
+        return lines_of((self.datasets[share.dataset], share.places) for share in self.shares)
 
     @property
     def source_folder(self) -> Path | None:
@@ -177,10 +169,15 @@ class Plan:
         """The hash of the plan's content, which is also its name. How the content is written down is no part of it."""
         return digest({name: value for name, value in self._body.items() if name != "version"})
 
+    def point(self, number: int) -> dict[str, Scalar]:
+        """Return the parameters of task `number`: its line's, if it has one, and those of the space."""
+        of_line = self.datasets[self.share(number).dataset].point
+        return {**of_line, **self.sweep.points.point(number % len(self.sweep.points))}
+
     def task(self, number: int, *, code: str, after: int = 0) -> Task:
         """Return task `number`. `code` is the digest of the packed sources, `after` the task's attempts so far."""
         share = self.share(number)
-        point = self.sweep.points.point(number % len(self.sweep.points))
+        point = self.point(number)
         return Task(
             number=number,
             key=digest({"work": self._work(share.dataset, code), "point": point}),
@@ -219,7 +216,7 @@ class Plan:
             "version": VERSION,
             "sweep": self.sweep.model_dump(mode="json"),
             "market": self.market,
-            "datasets": [asdict(dataset) for dataset in self.datasets],
+            "datasets": [dataset.to_json() for dataset in self.datasets],
             "shares": [share.to_json() for share in self.shares],
             "notes": list(self.notes),
             "copies": [asdict(copy) for copy in self.copies],

@@ -13,5 +13,5 @@ duration.py             how are durations written?
 model.py                what is a value, and how does a part of the file say that something is wrong?
 
 schema.py               what do editors check a sweep.yaml with?
-classic.py              how is a classic JOBARRAY read?
+classic.py              how is a classic JOBARRAY read, with further columns below a header?
 """

@@ -14,13 +14,15 @@ two ranged reads, however long the manifest is.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.wire.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from orchestrator.wire.task import Scalar
 
 RECORD = 16
 """Bytes in one index record: 15 digits and a newline."""
@@ -35,10 +37,14 @@ class BadLine(ValueError):
 
 @dataclass(frozen=True)
 class ClassicLine:
-    """A line of a two-column JOBARRAY: a Region and the data there."""
+    """A line of a classic JOBARRAY: a Region and the data there, and what further columns say."""
 
     region: str
     s3_uri: str
+    point: dict[str, Scalar] = field(default_factory=dict)
+    """Parameters of this line's tasks, beside those of the space."""
+    instance_type: str = ""
+    """The type that they run on; empty where it may be any."""
 
 
 def parse(text: str) -> Task | ClassicLine:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -255,7 +256,6 @@ def test_a_classic_job_array_is_surveyed_without_a_trace(shared: Catalog) -> Non
         ClassicLine("us-west-2", "s3://lab/b/"),
         ClassicLine("us-east-1", "s3://lab/a/"),
         ClassicLine("us-east-1", "s3://lab/b/"),
-        ClassicLine("us-east-1", "s3://lab/a/"),
     ]
     before = shared.totals()
     market = shared.survey(sweep({"purchases": ["spot"]}, campaigns=["not", "looked at"]), lines)
@@ -268,6 +268,47 @@ def test_a_classic_job_array_is_surveyed_without_a_trace(shared: Catalog) -> Non
     assert list(market.candidates["s3_uri"]) == ["s3://lab/b/", "s3://lab/b/", "s3://lab/a/"]
     assert shared.totals() == before
     assert len(shared.survey(sweep()).datasets) == 3
+
+
+def test_a_line_that_is_there_twice_is_two_tasks_and_columns_make_a_task_of_their_own(shared: Catalog) -> None:
+    lines = [
+        ClassicLine("us-east-1", "s3://lab/a/"),
+        ClassicLine("us-east-1", "s3://lab/a/", {"lr": 0.1}),
+        ClassicLine("us-east-1", "s3://lab/a/"),
+        ClassicLine("us-east-1", "s3://lab/a/", {"lr": 0.1}),
+        ClassicLine("us-west-2", "s3://lab/a/", {"lr": 0.1}),
+    ]
+    market = shared.survey(sweep({"purchases": ["spot"]}), lines)
+    assert list(market.datasets["dataset"]) == ["s3://lab/a/", "s3://lab/a/#2", "s3://lab/a/#3", "s3://lab/a/#4"]
+    assert lanes(market) == [
+        "s3://lab/a/ us-east-1 g5 spot",
+        "s3://lab/a/#2 us-east-1 g5 spot",
+        "s3://lab/a/#2 us-west-2 g5 spot",
+        "s3://lab/a/#3 us-east-1 g5 spot",
+        "s3://lab/a/#4 us-east-1 g5 spot",
+    ]
+    assert set(market.candidates["s3_uri"]) == {"s3://lab/a/"}
+    assert {name: line.point for name, line in market.lines.items()} == {
+        "s3://lab/a/#2": {"lr": 0.1},
+        "s3://lab/a/#4": {"lr": 0.1},
+    }
+
+
+def test_a_line_that_names_an_instance_type_may_run_on_no_other(shared: Catalog) -> None:
+    types = {"instance_types": ["ml.g5.xlarge", "ml.p4d.24xlarge"], "purchases": ["on_demand"]}
+    any_type, large = ClassicLine("us-east-1", "s3://lab/a/"), "ml.p4d.24xlarge"
+    both = ["s3://lab/a/ us-east-1 g5 on_demand", "s3://lab/a/ us-east-1 p4d on_demand"]
+    assert lanes(shared.survey(sweep(types), [any_type])) == both
+    assert lanes(shared.survey(sweep(types), [replace(any_type, instance_type=large)])) == both[1:]
+    there = ClassicLine("us-west-2", "s3://lab/a/", instance_type=large)
+    with pytest.raises(InfeasibleError, match=r"lies in us-west-2, where ml\.p4d\.24xlarge has no on_demand price"):
+        shared.survey(sweep(types), [there])
+
+
+def test_columns_change_the_market_and_two_columns_alone_do_not(shared: Catalog) -> None:
+    plain, other = ClassicLine("us-east-1", "s3://lab/a/"), ClassicLine("us-east-1", "s3://lab/a/", {"lr": 1})
+    assert shared.survey(sweep(), [plain]).hash != shared.survey(sweep(), [other]).hash
+    assert shared.survey(sweep(), [other]).hash != shared.survey(sweep(), [replace(other, point={"lr": 2})]).hash
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
-from orchestrator.plan.plan import Dataset
+from orchestrator.plan.dataset import Dataset
 from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.offer.cohorts import Cohort, cohorts
@@ -50,7 +50,7 @@ def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None)
     Raise InfeasibleError, in words, when some task can run nowhere at all.
     """
     selected = market.datasets
-    datasets = [Dataset(name, int(size)) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
+    datasets = [_dataset(market, name, size) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:
         raise InfeasibleError("no dataset is what `data` asks for", hint="`sweep catalog show datasets` lists them")
     runtimes = expected_runtimes(sweep, [dataset.bytes for dataset in datasets], market.history, learned)
@@ -69,6 +69,11 @@ def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None)
     return Formulation(
         sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes, runtimes.learned
     )
+
+
+def _dataset(market: Market, name: str, size: int) -> Dataset:
+    line = market.lines.get(name)
+    return Dataset(name, int(size), line.point, line.instance_type) if line else Dataset(name, int(size))
 
 
 def _usable(

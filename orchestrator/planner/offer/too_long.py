@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from orchestrator.plan.plan import Dataset
+    from orchestrator.plan.dataset import Dataset
     from orchestrator.planner.hours.runtimes import Runtimes
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.offer.cohorts import Cohort

@@ -97,8 +97,7 @@ def _trained_once(result: dict[str, Any]) -> bool:
 
 def _sizes(plan: Plan, task: int) -> str:
     """Return all parameters that are numbers, as JSON. Which of them matter is for the next sweep to say."""
-    point = plan.sweep.points.point(task % len(plan.sweep.points))
-    known = plan.sweep.train.hyperparameters | point
+    known = plan.sweep.train.hyperparameters | plan.point(task)
     return canonical({name: value for name, value in known.items() if not isinstance(value, str)})
 
 

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 SweepFile = Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="What to run.")]
 Classic = Annotated[
-    Path | None, typer.Option("--manifest", metavar="FILE", help="A classic JOBARRAY: lines of `region,s3_uri`.")
+    Path | None,
+    typer.Option(
+        "--manifest", metavar="FILE", help="A classic JOBARRAY: lines of `region,s3_uri`, and more below a header."
+    ),
 ]
 
 
