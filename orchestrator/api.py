@@ -13,7 +13,8 @@ from orchestrator.catalog.check_catalog import Problem
 from orchestrator.catalog.price_history import LanePrices
 from orchestrator.catalog.quotas import QuotaUse
 from orchestrator.errors import Damaged, NewerVersion, UsageError
-from orchestrator.feeds.feeds import Feeds
+from orchestrator.feeds.discover import Finding
+from orchestrator.feeds.feeds import Discovered, Feeds
 from orchestrator.feeds.refresh import Refreshed
 from orchestrator.images import Pushed, push
 from orchestrator.images import address as image_address
@@ -59,7 +60,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CostRow",
+    "Discovered",
     "Fetched",
+    "Finding",
     "Lane",
     "LanePrices",
     "LogLine",
@@ -105,7 +108,7 @@ class Orchestrator:
 
     @cached_property
     def feeds(self) -> Feeds:
-        return Feeds(self.catalog, Clients(self.settings.profile))
+        return Feeds(self.catalog, Clients(self.settings.profile), self.settings.region)
 
     @cached_property
     def ledger(self) -> Ledger:

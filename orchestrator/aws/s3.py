@@ -55,6 +55,8 @@ class Listed:
     key: str
     etag: str
     size: int
+    modified_at: float = 0.0
+    """When it was written, in seconds since the epoch, by S3's own clock."""
 
 
 class S3:
@@ -160,6 +162,12 @@ class S3:
             return False
         return True
 
+    def has_kms_key(self, key: str) -> bool:
+        """Return whether the object is encrypted with a key of KMS: then its ETag says nothing of its content."""
+        with aws_errors(f"look at {self.uri(key)}", where=self.region):
+            answer = self._client.head_object(Bucket=self.bucket, Key=key)
+        return answer.get("ServerSideEncryption", "").startswith("aws:kms")
+
     def list(self, prefix: str, after: str = "") -> Iterator[Listed]:
         """Yield every object whose key begins with this prefix and comes after `after`, in the order of their keys."""
         more: Any = {"StartAfter": after} if after else {}
@@ -167,7 +175,7 @@ class S3:
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self.bucket, Prefix=prefix, **more):
                 for item in page.get("Contents", []):
-                    yield Listed(item["Key"], item["ETag"], item["Size"])
+                    yield Listed(item["Key"], item["ETag"], item["Size"], item["LastModified"].timestamp())
 
     def level(self, prefix: str) -> Iterator[Listed]:
         """Yield the objects that lie directly below this prefix, and in no folder below it."""
@@ -201,6 +209,12 @@ class S3:
     @property
     def _client(self) -> S3Client:
         return self.clients.client("s3", self.region)
+
+
+def region_of_bucket(clients: Clients, region: str, bucket: str) -> str:
+    """Return the Region that a bucket lies in, as AWS says when it is asked in any other."""
+    with aws_errors(f"look for the bucket {bucket}", where=region):
+        return clients.client("s3", region).head_bucket(Bucket=bucket).get("BucketRegion", region)
 
 
 def _moment(headers: Mapping[str, str]) -> int:

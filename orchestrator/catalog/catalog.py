@@ -13,8 +13,9 @@ from orchestrator.catalog.ages import tell_ages
 from orchestrator.catalog.check_catalog import Problem, check_catalog
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.kinds import KINDS
-from orchestrator.catalog.files.load import LoadReport, load
+from orchestrator.catalog.files.load import LoadReport, load, load_rows
 from orchestrator.catalog.files.observe import observe
+from orchestrator.catalog.files.rows import CatalogRows
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.price_history import LanePrices, price_history
 from orchestrator.catalog.quotas import QuotaUse, quota_use
@@ -69,6 +70,18 @@ class Catalog:
         does not have is wrong, too.
         """
         return load(self.engine, self._platforms, [Path(path) for path in paths], kind)
+
+    def take(self, kinds: Mapping[str, Sequence[Mapping[str, object]]], source: str) -> LoadReport:
+        """Take in rows of several kinds that were found together: all of them or none, as `load` takes files."""
+        return load_rows(
+            self.engine,
+            self._platforms,
+            [
+                CatalogRows.of_feed(KINDS[kind], kinds[kind], source, f"{source} {kind}")
+                for kind in KINDS
+                if kind in kinds
+            ],
+        )
 
     def observe(self, observed: Observed) -> tuple[Counts, int]:
         """Take in what a feed read of a Region. Return what became of the rows, and how many were left out.

@@ -20,6 +20,7 @@ jsonable.py      how does a value of our types become JSON?
 status_view.py   how is the status of a run shown?
 follow.py        how is a run watched?
 frontier.py      how are the plans of `sweep plan --frontier` shown?
+discover_view.py  how is it shown what `sweep catalog discover` has found?
 refresh_view.py  how is it shown what `sweep catalog refresh` has brought?
 metric_warning.py   who says that nothing ranks the results?
 files.py         how is a file written, whole or not at all?

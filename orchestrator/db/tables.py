@@ -92,6 +92,8 @@ replicas = Table(
     Column("region", Text, primary_key=True),
     Column("s3_uri", Text, nullable=False),
     Column("bytes", BigInteger, comment="where it differs from the dataset's"),
+    Column("objects", BigInteger, comment="as far as known"),
+    Column("mark", Text, comment="a digest of its keys, sizes and ETags"),
     CheckConstraint("bytes >= 0", name="bytes"),
 )
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.s3 import S3
 from orchestrator.errors import UsageError
 from orchestrator.feeds import transfers
+from orchestrator.feeds.discover import compare_folders, find_folders, rows_of
+from orchestrator.feeds.pattern import USUAL, Pattern
 from orchestrator.feeds.refresh import Refresh, choose_feeds
 from orchestrator.platforms import registry
 
@@ -15,16 +19,30 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.catalog.catalog import Catalog
+    from orchestrator.feeds.discover import Finding, Folder
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.platforms.feed import Feed
 
 
-class Feeds:
-    """Everything that AWS can be asked about prices and quotas."""
+@dataclass(frozen=True)
+class Discovered:
+    """What was found in S3, beside what the catalog knew."""
 
-    def __init__(self, catalog: Catalog, clients: Clients) -> None:
+    findings: tuple[Finding, ...]
+    changed: frozenset[str]
+    """Addresses of replicas whose objects are not what they were."""
+    gone: tuple[str, ...]
+    """Addresses of the catalog's replicas, below what was looked through, at which none is any more."""
+
+
+class Feeds:
+    """Everything that AWS can be asked about prices, quotas, and where data lies."""
+
+    def __init__(self, catalog: Catalog, clients: Clients, region: str) -> None:
+        """Take a Region in which AWS may be asked about buckets of any other."""
         self._catalog = catalog
         self._clients = clients
+        self._region = region
 
     def all(self) -> list[Feed]:
         """Return the feeds of all installed platforms, and that of transfers."""
@@ -45,3 +63,25 @@ class Feeds:
             )
         now = datetime.now(timezone.utc)
         return Refresh(self._catalog.observe, self._clients, now).run(chosen, wanted)
+
+    def discover(self, places: Sequence[str], pattern: str = USUAL, *, keep: bool = True) -> Discovered:
+        """Find datasets below these addresses in S3, and unless `keep` is false, take their replicas into the catalog.
+
+        All of them are taken in or none. Replicas that the catalog knows from elsewhere stay. Raise UsageError for what
+        is no address or no pattern, CatalogError where nothing is found.
+        """
+        folders = find_folders(self._clients, self._region, places, Pattern.parse(pattern))
+        findings = tuple(compare_folders(folders, self._is_encrypted))
+        known = {str(row["s3_uri"]): row["mark"] for row in self._catalog.show("replicas")}
+        replicas = {one.folder.uri: one.folder.mark for one in findings if one.is_replica}
+        if keep:
+            self._catalog.take(rows_of(findings), "discovered")
+        return Discovered(
+            findings,
+            frozenset(uri for uri, mark in replicas.items() if known.get(uri) not in (None, mark)),
+            tuple(sorted(uri for uri in known if uri.startswith(tuple(places)) and uri not in replicas)),
+        )
+
+    def _is_encrypted(self, folder: Folder) -> bool:
+        first = min(folder.objects.values(), key=lambda item: item.key)
+        return S3(self._clients, folder.region, folder.bucket).has_kms_key(first.key)

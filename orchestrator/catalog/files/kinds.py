@@ -127,6 +127,8 @@ KINDS = {
                 Field("region", cells.region),
                 Field("s3_uri", cells.s3_uri),
                 Field("bytes", cells.number, required=False),
+                Field("objects", cells.number, required=False),
+                Field("mark", cells.text, required=False),
             ),
             Reference("dataset", tables.datasets),
         ),

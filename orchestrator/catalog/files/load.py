@@ -46,7 +46,11 @@ def load(engine: Engine, platforms: Platforms, paths: Iterable[Path], kind: str 
     A file is of the kind that its name says, unless `kind` is given. Raise CatalogError for the first thing that is
     wrong, at file:line:column; then nothing is loaded.
     """
-    files = _files(paths, kind)
+    return load_rows(engine, platforms, _files(paths, kind))
+
+
+def load_rows(engine: Engine, platforms: Platforms, files: Sequence[CatalogRows]) -> LoadReport:
+    """Load these rows, those first that others refer to, in one transaction. Raise CatalogError as `load` does."""
     counts: dict[str, Counts] = {}
     with writing(engine) as connection, ExitStack() as open_tables:
         loaded: list[tuple[CatalogRows, IncomingRows]] = []

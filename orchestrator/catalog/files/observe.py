@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, exists, func, select
 
 from orchestrator.catalog.files.beside import is_spot_alone, refuse_duplicates
-from orchestrator.catalog.files.formats import Batch
 from orchestrator.catalog.files.incoming import Counts, IncomingRows
 from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.catalog.files.rows import CatalogRows
@@ -43,7 +42,7 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[C
     CatalogError for a row that no file could have; then nothing is changed.
     """
     kind = KINDS[observed.kind]
-    given = _given(observed)
+    given = CatalogRows.of_feed(kind, observed.rows, observed.feed, f"{observed.feed} {observed.region}")
     with writing(engine) as connection, IncomingRows(connection, kind.table) as incoming:
         for rows in given.rows(platforms):
             incoming.add(rows)
@@ -53,13 +52,6 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[C
         merged = incoming.merge(kind.given(given.given), along=["source"] if "source" in kind.table.c else [])
         _note(connection, observed)
     return merged + Counts(unchanged=known), alone
-
-
-def _given(observed: Observed) -> CatalogRows:
-    names = list(observed.rows[0]) if observed.rows else [field.name for field in KINDS[observed.kind].fields]
-    columns: dict[str, Sequence[object]] = {name: [row[name] for row in observed.rows] for name in names}
-    batch = Batch(columns, range(1, len(observed.rows) + 1))
-    return CatalogRows(KINDS[observed.kind], [batch], f"{observed.feed} {observed.region}", observed.feed)
 
 
 def _is_known(table: Table, incoming: IncomingRows) -> ColumnElement[bool]:

@@ -10,7 +10,7 @@ from orchestrator.catalog.files.lanes import first_lane_problem
 from orchestrator.errors import CatalogError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from orchestrator.catalog.platforms import Platforms
@@ -34,6 +34,13 @@ class CatalogRows:
     def of_file(cls, file: Path, kind: Kind) -> CatalogRows:
         """Return the rows of a file. It is opened when they are read."""
         return cls(kind, batches(file), str(file), file.name)
+
+    @classmethod
+    def of_feed(cls, kind: Kind, rows: Sequence[Mapping[str, object]], source: str, where: str) -> CatalogRows:
+        """Return rows that AWS told, all with the same columns, as those of a file: each has its number as a line."""
+        names = list(rows[0]) if rows else [field.name for field in kind.fields]
+        columns: dict[str, Sequence[object]] = {name: [row[name] for row in rows] for name in names}
+        return cls(kind, [Batch(columns, range(1, len(rows) + 1))], where, source)
 
     def rows(self, platforms: Platforms) -> Iterator[Rows]:
         """Yield the rows, some thousands at a time. Each has, beside its columns, the `line` that it stands in.

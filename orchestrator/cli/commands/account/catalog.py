@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli import formatting, render
+from orchestrator.cli.discover_view import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.refresh_view import (
     BROUGHT_COLUMNS,
@@ -109,6 +110,31 @@ def refresh(
         render.as_table(brought, BROUGHT_COLUMNS)
     tell_failures(brought)
     check_failures(brought)
+
+
+@app.command()
+def discover(
+    context: typer.Context,
+    places: Annotated[list[str], typer.Argument(metavar="S3-URI...", help="Such as s3://team-eu/campaigns/.")],
+    pattern: Annotated[
+        str, typer.Option(metavar="PATTERN", help="What the folders of datasets are called below that.")
+    ] = USUAL_PATTERN,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is there, and load nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find datasets and their replicas in S3, and load them into the catalog.
+
+    A folder that lacks objects of another replica, or has other ones, is no replica: it is told and left out.
+
+    Example: sweep catalog discover s3://team-eu/campaigns/ s3://team-us/campaigns/
+    """
+    found = Session.of(context).orchestrator.feeds.discover(places, pattern, keep=not dry_run)
+    rows = [FoundRow.of(one, found) for one in found.findings]
+    if as_json:
+        render.as_json(rows)
+    else:
+        render.as_table(rows, FOUND_COLUMNS)
+    tell_changes(found)
 
 
 @app.command()

@@ -42,7 +42,7 @@ def test_the_kind_of_a_file_with_another_name_is_told(sweep: Sweep) -> None:
 def test_rows_of_a_kind_are_shown(sweep: Sweep) -> None:
     sweep("catalog", "load", STARTED)
     header, *lines = sweep("catalog", "show", "replicas").out.splitlines()
-    assert header.split() == ["DATASET", "REGION", "S3_URI", "BYTES"]
+    assert header.split() == ["DATASET", "REGION", "S3_URI", "BYTES", "OBJECTS", "MARK"]
     assert lines[0].split()[:2] == ["berlin-winter@v1", "eu-central-1"]
 
 

@@ -1,0 +1,66 @@
+"""What `sweep catalog discover` shows: each folder that was found, what it is, and how that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator.cli import formatting, render
+from orchestrator.cli.render import Column
+
+if TYPE_CHECKING:
+    from orchestrator.api import Discovered, Finding
+
+USUAL_PATTERN = "{campaign}/{version}/"
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A folder of a dataset, as JSON shows it."""
+
+    dataset: str
+    region: str
+    s3_uri: str
+    objects: int
+    bytes: int
+    replica: bool
+    changed: bool
+    why: str
+    """Why it is taken for a replica, or for none."""
+
+    @classmethod
+    def of(cls, one: Finding, found: Discovered) -> FoundRow:
+        """Return the row of a folder."""
+        folder = one.folder
+        return cls(
+            dataset=f"{folder.campaign}@{folder.version}",
+            region=folder.region,
+            s3_uri=folder.uri,
+            objects=len(folder.objects),
+            bytes=folder.bytes,
+            replica=one.is_replica,
+            changed=folder.uri in found.changed,
+            why=one.why,
+        )
+
+
+FOUND_COLUMNS: tuple[Column[FoundRow], ...] = (
+    Column("dataset", lambda row: row.dataset),
+    Column("region", lambda row: row.region, title="Region"),
+    Column("s3_uri", lambda row: row.s3_uri, optional=True),
+    Column("objects", lambda row: row.objects, "{:,}".format, right=True),
+    Column("bytes", lambda row: row.bytes, formatting.size, title="size", right=True),
+    Column("replica", lambda row: row.replica, lambda value: "yes" if value else "no"),
+    Column("why", lambda row: row.why),
+)
+
+
+def tell_changes(found: Discovered) -> None:
+    """Say which replicas changed, which are none, and which of the catalog's are not there any more."""
+    for one in found.findings:
+        if one.folder.uri in found.changed:
+            render.say(f"{one.folder.uri}: its objects are not what they were")
+        if not one.is_replica:
+            render.say(f"warning: {one.folder.uri} is left out: {one.why}")
+    for uri in found.gone:
+        render.say(f"warning: the catalog has a replica at {uri}, and there is none: load replicas without it")

@@ -1,0 +1,178 @@
+"""Datasets are found in S3 by a pattern, and a folder is a replica only where that can be known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.aws.s3 import Listed
+from orchestrator.errors import CatalogError, NotFound, UsageError
+from orchestrator.feeds.discover import Folder, compare_folders
+from orchestrator.feeds.feeds import Feeds
+from orchestrator.feeds.pattern import Pattern
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+    from orchestrator.catalog.catalog import Catalog
+
+EU, US = "eu-west-1", "us-east-1"
+
+
+def folder(region: str, etags: dict[str, str], sizes: dict[str, int] | None = None) -> Folder:
+    objects = {name: Listed(f"alps/v1/{name}", etag, (sizes or {}).get(name, 10), 1.0) for name, etag in etags.items()}
+    return Folder("alps", "v1", f"team-{region}", region, "alps/v1/", objects)
+
+
+def told(*folders: Folder, encrypted: bool = False) -> list[tuple[str, bool, str]]:
+    found = compare_folders(folders, lambda _: encrypted)
+    return [(one.folder.region, one.is_replica, one.why) for one in found]
+
+
+def test_equal_keys_sizes_and_etags_are_one_dataset() -> None:
+    both = {"a": "1", "b": "2"}
+    assert told(folder(EU, both), folder(US, both)) == [
+        (EU, True, "the original"),
+        (US, True, "the same keys, sizes and ETags"),
+    ]
+
+
+def test_a_half_copied_folder_is_no_replica_whichever_is_named_first() -> None:
+    whole, half = folder(EU, {"a": "1", "b": "2"}), folder(US, {"a": "1"})
+    lacking = (US, False, "half copied: 1 of 2 objects are missing")
+    assert lacking in told(whole, half)
+    assert lacking in told(half, whole)
+
+
+def test_another_size_is_other_data() -> None:
+    one, other = folder(EU, {"a": "1"}), folder(US, {"a": "1"}, {"a": 11})
+    assert told(one, other)[1] == (US, False, "other data: a has another size")
+
+
+def test_another_etag_is_other_data_where_etags_tell_contents() -> None:
+    one, other = folder(EU, {"a": "1", "b": "2"}), folder(US, {"a": "1", "b": "3"})
+    assert told(one, other)[1] == (US, False, "other data: b has another ETag")
+
+
+def test_etags_of_parts_or_of_kms_tell_nothing() -> None:
+    cannot = (US, True, "the same keys and sizes; their ETags cannot be compared")
+    assert told(folder(EU, {"a": "1-2"}), folder(US, {"a": "9-3"}))[1] == cannot
+    assert told(folder(EU, {"a": "1"}), folder(US, {"a": "9"}), encrypted=True)[1] == cannot
+
+
+def test_folders_that_each_lack_something_are_no_replicas() -> None:
+    assert [is_replica for _, is_replica, _ in told(folder(EU, {"a": "1"}), folder(US, {"b": "1"}))] == [False, False]
+
+
+def test_a_region_has_one_replica() -> None:
+    assert told(folder(EU, {"a": "1"}), folder(EU, {"a": "1"}))[1] == (EU, False, "a second one in eu-west-1")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "key", "found"),
+    [
+        ("{campaign}/{version}/", "alps/v1/x/y.bin", ("alps", "v1", "alps/v1/")),
+        ("{campaign}/{version}", "alps/v1/y.bin", ("alps", "v1", "alps/v1/")),
+        ("by-{version}/c_{campaign}/", "by-2/c_alps/y", ("alps", "2", "by-2/c_alps/")),
+        ("{campaign}/{version}/", "alps/readme.txt", None),
+        ("data.v/{campaign}/{version}/", "dataxv/alps/v1/y", None),
+    ],
+)
+def test_a_pattern_tells_the_dataset_of_a_key(pattern: str, key: str, found: Any) -> None:
+    assert Pattern.parse(pattern).dataset_of(key) == found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("{campaign}/", "needs {version} once"),
+        ("{campaign}/{version}/{version}/", "needs {version} once"),
+        ("{campaign}/{version}/{day}/", "may not contain {day}"),
+        ("{campaign/", "cannot be read"),
+    ],
+)
+def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str, said: str) -> None:
+    with pytest.raises(UsageError, match="--pattern: ") as caught:
+        Pattern.parse(pattern)
+    assert said in str(caught.value)
+
+
+@pytest.fixture
+def feeds(empty: Catalog, clients: Clients) -> Feeds:
+    """Two buckets: two datasets in Europe, one of them in America as well, and half of the other."""
+    for region in (EU, US):
+        where: Any = {} if region == US else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        clients.client("s3", region).create_bucket(Bucket=f"team-{region}", **where)
+    for region, names in {
+        EU: ("alps/v1/a", "alps/v1/b", "coast/v2/a", "coast/v2/b"),
+        US: ("alps/v1/a", "alps/v1/b", "coast/v2/a"),
+    }.items():
+        for name in names:
+            put(clients, region, f"campaigns/{name}", name)
+    put(clients, EU, "campaigns/readme.txt", "hello")
+    put(clients, EU, "campaigns/alps/v1/", "")
+    return Feeds(empty, clients, US)
+
+
+def put(clients: Clients, region: str, key: str, body: str) -> None:
+    clients.client("s3", region).put_object(Bucket=f"team-{region}", Key=key, Body=body.encode())
+
+
+PLACES = ["s3://team-eu-west-1/campaigns", "s3://team-us-east-1/campaigns/"]
+
+
+def test_what_is_found_is_in_the_catalog(feeds: Feeds, empty: Catalog) -> None:
+    found = feeds.discover(PLACES)
+    assert [one.is_replica for one in found.findings] == [True, True, True, False]
+    assert [(row["dataset"], row["bytes"]) for row in empty.show("datasets")] == [("alps@v1", 18), ("coast@v2", 20)]
+    assert [(row["dataset"], row["region"], row["objects"]) for row in empty.show("replicas")] == [
+        ("alps@v1", EU, 2),
+        ("alps@v1", US, 2),
+        ("coast@v2", EU, 2),
+    ]
+
+
+def test_a_second_time_nothing_has_changed(feeds: Feeds, empty: Catalog) -> None:
+    feeds.discover(PLACES)
+    before = [empty.show(kind) for kind in ("campaigns", "datasets", "replicas")]
+    assert feeds.discover(PLACES).changed == frozenset()
+    assert [empty.show(kind) for kind in ("campaigns", "datasets", "replicas")] == before
+
+
+def test_an_object_that_is_written_anew_changes_its_replica(feeds: Feeds, clients: Clients) -> None:
+    feeds.discover(PLACES)
+    put(clients, EU, "campaigns/coast/v2/b", "coast/v2/B")
+    assert feeds.discover(PLACES).changed == {"s3://team-eu-west-1/campaigns/coast/v2/"}
+
+
+def test_a_replica_that_is_not_there_any_more_is_told(feeds: Feeds, clients: Clients) -> None:
+    feeds.discover(PLACES)
+    clients.client("s3", US).delete_object(Bucket="team-us-east-1", Key="campaigns/alps/v1/a")
+    assert feeds.discover(PLACES).gone == ("s3://team-us-east-1/campaigns/alps/v1/",)
+
+
+def test_tags_of_a_campaign_stay(feeds: Feeds, empty: Catalog, tmp_path: Any) -> None:
+    (tmp_path / "campaigns.csv").write_text("campaign,tags,description\nalps,snow,passes\n")
+    empty.load([tmp_path])
+    feeds.discover(PLACES)
+    (alps,) = (row for row in empty.show("campaigns") if row["campaign"] == "alps")
+    assert (alps["tags"], alps["description"]) == (["snow"], "passes")
+
+
+def test_a_look_changes_nothing(feeds: Feeds, empty: Catalog) -> None:
+    assert len(feeds.discover(PLACES, keep=False).findings) == 4
+    assert empty.show("replicas") == []
+
+
+def test_a_place_without_a_dataset_is_told_with_what_is_there(feeds: Feeds) -> None:
+    with pytest.raises(CatalogError, match=r"no key fits the pattern .*there is alps/v1/a"):
+        feeds.discover(["s3://team-eu-west-1/campaigns/"], "deep/{campaign}/{version}/")
+    with pytest.raises(CatalogError, match="nothing lies there"):
+        feeds.discover(["s3://team-eu-west-1/elsewhere/"])
+
+
+def test_what_is_no_address_or_no_bucket_is_told(feeds: Feeds) -> None:
+    with pytest.raises(UsageError, match="'/data' is not an S3 URI"):
+        feeds.discover(["/data"])
+    with pytest.raises(NotFound, match="could not look for the bucket nobodys"):
+        feeds.discover(["s3://nobodys/campaigns/"])
