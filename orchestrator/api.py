@@ -38,6 +38,8 @@ from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.outlook import Outlook
 from orchestrator.runs.views.status import RunRow, Status
 from orchestrator.runs.views.tasks import TaskRow
+from orchestrator.runs.why.findings import Hindrance
+from orchestrator.runs.why.story import Story, TimePart
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.settings import Settings
@@ -63,6 +65,7 @@ __all__ = [
     "Discovered",
     "Fetched",
     "Finding",
+    "Hindrance",
     "Lane",
     "LanePrices",
     "LogLine",
@@ -81,10 +84,12 @@ __all__ = [
     "Settings",
     "Share",
     "Status",
+    "Story",
     "Stray",
     "Sweep",
     "TaskRow",
     "TaskState",
+    "TimePart",
     "draw_frontier",
     "image_address",
     "read_duration",

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_errors
-from orchestrator.errors import InvalidRequest
+from orchestrator.errors import InvalidRequest, NotFound
 from orchestrator.wire.names import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mypy_boto3_batch import BatchClient
+    from mypy_boto3_batch.literals import JobStatusType
     from mypy_boto3_batch.type_defs import JobDetailTypeDef, JobSummaryTypeDef
 
     from orchestrator.aws.session import Clients
@@ -61,11 +62,23 @@ class Job:
     exit_code: int | None = None
     reason: str = ""
     log_stream: str = ""
+    created_at: float | None = field(default=None, compare=False)
+    """Seconds since the epoch; a child is created with its array."""
+    started_at: float | None = field(default=None, compare=False)
+    stopped_at: float | None = field(default=None, compare=False)
 
     @property
     def ended(self) -> bool:
         """The job has succeeded or failed."""
         return self.status in {"SUCCEEDED", "FAILED"}
+
+
+@dataclass(frozen=True)
+class ResourceUse:
+    """What jobs hold of a consumable resource right now."""
+
+    total: int
+    in_use: int
 
 
 class Batch:
@@ -144,6 +157,25 @@ class Batch:
         with aws_errors(f"look up the consumable resource {name}", where=self.region):
             return self._client.describe_consumable_resource(consumableResource=name)["totalQuantity"]
 
+    def resource_use(self, name: str) -> ResourceUse | None:
+        """Return what is held of a consumable resource now; None if there is none of this name."""
+        try:
+            with aws_errors(f"look up the consumable resource {name}", where=self.region):
+                found = self._client.describe_consumable_resource(consumableResource=name)
+        except (InvalidRequest, NotFound):
+            return None
+        return ResourceUse(found["totalQuantity"], found["inUseQuantity"])
+
+    def children(self, job_id: str, status: JobStatusType) -> Iterator[Job]:
+        """Yield the children of the array that are in this status, as far as Batch knows the array."""
+        with aws_errors(f"list the children of {job_id}", where=self.region):
+            for page in self._client.get_paginator("list_jobs").paginate(arrayJobId=job_id, jobStatus=status):
+                yield from (_job_of_summary(job) for job in page["jobSummaryList"])
+
+    def child(self, job_id: str, index: int, size: int) -> Job | None:
+        """Return a child of an array of this size, or the job itself if it is no array; None if Batch forgot it."""
+        return next(iter(self.describe([f"{job_id}:{index}" if size > 1 else job_id])), None)
+
     def describe(self, ids: Sequence[str]) -> list[Job]:
         """Return those of these jobs that Batch still knows, as they stand now."""
         jobs: list[Job] = []
@@ -159,9 +191,7 @@ class Batch:
         if parents and parents[0].size == 1:
             yield from (job for job in parents if job.status == "FAILED")
             return
-        with aws_errors(f"list the failed children of {job_id}", where=self.region):
-            for page in self._client.get_paginator("list_jobs").paginate(arrayJobId=job_id, jobStatus="FAILED"):
-                yield from (_job_of_summary(job) for job in page["jobSummaryList"])
+        yield from self.children(job_id, "FAILED")
 
     def terminate(self, job_id: str, reason: str) -> None:
         """Stop the job, or the array with all its children. What has ended stays as it is."""
@@ -222,6 +252,9 @@ def _job_of_detail(job: JobDetailTypeDef) -> Job:
         exit_code=container.get("exitCode"),
         reason=_reason(job.get("statusReason"), container.get("reason")),
         log_stream=container.get("logStreamName", ""),
+        created_at=_seconds(job.get("createdAt")),
+        started_at=_seconds(job.get("startedAt")),
+        stopped_at=_seconds(job.get("stoppedAt")),
     )
 
 
@@ -235,7 +268,14 @@ def _job_of_summary(job: JobSummaryTypeDef) -> Job:
         index=array.get("index", _index(job["jobId"])),
         exit_code=container.get("exitCode"),
         reason=_reason(job.get("statusReason"), container.get("reason")),
+        created_at=_seconds(job.get("createdAt")),
+        started_at=_seconds(job.get("startedAt")),
+        stopped_at=_seconds(job.get("stoppedAt")),
     )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return milliseconds / 1000 if milliseconds else None
 
 
 def _index(job_id: str) -> int:

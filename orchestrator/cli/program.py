@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator.cli.commands.account import catalog, images, local, local_fault, prices, quotas, reap
-from orchestrator.cli.commands.runs import artifacts, cancel, cost, logs, results, retry, runs, status, sync, watch
+from orchestrator.cli.commands.runs import artifacts, cancel, cost, logs, results, retry, runs, status, sync, watch, why
 from orchestrator.cli.commands.sweeps import demo, init, plan, schema, submit
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
@@ -29,6 +29,7 @@ COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
     "runs": runs.runs,
     "status": status.status,
     "watch": watch.watch,
+    "why": why.why,
     "logs": logs.logs,
     "results": results.results,
     "artifacts": artifacts.app,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Lane, Place, Task
@@ -231,24 +232,6 @@ class Planning(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Alive:
-    """A training of some run of ours that has not ended, as its Region says, whatever is written down of it."""
-
-    training: str
-    """The training's name."""
-    lane: Lane
-    instances: int
-    run: str
-    """The run, the task and the attempt that its tags name."""
-    task: int
-    attempt: int
-    output: str
-    """The S3 prefix of what it leaves behind: it says whose training it is."""
-    started_at: float | None
-    """Seconds since the epoch; None while no instance has begun."""
-
-
 class Operating(Protocol):
     """Knows what the platform needs in an account, what of ours runs there, and where prices and quotas are read."""
 
@@ -269,6 +252,13 @@ class Operating(Protocol):
 
     def regions(self, clients: Clients) -> Sequence[str]:
         """Return every Region in which the platform may run trainings, whether the account uses it or not."""
+        ...
+
+    def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
+        """Return what a training has gone through so far, in order; nothing if its Region knows no such training.
+
+        What the platform does not tell apart is one step. `sweep why` shows it.
+        """
         ...
 
     def alive(self, clients: Clients, region: str) -> Iterator[Alive]:

@@ -6,11 +6,12 @@ artifacts.py     how are the models of finished tasks fetched?
 patience.py      how long is AWS asked again that does not answer?
 cloud.py         which AWS does a run use?
 
-Five rooms:
+Six rooms:
 
 written/         what is written down of a run in the control bucket?
 sending/         how does a plan become jobs, and how are tasks run again?
 ending/          how does a run stop, and who speaks for launchers that died?
 known/           what does the database know of runs?
+why/             why is a run slow or stuck, and where has a task's time gone?
 views/           how does a run look from outside?
 """

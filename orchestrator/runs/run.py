@@ -19,6 +19,9 @@ from orchestrator.runs.views.curve_chart import draw_curves
 from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.views.tasks import measured, ranked, task_rows, with_curves
+from orchestrator.runs.why.findings import find_causes
+from orchestrator.runs.why.story import tell_story
+from orchestrator.runs.written.anchor import submissions
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.logs import LogLine
     from orchestrator.runs.views.status import Status
     from orchestrator.runs.views.tasks import TaskRow
+    from orchestrator.runs.why.findings import Hindrance
+    from orchestrator.runs.why.story import Story
     from orchestrator.runs.written.anchor import Anchor
 
 log = logging.getLogger(__name__)
@@ -145,6 +150,17 @@ class Run:
                 return
             time.sleep(every_s)
             patience.ask(partial(self.sync, documents=False))
+
+    def why(self) -> list[Hindrance]:
+        """Return all that holds the run up, or has ended its tasks, with what to do."""
+        made = list(submissions(self.cloud.s3, self.name))
+        return find_causes(self.anchor, made, self.ledger, self.cloud, time.time())
+
+    def story(self, task: int) -> Story | None:
+        """Return where the time of a task has gone; None if it was not submitted yet. UsageError if there is none."""
+        self.anchor.checked(Ranges.of([task]))
+        made = list(submissions(self.cloud.s3, self.name))
+        return tell_story(self.anchor, made, task, self.ledger, self.cloud, time.time())
 
     def cancel(self) -> Status:
         """Stop everything, and return how the run stands when nothing runs any more."""

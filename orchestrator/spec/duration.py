@@ -9,7 +9,8 @@ from pydantic import BeforeValidator
 
 from orchestrator.spec.model import shown, wrong
 
-_PARTS = re.compile(r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
+_NUMBER = r"(\d{1,15}(?:\.\d{1,15})?)"
+_PARTS = re.compile(rf"(?:{_NUMBER}d)?(?:{_NUMBER}h)?(?:{_NUMBER}m)?(?:{_NUMBER}s)?", re.ASCII)
 _UNITS = (86_400, 3_600, 60, 1)
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

@@ -162,6 +162,8 @@ class FakeRunner:
         self.start_calls: list[str] = []
         self.written: dict[str, list[str]] = {}
         """Lines of each training's log."""
+        self.started_at: float | None = None
+        """When every training began, if that matters."""
         self.before: Callable[[str], None] = lambda _: None
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
@@ -202,6 +204,7 @@ class FakeRunner:
             billable_s=hours * 3600,
             usd=hours * attempt.rate * attempt.instances,
             instances=attempt.instances,
+            started_at=self.started_at,
         )
 
     def stop(self, attempt: Attempt) -> None:

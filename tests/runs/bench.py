@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch import Job
+from orchestrator.aws.batch import Job, ResourceUse
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine
 from orchestrator.errors import InvalidRequest
@@ -93,9 +93,13 @@ class FakeJob:
     statuses: list[str]
     reasons: dict[int, str] = field(default_factory=dict)
     created: int = 0
+    started: dict[int, float] = field(default_factory=dict)
+    """When each child was started that was."""
 
     @property
     def status(self) -> str:
+        if len(self.statuses) == 1:
+            return self.statuses[0]
         if not all(status in {"SUCCEEDED", "FAILED"} for status in self.statuses):
             return "PENDING"
         return "FAILED" if "FAILED" in self.statuses else "SUCCEEDED"
@@ -113,6 +117,8 @@ class FakeBatch:
         self.queues = set(queues)
         self.jobs: list[FakeJob] = []
         self.calls: Counter[str] = Counter()
+        self.used: dict[str, ResourceUse] = {}
+        """What is held of each consumable resource."""
         self.before: Callable[[str], None] = lambda _: None
         self.after: Callable[[str], None] = lambda _: None
         self.on_terminate: Callable[[FakeJob], None] = lambda _: None
@@ -146,6 +152,22 @@ class FakeBatch:
     def describe(self, ids: Sequence[str]) -> list[Job]:
         self._called("describe")
         return [job.described() for job in self.jobs if job.id in ids]
+
+    def children(self, job_id: str, status: str) -> Iterator[Job]:
+        self._called("list")
+        job = self.job(job_id)
+        for index, its in enumerate(job.statuses):
+            if its == status:
+                yield Job(f"{job_id}:{index}", job.name, its, index=index, started_at=job.started.get(index))
+
+    def child(self, job_id: str, index: int, size: int) -> Job | None:  # noqa: ARG002
+        self._called("describe")
+        job = self.job(job_id)
+        return Job(f"{job_id}:{index}", job.name, job.statuses[index], started_at=job.started.get(index))
+
+    def resource_use(self, name: str) -> ResourceUse | None:
+        self._called("describe")
+        return self.used.get(name)
 
     def failed_children(self, job_id: str) -> Iterator[Job]:
         self._called("list")

@@ -25,5 +25,6 @@ When an account is set up:
 
     operating.py  what may the roles do there?
     feeds/        what do trainings and instances cost, and how many may there be?
+    steps.py      where has a training spent its time so far?
     alive.py      what of ours runs in a Region, whatever is written down of it?
 """

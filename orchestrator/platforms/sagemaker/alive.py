@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import NotFound
-from orchestrator.platforms.base import Alive
+from orchestrator.platforms.lives import Alive
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:

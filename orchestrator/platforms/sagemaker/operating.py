@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.sagemaker.alive import alive
 from orchestrator.platforms.sagemaker.feeds import ec2_prices, ec2_spot_prices, training_prices, training_quotas
+from orchestrator.platforms.sagemaker.steps import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.base import Alive
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.wire.result import Attempt
 
 _TRAININGS = "arn:aws:sagemaker:*:{account}:training-job/*"
 _KEYS = "arn:aws:kms:*:{account}:key/*"
@@ -33,6 +35,9 @@ class SageMakerOperating:
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("sagemaker")
+
+    def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
+        return steps(clients, attempt)
 
     def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
         return alive(clients, region)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.base import Alive, Operating
+    from orchestrator.platforms.base import Operating
+    from orchestrator.platforms.lives import Alive
     from orchestrator.runs.cloud import Cloud
     from orchestrator.wire.task import Lane
 

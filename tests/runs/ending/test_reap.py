@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.aws.s3 import Stored
 from orchestrator.errors import AccessDenied
-from orchestrator.platforms.base import Alive
+from orchestrator.platforms.lives import Alive
 from orchestrator.runs.ending import reap
 from tests.launcher.fakes import RUNNING, Life
 from tests.runs.bench import LANES, Desk, plan

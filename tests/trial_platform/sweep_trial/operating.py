@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.base import Alive
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.wire.result import Attempt
 
 _OUTPUTS = "arn:aws:s3:::*/runs/*/trial/*"
 
@@ -27,6 +28,9 @@ class TrialOperating:
         return ()
 
     def regions(self, clients: Clients) -> Sequence[str]:
+        return ()
+
+    def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
         return ()
 
     def alive(self, clients: Clients, region: str) -> Iterator[Alive]:

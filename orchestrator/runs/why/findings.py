@@ -1,0 +1,170 @@
+"""What holds a run up, in words, each with what to do: asked of Batch, the platforms and what is written down."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from orchestrator.runs.views.logs import Logs
+from orchestrator.runs.why.waiting import find_waiting
+from orchestrator.runs.written.submission import latest
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import Cause, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.known.rows import Known
+    from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Submission
+
+SILENT_S = 900.0
+"""Seconds without a word after which something is called silent."""
+SLOW = 1.5
+"""A training that runs for so many times its planned hours is called slow."""
+MOST = 5
+"""The most that is told of one kind: the largest."""
+
+
+@dataclass(frozen=True)
+class Hindrance:
+    """One thing that holds tasks up, or has ended them."""
+
+    tasks: int
+    what: str
+    hint: str
+    examples: str
+    """Some of these tasks."""
+
+
+def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud, now: float) -> list[Hindrance]:
+    """Return all that holds a run up, or has ended its tasks, what concerns most tasks first of each kind."""
+    known = list(ledger.known(anchor.name))
+    at_home = not cloud.elsewhere(anchor.home)
+    found = [*_failed(anchor, known), *_refused(known)]
+    if not made:
+        hint = f"submit it again: `sweep submit` goes on with {anchor.name}"
+        return [*found, Hindrance(anchor.plan.tasks, "nothing was submitted yet", hint, "")]
+    if at_home:
+        found += _waiting(anchor, made, ledger, cloud, now)
+        found += _silent_launchers(anchor, made, known, ledger, cloud, now)
+    else:
+        found.append(Hindrance(0, f"Batch was not asked: {cloud.elsewhere(anchor.home)}", "ask at its home", ""))
+    return [*found, *_slow_trainings(anchor, known, cloud, ledger, now)]
+
+
+def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
+    """Yield the reasons of failed tasks."""
+    failed = [one.result for one in known if one.state is TaskState.FAILED]
+    for reason, count in Counter(one.reason for one in failed).most_common(MOST):
+        tasks = Ranges.of(one.task for one in failed if one.reason == reason)
+        hint = f"`sweep logs {anchor.name} --task {tasks[0]}` shows all it wrote; `sweep retry` runs it again"
+        yield Hindrance(count, f"failed: {reason or 'no reason was given'}", hint, _few(tasks))
+
+
+def _refused(known: list[Known]) -> Iterator[Hindrance]:
+    """Yield what places have refused: those that lacked capacity, and why starting trainings have not begun."""
+    capacity = Counter(
+        str(outcome.lane) for one in known for outcome in one.result.outcomes if outcome.cause is Cause.CAPACITY
+    )
+    for lane, count in capacity.most_common(MOST):
+        tasks = Ranges.of(
+            one.result.task
+            for one in known
+            if any(outcome.cause is Cause.CAPACITY and str(outcome.lane) == lane for outcome in one.result.outcomes)
+        )
+        hint = "allow more Regions, instance types or `on_demand` under `where`, or a longer `patience`"
+        yield Hindrance(len(tasks), f"{lane} had no capacity, {count:,} times", hint, _few(tasks))
+    starting = [one.result for one in known if one.state is TaskState.STARTING and one.result.reason]
+    for reason, count in Counter(one.reason for one in starting).most_common(MOST):
+        tasks = Ranges.of(one.task for one in starting if one.reason == reason)
+        yield Hindrance(count, f"AWS refuses for now: {reason}", "launchers ask again by themselves", _few(tasks))
+
+
+def _waiting(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud, now: float) -> Iterator[Hindrance]:
+    """Yield what tasks without a launcher wait for."""
+    for submission in made:
+        since = submission.made_at or anchor.created_at
+        for one in find_waiting(anchor, ledger.arrays(anchor.name, [submission]), ledger, cloud, since):
+            where = f"wait in {one.array} since {_minutes(now - one.since)}, {one.running:,} of it run"
+            words = f": {one.reason}" if one.reason else ""
+            if one.quotas:
+                what = f"{where}: {'; '.join(map(str, one.quotas))}{words}"
+                hint = "they start as others end; a higher quota, asked of AWS, lets more run at once"
+            elif one.runnable:
+                what = f"{where}: Batch has no room for their launchers{words}"
+                hint = "look at the queue and its compute environment in Batch: disabled, full, or without a way out"
+            else:
+                what, hint = f"{where}: Batch is about to start their launchers{words}", "wait a minute"
+            yield Hindrance(one.tasks, what, hint, "")
+
+
+def _silent_launchers(
+    anchor: Anchor, made: list[Submission], known: list[Known], ledger: Ledger, cloud: Cloud, now: float
+) -> Iterator[Hindrance]:
+    """Yield the tasks whose launchers run, and have written nothing down for long."""
+    spoken = {one.result.task for one in known if one.state is not TaskState.PENDING}
+    silent: list[int] = []
+    longest = 0.0
+    for sent in ledger.arrays(anchor.name, made):
+        if sent.job is None or not ledger.unfinished(anchor.name, sent.array.tasks):
+            continue
+        for child in cloud.batch.children(sent.job, "RUNNING") if len(sent.array.tasks) > 1 else ():
+            task = sent.array.tasks[child.index]
+            age = now - child.started_at if child.started_at else 0.0
+            if task not in spoken and age > SILENT_S and latest(made, task).number == sent.array.submission:
+                silent.append(task)
+                longest = max(longest, age)
+    if silent:
+        what = f"launchers run for up to {_minutes(longest)} and have written nothing down"
+        hint = "their logs are in the launchers' log group: credentials, network or the image's Region"
+        yield Hindrance(len(silent), what, hint, _few(Ranges.of(silent)))
+
+
+def _slow_trainings(
+    anchor: Anchor, known: list[Known], cloud: Cloud, ledger: Ledger, now: float
+) -> Iterator[Hindrance]:
+    """Yield trainings that run for much longer than planned, and those among the longest that have written nothing."""
+    running: list[tuple[float, int]] = []
+    for one in known:
+        last = one.result.outcomes[-1] if one.result.outcomes else None
+        if one.state is TaskState.RUNNING and last and last.started_at:
+            running.append((now - last.started_at, one.result.task))
+    running.sort(reverse=True)
+    slow = [(age, task) for age, task in running if age > SLOW * 3600 * _planned_hours(anchor, task)]
+    if slow:
+        age, task = slow[0]
+        limits = anchor.plan.share(task).limits
+        planned = _minutes(3600 * _planned_hours(anchor, task))
+        what = f"run for much longer than planned, task {task} for {_minutes(age)} instead of {planned}"
+        hint = f"its time-out ends it after {_minutes(limits.max_runtime_s)}; plan with a larger `runtime` next time"
+        yield Hindrance(len(slow), what, hint, _few(Ranges.of(task for _, task in slow)))
+    logs = Logs(cloud, anchor.name, ledger.damage)
+    for age, task in islice(running, MOST):
+        if age > SILENT_S and next(logs.new_lines(Ranges.of([task])), None) is None:
+            what = f"runs for {_minutes(age)}, and its log has no line"
+            yield Hindrance(
+                1, what, "print something, unbuffered (`python -u`); or it hangs: cancel and look", str(task)
+            )
+
+
+def _planned_hours(anchor: Anchor, task: int) -> float:
+    share = anchor.plan.share(task)
+    return share.longest or share.hours
+
+
+def _minutes(seconds: float) -> str:
+    whole = max(round(seconds), 0)
+    if whole < 120:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole < 7200 else f"{whole / 3600:.1f} h"
+
+
+def _few(tasks: Ranges) -> str:
+    """Return these tasks, or the first of many, as --task takes them."""
+    text = str(tasks)
+    return text if len(text) <= 40 else f"{text[:40].rpartition(',')[0] or text[:40]}, ..."

@@ -1,0 +1,40 @@
+"""Where a training has spent its time is read from SageMaker's own transitions."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from orchestrator.platforms.lives import Step, StepTaken
+from orchestrator.platforms.sagemaker.steps import read_steps
+
+
+def at(second: float) -> datetime:
+    return datetime.fromtimestamp(second, timezone.utc)
+
+
+def test_each_status_belongs_to_a_step_and_an_ending_to_none() -> None:
+    transitions = [
+        {
+            "Status": "Starting",
+            "StartTime": at(0),
+            "EndTime": at(5),
+            "StatusMessage": "Launching\n requested  machines",
+        },
+        {"Status": "LaunchingMLInstances", "StartTime": at(5), "EndTime": at(60)},
+        {"Status": "Downloading", "StartTime": at(60), "EndTime": at(90)},
+        {"Status": "Training", "StartTime": at(90), "EndTime": at(200)},
+        {"Status": "Uploading", "StartTime": at(200), "EndTime": at(210)},
+        {"Status": "Completed", "StartTime": at(210), "EndTime": at(210)},
+    ]
+    assert read_steps(transitions) == [
+        StepTaken(Step.QUEUE, 0, 5, "Launching requested machines"),
+        StepTaken(Step.MACHINES, 5, 60),
+        StepTaken(Step.DOWNLOAD, 60, 90),
+        StepTaken(Step.TRAINING, 90, 200),
+        StepTaken(Step.UPLOAD, 200, 210),
+    ]
+
+
+def test_a_step_that_goes_on_has_no_end_and_a_status_of_next_year_is_left_out() -> None:
+    transitions = [{"Status": "Defrosting", "StartTime": at(0)}, {"Status": "Training", "StartTime": at(9)}]
+    assert read_steps(transitions) == [StepTaken(Step.TRAINING, 9, None)]

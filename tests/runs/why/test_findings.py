@@ -1,0 +1,145 @@
+"""What holds a run up is told with its numbers and with what to do; what goes well is not told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.batch import ResourceUse
+from orchestrator.errors import QuotaExceeded
+from orchestrator.plan.facts import QuotaFact
+from orchestrator.runs.run import Run
+from orchestrator.runs.why.findings import Hindrance, find_causes
+from orchestrator.runs.written.anchor import submissions
+from orchestrator.wire.result import Cause
+from orchestrator.wire.task import Quota
+from tests.launcher.fakes import RUNNING, Life, failed
+from tests.runs.bench import ACCOUNT, Desk, plan
+
+if TYPE_CHECKING:
+    from orchestrator.runs.written.anchor import Anchor
+
+HOUR = 3600.0
+
+
+def crowded(desk: Desk, tasks: int = 3) -> Anchor:
+    """Return a run whose tasks wait for two slots."""
+    made = replace(plan(tasks=tasks, slots=2), quotas=(QuotaFact(Quota("fake", "us-east-1", "own"), 2),))
+    return desk.submit(desk.anchor(made))
+
+
+def causes(desk: Desk, anchor: Anchor, after: float = 0.0) -> list[Hindrance]:
+    desk.sync(anchor)
+    made = list(submissions(desk.bucket, anchor.name))
+    return find_causes(anchor, made, desk.ledger(), desk.cloud(), desk.time.now + after)
+
+
+def begun(desk: Desk, anchor: Anchor, task: int, steps: int = 3) -> None:
+    driver = desk.launcher(anchor, task)
+    driver._load()
+    for _ in range(steps):
+        driver._take_step()
+
+
+def test_tasks_that_wait_for_slots_are_told_with_those_who_hold_them(desk: Desk) -> None:
+    anchor = crowded(desk)
+    desk.batch.used["sweep-fake-us-east-1-own"] = ResourceUse(2, 2)
+    (found,) = causes(desk, anchor, after=HOUR)
+    assert found.tasks == 3
+    assert "since 60 min" in found.what
+    assert "2 of 2 units of own in us-east-1 are in use (held by nightly: 2), each task needs 1" in found.what
+    assert "quota" in found.hint
+
+
+def test_where_batch_counts_nothing_that_is_said(desk: Desk) -> None:
+    anchor = crowded(desk)
+    assert "an unknown number of 2 units of own" in causes(desk, anchor)[0].what
+
+
+def test_tasks_that_wait_for_launchers_send_people_to_batch(desk: Desk) -> None:
+    (found,) = causes(desk, desk.submit())
+    assert "no room for their launchers" in found.what
+    assert "compute environment" in found.hint
+
+
+def test_failures_are_told_by_their_reasons_the_most_frequent_first(desk: Desk) -> None:
+    anchor = desk.submit()
+    desk.platform.lives = [Life(looks=[failed(Cause.TASK)])]
+    for task in range(3):
+        desk.launch(anchor, task)
+    (found,) = causes(desk, anchor)
+    assert (found.tasks, found.examples) == (3, "0-2")
+    assert found.what.startswith("failed: ")
+    assert "`sweep logs nightly --task 0`" in found.hint
+
+
+def test_a_place_without_capacity_is_named_with_how_often_it_was_asked(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=1)))
+    desk.platform.lives = [Life(looks=[failed(Cause.CAPACITY)])] * 9
+    desk.launch(anchor, 0)
+    whats = [found.what for found in causes(desk, anchor)]
+    assert any(what.startswith("fake/us-east-1/ml.g5.xlarge/spot had no capacity, ") for what in whats)
+
+
+def test_a_start_that_is_refused_for_now_is_told_in_awss_words(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=1)))
+    desk.platform.lives = [Life(refusals=[QuotaExceeded("the limit of 4 is reached")] * 9)]
+    driver = desk.launcher(anchor, 0)
+    driver._load()
+    driver._take_step()
+    try:
+        driver._take_step()
+    except QuotaExceeded:
+        found = causes(desk, anchor)
+    assert found[0].what == "AWS refuses for now: the limit of 4 is reached"
+    assert found[0].tasks == 1
+
+
+def test_a_launcher_that_runs_and_writes_nothing_is_silent(desk: Desk) -> None:
+    anchor = desk.submit()
+    desk.batch.jobs[0].statuses[1] = "RUNNING"
+    desk.batch.jobs[0].started[1] = desk.time.now
+    assert not any("written nothing down" in found.what for found in causes(desk, anchor, after=600))
+    silent = next(found for found in causes(desk, anchor, after=1200) if "written nothing down" in found.what)
+    assert (silent.tasks, silent.examples) == (1, "1")
+    assert "for up to 20 min" in silent.what
+
+
+def test_a_training_that_runs_far_longer_than_planned_or_writes_nothing_is_told(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=1)))
+    desk.platform.lives = [Life(looks=[RUNNING])]
+    desk.platform.started_at = desk.time.now
+    begun(desk, anchor, 0)
+    assert causes(desk, anchor, after=600) == []
+    slow, silent = causes(desk, anchor, after=2700.5)
+    assert "task 0 for 46 min instead of 30 min" in slow.what
+    assert "time-out" in slow.hint
+    assert "its log has no line" in silent.what
+    desk.platform.written["nightly-0-1"] = ["epoch 1"]
+    assert len(causes(desk, anchor, after=2700.5)) == 1
+
+
+def test_away_from_its_home_batch_is_not_asked_and_that_is_said(desk: Desk) -> None:
+    anchor = crowded(desk)
+    desk.sync(anchor)
+    made = list(submissions(desk.bucket, anchor.name))
+    calls = desk.batch.calls.copy()
+    found = find_causes(anchor, made, desk.ledger(), desk.cloud(region="eu-west-1"), desk.time.now)
+    assert found[0].what == "Batch was not asked: its launchers are in us-east-1, not in eu-west-1"
+    assert desk.batch.calls == calls
+
+
+def test_what_goes_well_is_not_told(desk: Desk) -> None:
+    anchor = desk.submit()
+    for task in range(3):
+        desk.launch(anchor, task)
+    desk.ledger().remember(anchor, ACCOUNT)
+    run = Run(anchor, desk.ledger(), desk.cloud)
+    run.sync()
+    assert run.why() == []
+
+
+def test_a_run_whose_submit_was_killed_is_told_how_to_go_on(desk: Desk) -> None:
+    anchor = desk.anchor()
+    (found,) = find_causes(anchor, [], desk.ledger(), desk.cloud(), desk.time.now)
+    assert (found.tasks, found.what) == (3, "nothing was submitted yet")
