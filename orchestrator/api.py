@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.account import account
@@ -53,7 +56,7 @@ from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from datetime import datetime
 
     from orchestrator.platforms.base import Planning
     from orchestrator.platforms.source import Package
@@ -142,6 +145,20 @@ class Orchestrator:
         With a time limit, it is the best plan found until then: the same input may give another one.
         """
         return self._plans.make(sweep, _lines(classic), time_limit_s)
+
+    @contextmanager
+    def as_of(self, moment: datetime | None) -> Iterator[Orchestrator]:
+        """Yield an Orchestrator whose catalog is what was known at a moment; without one, this.
+
+        It is for plans alone: its database goes when the `with` block ends.
+        """
+        if moment is None:
+            yield self
+            return
+        with TemporaryDirectory(prefix="sweep-") as folder:
+            file = Path(folder) / "catalog.db"
+            self.catalog.snapshot(file, moment)
+            yield Orchestrator(self.settings.model_copy(update={"database": f"sqlite:///{file}"}))
 
     def replan(self, plan: Plan) -> Plan:
         """Plan the same sweep again, with what the catalog says today."""

@@ -19,6 +19,7 @@ infeasible.py        why can a dataset be trained nowhere?
 What people read:
 
 check_catalog.py     what is missing from the loaded catalog, or looks wrong? (`sweep catalog check`)
+snapshot.py           how does all that a plan is made from become one file? (`sweep catalog snapshot`)
 price_history.py     what has an instance cost on each of the last days? (`sweep prices`)
 ages.py              when was each price last seen, and which are too old to plan by?
 wording.py           how are many names said in few words?

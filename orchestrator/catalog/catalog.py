@@ -20,6 +20,7 @@ from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.price_history import LanePrices, price_history
 from orchestrator.catalog.quotas import QuotaUse, quota_use
 from orchestrator.catalog.select_types import select_types
+from orchestrator.catalog.snapshot import write_snapshot
 from orchestrator.catalog.survey import resurvey, survey
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
@@ -105,6 +106,13 @@ class Catalog:
                 rows = [row | {"tags": tags.get(row["campaign"], [])} for row in rows]
         rows.sort(key=lambda row: [row[key] for key in keys])
         return [{name: row[name] for name in columns} for row in rows]
+
+    def snapshot(self, path: Path, as_of: datetime | None = None) -> int:
+        """Write what a plan is made from into a new SQLite file, as it is or as it was known at a moment.
+
+        Return the number of rows in it.
+        """
+        return write_snapshot(self.engine, path, as_of)
 
     def regions(self) -> list[str]:
         """Return the Regions that are known: those with data, and those with prices."""

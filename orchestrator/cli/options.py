@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +18,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 RunName = Annotated[str | None, typer.Argument(metavar="[RUN]", help="A run's name; without one, the newest.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that sweep did not write.")]
 Tasks = Annotated[str | None, typer.Option("--task", metavar="N,N-N", help="Only these tasks, such as 3,7-9.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="DATE", help="By what was known then, such as 2026-11-01.")
+]
 NoSync = Annotated[bool, typer.Option("--no-sync", help="Show what is known here, without asking AWS for news.")]
 
 
@@ -29,6 +34,18 @@ def task_numbers(text: str | None) -> Ranges | None:
         return Ranges.parse(text)
     except ValueError as error:
         raise UsageError(f"{text!r} names no tasks", where="--task", hint="write numbers and ranges: 3,7-9") from error
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return the moment that --as-of names, in UTC unless it says a zone. Raise UsageError if it names none."""
+    if text is None:
+        return None
+    try:
+        read = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
+    except ValueError as error:
+        hint = "write it like 2026-11-01 or 2026-11-01T18:30:00Z"
+        raise UsageError(f"{text!r} is no moment", where="--as-of", hint=hint) from error
+    return read if read.tzinfo else read.replace(tzinfo=timezone.utc)
 
 
 def time_limit_seconds(text: str | None) -> float | None:

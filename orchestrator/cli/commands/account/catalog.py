@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli import formatting, render
 from orchestrator.cli.discover_view import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.options import AsJson, AsOf, moment
 from orchestrator.cli.refresh_view import (
     BROUGHT_COLUMNS,
     FEED_COLUMNS,
@@ -135,6 +135,34 @@ def discover(
     else:
         render.as_table(rows, FOUND_COLUMNS)
     tell_changes(found)
+
+
+@app.command()
+def snapshot(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new SQLite file.")],
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write all that a plan is made from into one file: another machine plans from it, without credentials.
+
+    Example: sweep catalog snapshot catalog.db
+    """
+    if file.exists():
+        raise CatalogError("there is such a file already", where=str(file), hint="name a new one")
+    rows = Session.of(context).orchestrator.catalog.snapshot(file, moment(as_of))
+    if as_json:
+        render.as_json(Snapshot(str(file), rows))
+    else:
+        render.say(f"wrote {file}: {rows:,} rows. `sweep --database sqlite:///{file} plan …` plans from it")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What JSON says of a snapshot."""
+
+    file: str
+    rows: int
 
 
 @app.command()

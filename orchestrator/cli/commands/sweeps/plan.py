@@ -14,7 +14,7 @@ import typer
 
 from orchestrator import files
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson, Force, time_limit_seconds
+from orchestrator.cli.options import AsJson, AsOf, Force, moment, time_limit_seconds
 from orchestrator.cli.refresh_view import show_progress, tell_failures
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
@@ -125,6 +125,7 @@ def plan(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask AWS for prices and quotas first, as `sweep catalog refresh` does.")
     ] = False,
+    as_of: AsOf = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -137,9 +138,11 @@ def plan(
     """
     from orchestrator.api import read_plan, write_plan
 
-    seconds = time_limit_seconds(limit)
+    seconds, then = time_limit_seconds(limit), moment(as_of)
+    if refresh and then is not None:
+        raise UsageError("--refresh asks what AWS says now, not then", hint="leave it or --as-of out")
     session = Session.of(context)
-    orchestrator = session.orchestrator
+    orchestrator = context.with_resource(session.orchestrator.as_of(then))
     if frontier:
         from orchestrator.cli.frontier import check_picture, show_frontier
 
@@ -164,7 +167,7 @@ def plan(
         render.write("".join(f"{line}\n" for line in lines), sys.stdout)
     else:
         show_plan(made, sys.stdout)
-    for line in orchestrator.catalog.tell_ages({share.places[0].lane for share in made.shares}):
+    for line in orchestrator.catalog.tell_ages({share.places[0].lane for share in made.shares}, then):
         render.say(f"warning: {line}")
     if output is not None:
         render.say(f"wrote {output}: `sweep submit {output}` runs exactly this")

@@ -110,3 +110,16 @@ def test_a_database_in_a_folder_that_is_not_there_is_one_clear_line(sweep: Sweep
 def test_upgrading_says_so(sweep: Sweep) -> None:
     assert sweep("catalog", "upgrade").err == "the schema is up to date\n"
     assert json.loads(sweep("catalog", "upgrade", "--json").out) == {"schema": "current"}
+
+
+def test_a_snapshot_plans_as_the_catalog_does(project: Path, sweep: Sweep) -> None:  # noqa: ARG001
+    assert "`sweep --database sqlite:///copy.db plan" in sweep("catalog", "snapshot", "copy.db").err
+    here, there = sweep("plan", "sweep.yaml"), sweep("--database", "sqlite:///copy.db", "plan", "sweep.yaml")
+    assert (there.code, there.out) == (0, here.out)
+
+
+def test_a_snapshot_takes_no_files_place(project: Path, sweep: Sweep) -> None:
+    (project / "notes.txt").write_text("mine")
+    ended = sweep("catalog", "snapshot", "notes.txt")
+    assert (ended.code, (project / "notes.txt").read_text()) == (2, "mine")
+    assert "notes.txt: there is such a file already (name a new one)" in ended.err

@@ -164,3 +164,31 @@ def test_a_file_that_is_no_plan_is_not_written_over(sweep: Sweep) -> None:
         assert sweep("plan", "sweep.yaml", *options, "-o", name, "--force").code == 0
         assert Path(name).read_text() != script
         assert sweep("plan", "sweep.yaml", *options, "-o", name).code == 0
+
+
+def test_a_plan_can_be_made_by_what_was_known_at_a_moment(project: Path, sweep: Sweep) -> None:
+    before = sweep("plan", "sweep.yaml").out
+    header, *rows = (project / "catalog" / "prices.csv").read_text().splitlines()
+    (project / "prices.csv").write_text("\n".join([header, *(tenfold(row) for row in rows)]))
+    assert sweep("catalog", "load", "prices.csv").code == 0
+    assert sweep("plan", "sweep.yaml").out != before
+    assert sweep("plan", "sweep.yaml", "--as-of", "2026-11-02").out == before
+    assert sweep("plan", "sweep.yaml", "--as-of", "2020-01-01").code == 2
+
+
+def tenfold(row: str) -> str:
+    """The same price ten days later, ten times as high."""
+    *lane, usd, _, source = row.split(",")
+    return ",".join([*lane, str(10 * float(usd)), "2026-11-11", source])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--as-of", "last week"], "--as-of: 'last week' is no moment (write it like 2026-11-01"),
+        (["--as-of", "2026-11-02", "--refresh"], "--refresh asks what AWS says now, not then"),
+    ],
+)
+def test_a_moment_that_cannot_be_meant_is_refused(sweep: Sweep, options: list[str], said: str) -> None:
+    ended = sweep("plan", "sweep.yaml", *options)
+    assert (ended.code, said in ended.err) == (2, True)

@@ -1,0 +1,52 @@
+"""A snapshot has all that a plan is made from, and of observations the newest: today's, or those of some moment."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.catalog.catalog import Catalog
+from tests.catalog.platforms import Managed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KINDS = ("campaigns", "datasets", "replicas", "transfer_prices", "commitments", "interruptions")
+
+
+def taken(catalog: Catalog, path: Path, as_of: datetime | None = None) -> Catalog:
+    catalog.snapshot(path, as_of)
+    return Catalog(f"sqlite:///{path}", {"sagemaker": Managed()})
+
+
+def test_all_but_older_observations_is_in_it(shared: Catalog, tmp_path: Path) -> None:
+    copy = taken(shared, tmp_path / "copy.db")
+    for kind in KINDS:
+        assert copy.show(kind) == shared.show(kind)
+    spot = [row["usd_per_hour"] for row in copy.show("prices") if row["purchase"] == "spot"]
+    assert spot == [0.5, 0.6]
+    assert [row["units"] for row in copy.show("quotas")] == [12, 0]
+
+
+def test_it_is_one_file(shared: Catalog, tmp_path: Path) -> None:
+    taken(shared, tmp_path / "copy.db")
+    assert [file.name for file in tmp_path.iterdir()] == ["copy.db"]
+
+
+@pytest.mark.parametrize(
+    ("then", "spot", "quotas"),
+    [
+        (datetime(2026, 11, 19, 12, tzinfo=timezone.utc), [0.7], [12, 0]),
+        (datetime(2026, 10, 15, tzinfo=timezone.utc), [], [4]),
+        (datetime(2026, 11, 20, tzinfo=timezone.utc), [0.5, 0.6], [12, 0]),
+    ],
+)
+def test_of_a_moment_it_has_what_was_known_then(
+    shared: Catalog, tmp_path: Path, then: datetime, spot: list[float], quotas: list[int]
+) -> None:
+    copy = taken(shared, tmp_path / "copy.db", then)
+    assert [row["usd_per_hour"] for row in copy.show("prices") if row["purchase"] == "spot"] == spot
+    assert [row["units"] for row in copy.show("quotas")] == quotas
+    assert copy.show("replicas") == shared.show("replicas")
