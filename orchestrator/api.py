@@ -33,6 +33,7 @@ from orchestrator.runs.ending.reap import Search, Stray, find_strays
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.run import Run
 from orchestrator.runs.runs import Runs
+from orchestrator.runs.sending.changes import say_changes
 from orchestrator.runs.sending.check import check
 from orchestrator.runs.sending.dry_run import requests
 from orchestrator.runs.sending.submit import submit
@@ -188,7 +189,11 @@ class Orchestrator:
         package = self._pack(plan)
         wanted = self._anchor(plan, package, name)
         if package:
-            anchor = self._runs.make(wanted, lambda made: check(made, self.cloud), self.stale, again=again)
+            try:
+                anchor = self._runs.make(wanted, lambda made: check(made, self.cloud), self.stale, again=again)
+            except anchors.OtherSources as error:
+                changes = say_changes(error.there, package, self.cloud)
+                raise anchors.OtherSources(error.there, wanted.code, changes) from error
         else:
             anchor = self._runs.resume(wanted) or _no_source(plan)
         run = self._runs.opened(anchor)

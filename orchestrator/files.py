@@ -24,6 +24,8 @@ _HEAD = 2048
 _PLAN = re.compile(rb'\A\{\s*"id":\s*"[0-9a-f]{12}",\s*"folder":')
 _SQLITE = b"SQLite format 3\0"
 _TABLES = {"campaigns", "replicas", "runs"}
+_LOCAL_CLOUD = {"server.lock", "server.json", "work", "scratch"}
+"""All that lies in the folder of a local cloud: `localcloud/home.py` says what each is."""
 _BESIDE_DATABASE = re.compile(r"(.+)-(?:wal|shm|journal)")
 
 
@@ -114,6 +116,15 @@ def is_database(path: Path) -> bool:
     except sqlite3.Error:  # a damaged one, or one that only begins so
         return False
     return {name for (name,) in rows} >= _TABLES
+
+
+def is_local_cloud(folder: Path) -> bool:
+    """Return whether a folder is one in which a local cloud keeps its files, and nothing else lies."""
+    try:
+        names = {entry.name for entry in folder.iterdir()}
+    except OSError:
+        return False
+    return "server.lock" in names and names <= _LOCAL_CLOUD
 
 
 def _head(path: Path) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli.complete import run_names
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-RunName = Annotated[str | None, typer.Argument(metavar="[RUN]", help="A run's name; without one, the newest.")]
+RunName = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="A run's name; without one, the newest.", autocompletion=run_names),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that sweep did not write.")]
 Tasks = Annotated[str | None, typer.Option("--task", metavar="N,N-N", help="Only these tasks, such as 3,7-9.")]
 AsOf = Annotated[

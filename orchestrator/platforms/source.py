@@ -2,7 +2,7 @@
 
 `.sweepignore` in the folder keeps files out, a pattern a line, as in .gitignore but simpler: `data/` is a folder of
 that name anywhere, `*.ckpt` a file or folder anywhere, `notes/*.md` a path from the top (there `*` goes across
-slashes). `#` begins a comment. What we write ourselves (plans, the database) is never packed.
+slashes). `#` begins a comment. What we write ourselves (plans, the database, a local cloud's files) is never packed.
 
 Code that imports `orchestrator` finds it in its training, whatever the image: `Checkpoints` and `report` travel along.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orchestrator.errors import SpecError, did_you_mean
-from orchestrator.files import is_database, is_plan
+from orchestrator.files import is_database, is_local_cloud, is_plan
 from orchestrator.secrecy import ALLOWED, find_key
 from orchestrator.wire.names import digest
 
@@ -147,7 +147,13 @@ def _files(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder, onerror=_unreadable):
         here = Path(parent).relative_to(folder)
         links = [name for name in folders if (Path(parent) / name).is_symlink()]
-        folders[:] = [name for name in folders if name not in links and not _matches(here / name, ignored, folder=True)]
+        folders[:] = [
+            name
+            for name in folders
+            if name not in links
+            and not _matches(here / name, ignored, folder=True)
+            and not is_local_cloud(folder / here / name)
+        ]
         for name in folders:
             _refuse_secret(folder, here / name)
         for name in (*files, *links):

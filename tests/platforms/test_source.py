@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from orchestrator.db.engine import engine
 from orchestrator.db.migrate import upgrade
 from orchestrator.errors import SpecError
+from orchestrator.localcloud.home import Home as LocalCloudHome
 from orchestrator.platforms.source import Package, pack
 from tests.test_secrecy import KEYS
 
@@ -313,3 +314,16 @@ def test_what_only_looks_like_a_key_is_packed_if_its_line_says_so(code: Path) ->
 def test_data_that_is_no_text_is_not_judged(code: Path) -> None:
     (code / "weights.bin").write_bytes(b"\0" * 100 + KEYS["an AWS access key"]().encode())
     assert "weights.bin" in pack(code).files
+
+
+def test_the_folder_of_a_local_cloud_is_never_packed(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("")
+    home = tmp_path / "cloud"
+    home.mkdir()
+    with LocalCloudHome(home).hold():
+        (home / "work").mkdir(exist_ok=True)
+        (home / "work" / "model.bin").write_text("large")
+        (home / "server.json").write_text("{}")
+        assert pack(tmp_path).files == ("train.py",)
+    (home / "mine.py").write_text("")
+    assert "cloud/mine.py" in pack(tmp_path).files

@@ -85,7 +85,7 @@ def no_place_error(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> Infea
             hint=f"or none of {types} is for sale where it lies: see `sweep catalog show replicas` and `prices`",
         )
     reason, others = reasons.iloc[0], reasons.nunique() - 1
-    more = f", and {others} more reasons" if others else ""
+    more = f", and {others} more {'reason' if others == 1 else 'reasons'}" if others else ""
     hint = "load prices and quotas with `sweep catalog load`, or widen `where` in the sweep file"
     if reason.startswith(UNKNOWN_RUNTIME):
         hint = "say its hours with `runtime` in the sweep file; once some tasks have finished, they are learned"

@@ -5,5 +5,6 @@ submit.py        in which order is everything made and sent, so that it may be k
 templates.py     what is put into each Region first? (the sources, and what all tasks share there)
 copy.py          how is data brought to another Region?
 retry.py         how are tasks run again?
+changes.py       which files of the sources have changed since a run was begun?
 dry_run.py       what would be sent?
 """

@@ -128,6 +128,16 @@ def candidates(wanted: Anchor) -> Iterator[Anchor]:
         yield replace(wanted, name=run_name(name))
 
 
+class OtherSources(UsageError):
+    """A run of this name was begun with sources that are not those of now."""
+
+    def __init__(self, there: Anchor, code: str, changes: str = "") -> None:
+        self.there = there
+        said = f": {changes}" if changes else f" ({there.code}, not {code})"
+        hint = "--again makes a new run with the sources as they are now"
+        super().__init__(f"run {there.name!r} was begun with other sources{said}", hint=hint)
+
+
 def same(there: Anchor, wanted: Anchor) -> Anchor:
     """Return the run that is there; UsageError unless it is the one that is wanted.
 
@@ -140,10 +150,7 @@ def same(there: Anchor, wanted: Anchor) -> Anchor:
             hint="choose another --name, or --again for a second run",
         )
     if wanted.code and there.code != wanted.code:
-        raise UsageError(
-            f"run {there.name!r} was begun with other sources ({there.code}, not {wanted.code})",
-            hint="--again makes a new run with the sources as they are now",
-        )
+        raise OtherSources(there, wanted.code)
     return there
 
 

@@ -33,6 +33,11 @@ COMMON_KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transf
 KINDS = (*COMMON_KINDS, "interruptions", "commitments")
 
 
+def _kinds(incomplete: str) -> list[str]:
+    """Return the kinds of rows that begin so, for a shell that completes a word."""
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
 @dataclass(frozen=True)
 class Loaded:
     """What became of the rows of one table."""
@@ -49,7 +54,8 @@ def load(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="CSV or Parquet files, or folders of them.")],
     kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="What the files hold, if their names do not say so.")
+        str | None,
+        typer.Option(metavar="KIND", help="What the files hold, if their names do not say so.", autocompletion=_kinds),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -168,7 +174,9 @@ class Snapshot:
 @app.command()
 def show(
     context: typer.Context,
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help=f"One of {', '.join(KINDS)}.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[KIND]", help=f"One of {', '.join(KINDS)}.", autocompletion=_kinds)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the rows of one kind, or how many there are of each.
