@@ -98,3 +98,27 @@ def listed(value: object) -> list[str]:
 def test_who_refreshes_the_catalog_may_ask_what_feeds_ask_and_nothing_else() -> None:
     asked = {action for feed in Orchestrator(Settings()).feeds.all() for action in feed.actions}
     assert granted("refresh") == asked
+
+
+STOPS = {"sagemaker:StopTrainingJob": "aws:ResourceTag/sweep:run", "batch:TerminateJob": "aws:ResourceTag/sweep:run"}
+STARTS = {"sagemaker:CreateTrainingJob": "aws:RequestTag/sweep:run", "batch:SubmitJob": "aws:RequestTag/sweep:run"}
+
+
+@pytest.mark.parametrize(("action", "tag"), [*STOPS.items(), *STARTS.items()])
+def test_only_what_carries_a_runs_tag_is_started_and_stopped(action: str, tag: str) -> None:
+    """The slots of lanes are no jobs: what SubmitJob is granted there has no tag to ask for."""
+    found = [
+        statement
+        for path in POLICIES.glob("*.json")
+        for statement in json.loads(path.read_text(encoding="utf-8"))["Statement"]
+        if action in listed(statement["Action"]) and "consumable-resource" not in str(statement["Resource"])
+    ]
+    assert found
+    assert all(statement.get("Condition") == {"Null": {tag: "false"}} for statement in found)
+
+
+def test_nobody_makes_somebody_elses_training_a_runs_by_tagging_it() -> None:
+    document = json.loads((POLICIES / "launcher.json").read_text(encoding="utf-8"))
+    (tagging,) = [one for one in document["Statement"] if "sagemaker:AddTags" in listed(one["Action"])]
+    assert tagging["Condition"] == {"StringEquals": {"sagemaker:TaggingAction": "CreateTrainingJob"}}
+    assert "sagemaker:AddTags" not in granted("submit")

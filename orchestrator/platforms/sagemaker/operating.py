@@ -47,15 +47,15 @@ def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any)
     return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
 
 
+_OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
+"""Only what carries the tag of a run, as everything does that a launcher has started."""
 _READ_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]
 
 _STATEMENTS = {
     "submit": (
-        _allow(
-            "CancelTrainings",
-            ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob", "sagemaker:ListTags"],
-            _TRAININGS,
-        ),
+        # Without a condition: of what is not there, AWS must say so, and not that it may not be looked at.
+        _allow("LookAtTrainings", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], _TRAININGS),
+        _allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=_OF_A_RUN),
         # AWS lists all trainings or none: this action takes no resource.
         _allow("FindWhatRuns", ["sagemaker:ListTrainingJobs"], "*"),
         _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/sweep-*"),
@@ -71,15 +71,19 @@ _STATEMENTS = {
     "launcher": (
         _allow(
             "RunTrainings",
-            [
-                "sagemaker:CreateTrainingJob",
-                "sagemaker:AddTags",
-                "sagemaker:DescribeTrainingJob",
-                "sagemaker:ListTags",
-                "sagemaker:StopTrainingJob",
-            ],
+            ["sagemaker:CreateTrainingJob"],
             _TRAININGS,
+            Condition={"Null": {"aws:RequestTag/sweep:run": "false"}},
         ),
+        # Tags are given with CreateTrainingJob only: nobody makes somebody else's training a run's.
+        _allow(
+            "TagTrainingsAsTheyAreMade",
+            ["sagemaker:AddTags"],
+            _TRAININGS,
+            Condition={"StringEquals": {"sagemaker:TaggingAction": "CreateTrainingJob"}},
+        ),
+        _allow("LookAtTrainings", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], _TRAININGS),
+        _allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=_OF_A_RUN),
         # AWS lists all trainings or none: this action takes no resource.
         _allow("NoticeWhichHaveEnded", ["sagemaker:ListTrainingJobs"], "*"),
         _allow("ReadTheirMetricsInTheirLogs", _READ_LOGS, _TRAINING_LOGS),
