@@ -53,6 +53,12 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     database: str = Field(default="sqlite:///sweep.db", description="sqlite:///FILE or postgresql://…")
+    campaign_database: str | None = Field(
+        default=None, description="SQLAlchemy URL of a team's own campaign database: `sweep catalog import` reads it"
+    )
+    campaign_query: str | None = Field(
+        default=None, description="file of the query whose rows are the campaigns, datasets and replicas there"
+    )
     profile: str | None = Field(default=None, description="AWS profile; none is boto3's own choice")
     region: str = Field(default="us-east-1", description="control Region: AWS Batch and the control bucket")
     bucket: str | None = Field(default=None, description="control bucket")

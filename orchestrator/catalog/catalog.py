@@ -72,17 +72,14 @@ class Catalog:
         """
         return load(self.engine, self._platforms, [Path(path) for path in paths], kind)
 
-    def take(self, kinds: Mapping[str, Sequence[Mapping[str, object]]], source: str) -> LoadReport:
-        """Take in rows of several kinds that were found together: all of them or none, as `load` takes files."""
-        return load_rows(
-            self.engine,
-            self._platforms,
-            [
-                CatalogRows.of_feed(KINDS[kind], kinds[kind], source, f"{source} {kind}")
-                for kind in KINDS
-                if kind in kinds
-            ],
-        )
+    def take(self, kinds: Mapping[str, Mapping[int, Mapping[str, object]]], source: str) -> LoadReport:
+        """Take in rows of several kinds that were found together: all of them or none, as `load` takes files.
+
+        Each row is given by a number, which errors name as the line at which it stands in the source.
+        """
+        in_order = [(name, kind) for name, kind in KINDS.items() if name in kinds]
+        found = [CatalogRows.of_feed(kind, kinds[name], source, source) for name, kind in in_order]
+        return load_rows(self.engine, self._platforms, found)
 
     def observe(self, observed: Observed) -> tuple[Counts, int]:
         """Take in what a feed read of a Region. Return what became of the rows, and how many were left out.

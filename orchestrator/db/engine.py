@@ -75,7 +75,7 @@ def display_name(engine: Engine) -> str:
     return shown.replace(quote_plus(_MASK), _MASK)
 
 
-def _without_passwords(text: str, url: URL) -> str:
+def without_passwords(text: str, url: URL) -> str:
     """Return what a database or its driver says, without any password of its URL."""
     words = [str(url.password or "")]
     for name, values in url.normalized_query.items():
@@ -158,7 +158,7 @@ def _errors_explained(engine: Engine) -> Iterator[None]:
 
 def _error(engine: Engine, error: SQLAlchemyError) -> CatalogError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    reason = _without_passwords(str(cause).strip().split("\n")[0], engine.url)
+    reason = without_passwords(str(cause).strip().split("\n")[0], engine.url)
     where = display_name(engine)
     if not isinstance(error, OperationalError):
         return CatalogError(f"the database refuses: {reason}", where=where)

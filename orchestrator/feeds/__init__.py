@@ -1,9 +1,10 @@
-"""AWS's facts brought into the catalog (`sweep catalog refresh`, `sweep catalog discover`).
+"""AWS's facts brought into the catalog (`sweep catalog refresh`, `sweep catalog discover`, `sweep catalog import`).
 
 feeds.py       which feeds are there, and whom do they fill?
 refresh.py     how are feeds read, Regions side by side, and what becomes of one that fails?
 discover.py    which datasets lie in S3, which are the same, and how is that known?
 pattern.py     which dataset does an object belong to?
+campaign_database.py  how does a team's own database become campaigns, datasets and replicas?
 transfers.py   what does it cost to bring data from one Region to another?
 
 Each platform brings feeds of its own: they are named by its operating part.

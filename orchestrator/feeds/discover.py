@@ -156,11 +156,11 @@ def _finding(folder: Folder, original: Folder, is_encrypted: Callable[[Folder], 
     return Finding(folder, True, "the same keys and sizes; their ETags cannot be compared")
 
 
-def rows_of(findings: Sequence[Finding]) -> dict[str, list[dict[str, object]]]:
-    """Return the catalog's rows of all replicas that were found, by the kind of file that has such rows."""
+def rows_of(findings: Sequence[Finding]) -> dict[str, dict[int, dict[str, object]]]:
+    """Return the catalog's rows of all replicas that were found, numbered, by the kind of file that has such rows."""
     replicas = [one.folder for one in findings if one.is_replica]
     originals = {(folder.campaign, folder.version): folder for folder in reversed(replicas)}
-    return {
+    kinds: dict[str, list[dict[str, object]]] = {
         "campaigns": [{"campaign": name} for name in dict.fromkeys(campaign for campaign, _ in originals)],
         "datasets": [
             {
@@ -182,3 +182,4 @@ def rows_of(findings: Sequence[Finding]) -> dict[str, list[dict[str, object]]]:
             for folder in replicas
         ],
     }
+    return {kind: dict(enumerate(rows, 1)) for kind, rows in kinds.items()}

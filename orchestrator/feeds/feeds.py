@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from orchestrator import files
 from orchestrator.aws.s3 import S3
-from orchestrator.errors import UsageError
+from orchestrator.db.foreign import read_query
+from orchestrator.errors import CatalogError, UsageError
 from orchestrator.feeds import transfers
+from orchestrator.feeds.campaign_database import split_rows
 from orchestrator.feeds.discover import compare_folders, find_folders, rows_of
 from orchestrator.feeds.pattern import USUAL, Pattern
 from orchestrator.feeds.refresh import Refresh, choose_feeds
@@ -16,9 +19,11 @@ from orchestrator.platforms import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from orchestrator.aws.session import Clients
     from orchestrator.catalog.catalog import Catalog
+    from orchestrator.catalog.files.load import LoadReport
     from orchestrator.feeds.discover import Finding, Folder
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.platforms.feed import Feed
@@ -82,6 +87,27 @@ class Feeds:
             tuple(sorted(uri for uri in known if uri.startswith(tuple(places)) and uri not in replicas)),
         )
 
+    def import_campaigns(self, url: str, query: Path) -> LoadReport:
+        """Take the rows of a query of another database into the catalog: all of them or none. Nothing is written there.
+
+        Raise CatalogError for what cannot be read, or is wrong with a row, by its number.
+        """
+        names, rows = read_query(url, _read_text(query))
+        return self._catalog.take(split_rows(names, rows, query.name), query.name)
+
     def _is_encrypted(self, folder: Folder) -> bool:
         first = min(folder.objects.values(), key=lambda item: item.key)
         return S3(self._clients, folder.region, folder.bucket).has_kms_key(first.key)
+
+
+def _read_text(query: Path) -> str:
+    """Return what is in the file of a query. CatalogError if it is none, or is no text."""
+    try:
+        text = files.read(query).decode()
+    except OSError as error:
+        raise CatalogError(f"cannot be read: {error.strerror}", where=str(query)) from error
+    except UnicodeDecodeError as error:
+        raise CatalogError("is not UTF-8 text", where=str(query)) from error
+    if not text.strip():
+        raise CatalogError("is empty", where=str(query), hint="write a SELECT")
+    return text

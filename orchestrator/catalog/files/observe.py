@@ -42,7 +42,9 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[C
     CatalogError for a row that no file could have; then nothing is changed.
     """
     kind = KINDS[observed.kind]
-    given = CatalogRows.of_feed(kind, observed.rows, observed.feed, f"{observed.feed} {observed.region}")
+    given = CatalogRows.of_feed(
+        kind, dict(enumerate(observed.rows, 1)), observed.feed, f"{observed.feed} {observed.region}"
+    )
     with writing(engine) as connection, IncomingRows(connection, kind.table) as incoming:
         for rows in given.rows(platforms):
             incoming.add(rows)

@@ -36,11 +36,14 @@ class CatalogRows:
         return cls(kind, batches(file), str(file), file.name)
 
     @classmethod
-    def of_feed(cls, kind: Kind, rows: Sequence[Mapping[str, object]], source: str, where: str) -> CatalogRows:
-        """Return rows that AWS told, all with the same columns, as those of a file: each has its number as a line."""
-        names = list(rows[0]) if rows else [field.name for field in kind.fields]
-        columns: dict[str, Sequence[object]] = {name: [row[name] for row in rows] for name in names}
-        return cls(kind, [Batch(columns, range(1, len(rows) + 1))], where, source)
+    def of_feed(cls, kind: Kind, rows: Mapping[int, Mapping[str, object]], source: str, where: str) -> CatalogRows:
+        """Return rows that were told by somebody, all with the same columns, as those of a file.
+
+        Errors name the number by which each is given, as they name the line of a file.
+        """
+        first = next(iter(rows.values()), {field.name: None for field in kind.fields})
+        columns: dict[str, Sequence[object]] = {name: [row[name] for row in rows.values()] for name in first}
+        return cls(kind, [Batch(columns, list(rows))], where, source)
 
     def rows(self, platforms: Platforms) -> Iterator[Rows]:
         """Yield the rows, some thousands at a time. Each has, beside its columns, the `line` that it stands in.

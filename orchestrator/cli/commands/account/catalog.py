@@ -25,6 +25,8 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.api import Problem
 
 app = typer.Typer(help="What data, machines and prices there are.")
@@ -65,7 +67,11 @@ def load(
 
     Example: sweep catalog load data/
     """
-    counts = Session.of(context).orchestrator.catalog.load(paths, kind).counts
+    show_loaded(Session.of(context).orchestrator.catalog.load(paths, kind).counts, as_json=as_json)
+
+
+def show_loaded(counts: Mapping[str, Any], *, as_json: bool) -> None:
+    """Show what became of the rows of each table."""
     rows = [
         Loaded(table, count.inserted, count.updated, count.unchanged, count.removed) for table, count in counts.items()
     ]
@@ -141,6 +147,29 @@ def discover(
     else:
         render.as_table(rows, FOUND_COLUMNS)
     tell_changes(found)
+
+
+@app.command("import")
+def import_campaigns(
+    context: typer.Context,
+    url: Annotated[
+        str | None, typer.Option("--from", metavar="URL", help="The database; by default `campaign_database`.")
+    ] = None,
+    query: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A SELECT; by default the file that `campaign_query` names.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Load campaigns, datasets and replicas from a team's own database, which is only read.
+
+    Example: sweep catalog import --from postgresql://host/campaigns --query campaigns.sql
+    """
+    settings = Session.of(context).settings
+    wanted = {"campaign_database": url, "campaign_query": query}
+    settings.require(*(name for name, given in wanted.items() if given is None))
+    file = query or Path(settings.campaign_query or "")
+    report = Session.of(context).orchestrator.feeds.import_campaigns(url or settings.campaign_database or "", file)
+    show_loaded(report.counts, as_json=as_json)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,3 +124,17 @@ def test_a_snapshot_takes_no_files_place(project: Path, sweep: Sweep) -> None:
     ended = sweep("catalog", "snapshot", "notes.txt")
     assert (ended.code, (project / "notes.txt").read_text()) == (2, "mine")
     assert "notes.txt: there is such a file already (name a new one)" in ended.err
+
+
+def test_a_team_s_own_database_is_imported_by_the_settings(sweep: Sweep) -> None:
+    theirs = sqlite3.connect("theirs.db")
+    theirs.execute("CREATE TABLE drives AS SELECT 'alps' AS campaign, 'v1' AS version, 5 AS bytes")
+    theirs.commit()
+    Path("drives.sql").write_text(
+        "SELECT *, '2026-01-01' AS created_at, 'eu-west-1' AS region, 's3://team-eu/alps/' AS s3_uri FROM drives"
+    )
+    missing = sweep("catalog", "import")
+    assert (missing.code, "campaign_database and campaign_query are not set" in missing.err) == (2, True)
+    Path("sweep.toml").write_text('campaign_database = "sqlite:///theirs.db"\ncampaign_query = "drives.sql"\n')
+    rows = json.loads(sweep("catalog", "import", "--json").out)
+    assert [(row["table"], row["inserted"]) for row in rows] == [("campaigns", 1), ("datasets", 1), ("replicas", 1)]
