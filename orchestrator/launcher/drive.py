@@ -59,7 +59,7 @@ class Driver:
     def __init__(self, history: TaskHistory, runners: Callable[[str], Runner], world: World) -> None:
         self.task: Task = history.task
         self.history = history
-        self.trainings = Trainings(history.task, history.control, runners, world.siblings)
+        self.trainings = Trainings(history.task, history.control, runners, world)
         self.world = world
         self.lookout = Lookout(history.control, runners, world, self.trainings.pace)
         self._just_recorded = 0
@@ -177,7 +177,7 @@ class Driver:
         standing = self.history.standing()
         if standing is Standing.SUPERSEDED:
             return self._leave(standing)
-        if standing is Standing.CANCELLED:
+        if standing is Standing.CANCELLED or outcome.ended_for:
             self.trainings.stop(attempt)
             self.world.sleep(self.trainings.poll_s)
         else:

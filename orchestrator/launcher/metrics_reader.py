@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from orchestrator.errors import SweepError
 from orchestrator.wire.curve import Curves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from orchestrator.platforms.base import Runner
     from orchestrator.wire.result import Attempt
@@ -31,11 +32,22 @@ class MetricsReader:
         self._curves = Curves(known)
         self._seen: dict[str, dict[str, str]] = {}
         """What was seen of each training's log, as `Runner.logs` remembers it."""
+        self._heard: Counter[str] = Counter()
+        """Lines that were read of each training's log, and looks at which it could not be read."""
 
     @property
     def curves(self) -> dict[str, str]:
         """The curves by metric, encoded."""
         return self._curves.encoded()
+
+    @property
+    def not_finite(self) -> frozenset[str]:
+        """Metrics whose newest value in the log that was read last is not finite."""
+        return frozenset(self._curves.not_finite)
+
+    def heard(self, training: str) -> int:
+        """Return a number that stays the same while a training's log is silent: one that cannot be read may not be."""
+        return self._heard[training]
 
     def newest_values(self, measured: Mapping[str, float]) -> dict[str, float]:
         """Return the newest value of each metric, without those that have diverged.
@@ -64,6 +76,12 @@ class MetricsReader:
         regexes = {name: re.compile(regex) for name, regex in template.metrics.items()}
         try:
             lines = islice(runner.logs(attempt, template, seen, first_instance=True), MOST_LINES)
-            self._curves.read((line for _, line in lines), regexes)
+            self._curves.read((line for _, line in self._counted(attempt.training, lines)), regexes)
         except SweepError as error:
+            self._heard[attempt.training] += 1
             log.warning("no metrics from the log of %s: %s", attempt.training, error)
+
+    def _counted(self, training: str, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        for line in lines:
+            self._heard[training] += 1
+            yield line

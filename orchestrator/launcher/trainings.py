@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import AlreadyExists
 from orchestrator.launcher.last_words import explain_failure
 from orchestrator.launcher.pace import Pace
+from orchestrator.launcher.watchdog import Watchdog
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.control import Control
     from orchestrator.launcher.task_history import TaskHistory
+    from orchestrator.launcher.world import World
     from orchestrator.platforms.base import Request, Runner
     from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Lane, Place, Task
@@ -27,12 +29,12 @@ USUAL_POLL_S = 30.0
 class Trainings:
     """All that is asked of platforms for one task. It remembers the templates that it has read, and nothing else."""
 
-    def __init__(self, task: Task, control: Control, runners: Callable[[str], Runner], siblings: int) -> None:
-        """`siblings` is the number of children in our array."""
+    def __init__(self, task: Task, control: Control, runners: Callable[[str], Runner], world: World) -> None:
         self.task = task
         self.control = control
         self.runners = runners
-        self.siblings = siblings
+        self.siblings = world.siblings
+        self.watchdog = Watchdog(task.limits, world.now)
         self.poll_s = USUAL_POLL_S
         self._templates: dict[tuple[str, str], Template] = {}
 
@@ -78,16 +80,21 @@ class Trainings:
         return self.runner(attempt.lane).poll(attempt)
 
     def read_logs(self, history: TaskHistory, attempt: Attempt, outcome: Outcome, *, due: bool) -> Outcome:
-        """Return the outcome with what the logs say: the metrics, and in its own words why the training failed.
+        """Return the outcome with what the logs say: the metrics, why the training failed, and why it should be ended.
 
         Unless it is due, no log is read, and the metrics are those that were read last. What starts has no log yet.
         """
         if outcome.state is TaskState.STARTING:
             return outcome
+        outcome = outcome.following(history.outcomes.get(attempt.number))
         reader = history.metrics_reader
         for one in reader.to_read(history.attempts, attempt) if due else ():
             reader.read(self.runner(one.lane), one, self.template(one.lane))
         outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
+        if outcome.ended_for:
+            return outcome
+        if due:
+            outcome = replace(outcome, ended_for=self.watchdog.why_end(outcome, reader))
         if outcome.state is TaskState.FAILED and outcome.cause is Cause.TASK:
             template = self.template(attempt.lane)
             reason = explain_failure(outcome.reason, self.runner(attempt.lane), attempt, template)

@@ -47,7 +47,8 @@ class Share:
         return self.places[0].instances
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"places": [place.to_json() for place in self.places]}
+        written = {"places": [place.to_json() for place in self.places], "limits": self.limits.to_json()}
+        return asdict(self) | written
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Share:

@@ -158,6 +158,8 @@ def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> 
         retries=sweep.retries,
         patience_s=patience,
         envelope=envelope,
+        stall_s=seconds(sweep.train.stall) if sweep.train.stall else 0,
+        end_on_nan=sweep.train.end_on_nan or "",
     )
 
 

@@ -58,12 +58,15 @@ class Curves:
         self._points: dict[str, _Points] = {}
         self.diverged: set[str] = set()
         """Metrics whose newest value is not finite: what they were before counts for nothing."""
+        self.not_finite: set[str] = set()
+        """The same of the log that is being read alone: another attempt may have diverged before."""
         for name, text in (known or {}).items():
             for step, value in decode(text):
                 self._points_of(name).add(step, value)
 
     def begin_log(self) -> None:
         """Count reports without a step from 1 again. Call it before a log is read from its beginning."""
+        self.not_finite.clear()
         for points in self._points.values():
             points.counted = 0
 
@@ -85,8 +88,10 @@ class Curves:
         value = _number(text or "")
         if _is_not_finite(text or ""):
             self.diverged.add(name)
+            self.not_finite.add(name)
         if value is not None and (name in self._points or len(self._points) < MOST_METRICS):
             self.diverged.discard(name)
+            self.not_finite.discard(name)
             points = self._points_of(name)
             points.counted += 1
             points.add(points.counted if step is None else step, value)

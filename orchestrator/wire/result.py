@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -117,6 +117,17 @@ class Outcome:
     """The last value of each metric."""
     artifact: str = ""
     """The S3 address of what it has left behind; empty while there is nothing."""
+    ended_for: str = ""
+    """Why its launcher has asked for its end, such as a silent log; empty unless it has."""
+
+    def following(self, before: Outcome | None) -> Outcome:
+        """Return the outcome with what was known before: a training that its launcher had stopped has failed."""
+        if before is None or not before.ended_for:
+            return self
+        if self.cause is not Cause.STOPPED:
+            return replace(self, ended_for=before.ended_for)
+        why = before.ended_for
+        return replace(self, state=TaskState.FAILED, cause=Cause.TASK, reason=why, ended_for=why)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}

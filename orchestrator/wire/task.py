@@ -93,6 +93,14 @@ class Limits:
     """Seconds for which one place may refuse capacity before the next is tried."""
     envelope: float | None = None
     """Dollars that all attempts together may cost, or None for no promise."""
+    stall_s: int = 0
+    """Seconds of silence in its log after which a training is ended; 0 means never."""
+    end_on_nan: str = ""
+    """The metric whose value, if it is no finite number, ends a training; empty means none."""
+
+    def to_json(self) -> dict[str, Any]:
+        unsaid = [name for name in ("stall_s", "end_on_nan") if not getattr(self, name)]
+        return {name: value for name, value in asdict(self).items() if name not in unsaid}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Limits:
@@ -113,7 +121,8 @@ class Task:
     """The number of the last attempt of earlier submissions; this submission counts on from there."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"places": [place.to_json() for place in self.places], "version": VERSION}
+        written = {"places": [place.to_json() for place in self.places], "limits": self.limits.to_json()}
+        return asdict(self) | written | {"version": VERSION}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Task:

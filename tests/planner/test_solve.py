@@ -22,7 +22,7 @@ from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
 from orchestrator.spec.goal import Goal
 from orchestrator.wire.names import canonical
-from orchestrator.wire.task import KEPT_BACK_S
+from orchestrator.wire.task import KEPT_BACK_S, Limits
 from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -163,6 +163,12 @@ def test_limits_come_from_the_sweep() -> None:
     assert (on_demand.max_runtime_s, on_demand.max_wait_s, on_demand.patience_s, on_demand.retries) == (7200, 0, 600, 3)
     spot = solve(sweep, make_market(candidate(purchase="spot"))).shares[0].limits
     assert spot.max_wait_s == 7200 + 600
+    assert (spot.stall_s, spot.end_on_nan) == (0, "")
+    watched = make_sweep(train__stall="30m", train__end_on_nan="loss", train__metrics=["loss"])
+    limits = solve(watched, make_market(candidate())).shares[0].limits
+    assert (limits.stall_s, limits.end_on_nan) == (1800, "loss")
+    assert Limits.from_json(limits.to_json()) == limits
+    assert "stall_s" not in spot.to_json()
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     found = control.result(task)
     outcomes = found[0].outcomes if found else ()
     if outcome:
+        outcome = outcome.following(next((one for one in outcomes if one.number == outcome.number), None))
         outcomes = (*(one for one in outcomes if one.number != outcome.number), outcome)
     # The platform's word, else the launcher's last one, else Batch's.
     if outcome and outcome.reason:

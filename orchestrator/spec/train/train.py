@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from orchestrator.spec.duration import DAY, between
+from orchestrator.errors import did_you_mean
+from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
 from orchestrator.spec.train.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.train.environment import Environment
@@ -152,8 +153,25 @@ class Train(Start):
         default={}, description="further folders there, the same for all tasks: name → S3 URI, or a URI for each Region"
     )
     checkpoints: Checkpoints | None = Field(default=None, description="whether trainings save and go on")
+    stall: Annotated[str, between(5 * MINUTE, DAY)] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="a training whose log is silent for so long is ended, as failed; never unless said",
+    )
+    end_on_nan: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="a metric: a training is ended, as failed, when it is no finite number",
+    )
     volume_gb: int = Field(default=30, ge=1, le=16_384, description="disk of each instance")
     _wants_horovod: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="after")
+    def _watched_metric_is_measured(self) -> Train:
+        if self.end_on_nan is not None and self.end_on_nan not in self.metrics:
+            hint = did_you_mean(self.end_on_nan, list(self.metrics)) or "train.metrics is empty"
+            raise wrong(f"{self.end_on_nan!r} is not a metric of train.metrics", hint=hint, at=("end_on_nan",))
+        return self
 
     @property
     def instance_counts(self) -> tuple[int, ...]:

@@ -65,3 +65,9 @@ def test_a_runtime_cannot_depend_on_a_list() -> None:
 def test_checkpoints_lie_in_a_whole_path(folder: str) -> None:
     assert "checkpoints.folder" in refusal(checkpoints={"folder": folder})
     assert make_sweep(train__checkpoints={"folder": "/var/saved"}).train.checkpoints
+
+
+def test_what_ends_a_training_on_nan_is_one_of_its_metrics() -> None:
+    assert make_sweep(train__metrics=["loss"], train__end_on_nan="loss", train__stall="5m").train.stall == "5m"
+    assert "'los' is not a metric of train.metrics" in refusal(metrics=["loss"], end_on_nan="los")
+    assert "stall" in refusal(stall="1m")
