@@ -1,4 +1,4 @@
-"""Says when a running training is to be ended though it has not failed: it is silent, or its loss is no number.
+"""The watch over a running training: it is ended if it is silent, or if its loss is no number, though it has not failed.
 
 Both are off unless the sweep asks for them. Time counts from this launcher's first look: whoever restarts waits anew.
 """
