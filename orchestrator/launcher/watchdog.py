@@ -1,4 +1,4 @@
-"""The watch over a running training: it is ended if it is silent, or if its loss is no number, though it has not failed.
+"""The watch over a running training, which may be ended though it has not failed: it is silent, or its loss is NaN.
 
 Both are off unless the sweep asks for them. Time counts from this launcher's first look: whoever restarts waits anew.
 """
