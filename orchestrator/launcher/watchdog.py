@@ -24,7 +24,7 @@ class Watchdog:
         self._limits = limits
         self._now = now
         self._heard: dict[str, tuple[int, float]] = {}
-        """How much was heard of each training, and when that was more than before."""
+        """A count of what was heard of each training, and when it last grew."""
 
     def why_end(self, outcome: Outcome, reader: MetricsReader) -> str:
         """Return in words why a training is to be ended; nothing if it is to go on."""
