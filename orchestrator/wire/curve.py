@@ -59,7 +59,7 @@ class Curves:
         self.diverged: set[str] = set()
         """Metrics whose newest value is not finite: what they were before counts for nothing."""
         self.not_finite: set[str] = set()
-        """The same of the log that is being read alone: another attempt may have diverged before."""
+        """Metrics whose newest value in the log that is being read is not finite."""
         for name, text in (known or {}).items():
             for step, value in decode(text):
                 self._points_of(name).add(step, value)
