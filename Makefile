@@ -81,7 +81,7 @@ TOOLKIT := $(BIN)/uv pip install --quiet --compile-bytecode --python .toolkit/bi
 PINNED  := $(wildcard containers/*/requirements.txt)
 toolkit: .toolkit/.installed
 .toolkit/.installed: .venv/.installed $(PINNED)
-	@containers/machine.sh $(BIN)/python
+	@SSHD="$(SSHD)" containers/machine.sh $(BIN)/python
 	$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .toolkit
 	$(BIN)/python containers/pinned.py torch > .toolkit/torch.txt
 	$(TOOLKIT) $(or $(LINKS),--torch-backend cpu) $(INDEX) $(PINNED:%=--requirement %) --requirement .toolkit/torch.txt scikit-learn

@@ -22,8 +22,16 @@ for pair in unshare:util-linux ip:iproute2; do
 done
 if [ ! -x /usr/sbin/sshd ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-        echo "Installing openssh-server, by which MPI's hosts log in to each other; it is not started ..." >&2
-        { apt-get update -qq && RUNLEVEL=1 apt-get install -qq --no-install-recommends openssh-server; } > /dev/null
+        # A system package is nothing that a make target may install unasked; SSHD=yes is the answer beforehand.
+        answer=${SSHD:-}
+        if [ -z "$answer" ] && [ -t 0 ]; then
+            printf '%s' "Install openssh-server by apt-get, by which MPI's hosts log in to each other? It is not started [y/N] " >&2
+            read -r answer || answer=no
+        fi
+        case $answer in
+            [Yy]*) { apt-get update -qq && RUNLEVEL=1 apt-get install -qq --no-install-recommends openssh-server; } > /dev/null ;;
+            *) echo "openssh-server is not installed: MPI needs it under the toolkit (make toolkit SSHD=yes installs it)." >&2 ;;
+        esac
     else
         echo "There is no /usr/sbin/sshd: MPI needs it under the toolkit (package openssh-server)." >&2
     fi

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import boto3
+import botocore.session
 import pytest
 from botocore import xform_name
 
@@ -122,3 +123,18 @@ def test_nobody_makes_somebody_elses_training_a_runs_by_tagging_it() -> None:
     (tagging,) = [one for one in document["Statement"] if "sagemaker:AddTags" in listed(one["Action"])]
     assert tagging["Condition"] == {"StringEquals": {"sagemaker:TaggingAction": "CreateTrainingJob"}}
     assert "sagemaker:AddTags" not in granted("submit")
+
+
+SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas"}
+"""Services that boto3 calls otherwise than IAM does."""
+NO_OPERATIONS = {"iam:PassRole", "s3:ListBucket", "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"}
+"""Actions that are no operations of an API: see each service's page of the Service Authorization Reference."""
+
+
+@pytest.mark.parametrize("policy", sorted(path.stem for path in POLICIES.glob("*.json")))
+def test_every_action_that_is_granted_is_one_of_aws_s(policy: str) -> None:
+    """A misspelt action grants nothing, and IAM takes it without a word."""
+    session = botocore.session.get_session()
+    for action in granted(policy) - NO_OPERATIONS:
+        service, _, operation = action.partition(":")
+        assert operation in session.get_service_model(SERVICES.get(service, service)).operation_names, action

@@ -23,6 +23,7 @@ from orchestrator.localcloud.home import Home, Serving
 from orchestrator.localcloud.http.gateway import Gateway
 from orchestrator.localcloud.http.guard import Guard
 from orchestrator.localcloud.http.overview import Overview
+from orchestrator.localcloud.http.rates import Rates
 from orchestrator.localcloud.http.web import Server
 from orchestrator.localcloud.local_api import LocalApi
 from orchestrator.localcloud.machines import prerequisites
@@ -156,6 +157,7 @@ def _cloud(options: Options, site: Site, guard: Guard) -> Gateway:
         registry=Registry(moto_backends.Repositories()),
         local_api=LocalApi(clock, faults, cloud_faults, overview),
         call_faults=CallFaults(faults, clock),
+        rates=Rates(),
     )
 
 

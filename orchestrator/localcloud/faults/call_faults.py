@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.http.answers import RESET, Answer, AwsError, error
+from orchestrator.localcloud.http.answers import RESET, Answer, AwsError, error, throttled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.faults.faults import Fault, Faults
     from orchestrator.localcloud.http.call import Call
 
-_THROTTLED = {
-    "batch": AwsError("TooManyRequestsException", "Too Many Requests", 429),
-    "ec2": AwsError("RequestLimitExceeded", "Request limit exceeded.", 503),
-    "s3": AwsError("SlowDown", "Please reduce your request rate.", 503),
-}
-_ANY_THROTTLED = AwsError("ThrottlingException", "Rate exceeded")
 _BROKEN = {
     "batch": AwsError("ServerException", "Internal server error", 500),
     "s3": AwsError("InternalError", "We encountered an internal error. Please try again.", 500),
@@ -55,7 +49,7 @@ class CallFaults:
     def _instead(self, fault: Fault, call: Call) -> Answer | None:
         """Return what a fault puts in the answer's place; None when it leaves the answer."""
         if fault.kind == "throttle":
-            return error(call.service, _THROTTLED.get(call.service, _ANY_THROTTLED))
+            return error(call.service, throttled(call.service))
         if fault.kind == "error":
             return error(call.service, _BROKEN.get(call.service, _ANY_BROKEN))
         return RESET if fault.kind in ("reset", "down") else None

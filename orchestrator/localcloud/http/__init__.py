@@ -7,6 +7,7 @@ call.py         what are a request's parameters?
 operations.py   which operation of the service is it?
 forms.py        how are EC2's parameters read?
 gateway.py      who answers a request: a service of ours, or moto?
+rates.py        may this call come so soon after the others?
 validation.py   does a request keep to AWS's own description of it?
 answers.py      what do AWS's answers and errors look like?
 overview.py     which facts does the page show?

@@ -33,6 +33,18 @@ class AwsError(Exception):
         self.headers = headers or {}
 
 
+_THROTTLED = {
+    "batch": ("TooManyRequestsException", "Too Many Requests", 429),
+    "ec2": ("RequestLimitExceeded", "Request limit exceeded.", 503),
+    "s3": ("SlowDown", "Please reduce your request rate.", 503),
+}
+
+
+def throttled(service: str) -> AwsError:
+    """Return the error with which a service refuses a call too many; the caller raises it."""
+    return AwsError(*_THROTTLED.get(service, ("ThrottlingException", "Rate exceeded", 400)))
+
+
 _PROLOGUE = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
@@ -60,11 +72,19 @@ def query(operation: str, value: dict[str, Any]) -> Answer:
     return Answer(200, f"{_PROLOGUE}{body}".encode(), _headers("text/xml"))
 
 
-def _elements(value: Any) -> str:
+def members(operation: str, value: dict[str, Any]) -> Answer:
+    """Return an answer of IAM's: XML in which a list is a set of members."""
+    result = f"<{operation}Result>{_elements(value, 'member')}</{operation}Result>"
+    about = f"<ResponseMetadata><RequestId>{uuid.uuid4()}</RequestId></ResponseMetadata>"
+    body = f"<{operation}Response>{result}{about}</{operation}Response>"
+    return Answer(200, f"{_PROLOGUE}{body}".encode(), _headers("text/xml"))
+
+
+def _elements(value: Any, item: str = "item") -> str:
     if isinstance(value, dict):
-        return "".join(f"<{name}>{_elements(each)}</{name}>" for name, each in value.items())
+        return "".join(f"<{name}>{_elements(each, item)}</{name}>" for name, each in value.items())
     if isinstance(value, list):
-        return "".join(f"<item>{_elements(each)}</item>" for each in value)
+        return "".join(f"<{item}>{_elements(each, item)}</{item}>" for each in value)
     return escape(str(value))
 
 

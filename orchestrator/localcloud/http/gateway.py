@@ -13,13 +13,14 @@ from orchestrator.localcloud import local_api
 from orchestrator.localcloud.http import answers, signature
 from orchestrator.localcloud.http.answers import Answer, AwsError
 from orchestrator.localcloud.http.call import Call
-from orchestrator.localcloud.services import s3
+from orchestrator.localcloud.services import iam, s3
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from orchestrator.localcloud.faults.call_faults import CallFaults
     from orchestrator.localcloud.http.guard import Guard
+    from orchestrator.localcloud.http.rates import Rates
     from orchestrator.localcloud.local_api import LocalApi
     from orchestrator.localcloud.services.ecr import Registry
     from orchestrator.localcloud.services.logs import Logs
@@ -51,6 +52,7 @@ class Gateway:
     registry: Registry
     local_api: LocalApi
     call_faults: CallFaults
+    rates: Rates
 
     def __call__(self, environ: dict[str, Any]) -> Answer:
         """Return the answer to a request, which WSGI describes."""
@@ -86,6 +88,7 @@ class Gateway:
 
     def _answer(self, call: Call) -> Answer:
         """Have our own service answer, or moto where there is none."""
+        self.rates.check(call)
         if call.service in self.services:
             document = call.document()
             method = self._method(call, document)
@@ -95,6 +98,8 @@ class Gateway:
                 return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
         if call.service == "ecr" and (granted := self.registry.assume_images(call.operation, call.document())):
             return answers.document(granted, _AMZ_JSON)
+        if call.service == "iam" and call.operation in iam.SIMULATE:
+            return answers.members(call.operation, iam.simulate(call))
         if call.service == "logs":
             self.logs.refresh()
         if call.service == "s3" and call.region:

@@ -8,6 +8,7 @@ events.py         who hears of a change of a job or a training? (EventBridge)
 schedules.py      what happens when a schedule is due? (EventBridge Scheduler)
 timetable.py      when is a schedule due next?
 quotas.py         how many instances may an account hold?
+iam.py            what may a principal do? (IAM's simulator)
 ecr.py            where does a container image lie?
 s3.py             which Region answers for a bucket?
 moto_backends.py  what do we use of moto?

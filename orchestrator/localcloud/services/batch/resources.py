@@ -175,6 +175,8 @@ class Resources:
     def register(self, body: dict[str, Any]) -> Definition:
         """Make the revision that RegisterJobDefinition asks for, or raise its refusal."""
         name = body["jobDefinitionName"]
+        if body["type"] == "multinode":
+            return self._add(name, {"parameters": {}, **body})
         if body["type"] != "container" or "containerProperties" not in body:
             raise AwsError("UnsupportedOperation", "the local cloud runs job definitions with containerProperties only")
         kib = len(json.dumps(body, separators=(",", ":")).encode()) / 1024
@@ -182,9 +184,12 @@ class Resources:
             raise refusal(f"Job definition size must be less than {LARGEST_DEFINITION_KIB} KiB, got {kib:.0f} KiB")
         _check_container(body["containerProperties"])
         container = {**{key: [] for key in _DEFINITION_LISTS}, **body["containerProperties"]}
+        return self._add(name, {"parameters": {}, **body, "containerProperties": container})
+
+    def _add(self, name: str, body: dict[str, Any]) -> Definition:
+        """Add the next revision of a definition."""
         revisions = self.definitions.setdefault(name, [])
         revision = len(revisions) + 1
-        body = {"parameters": {}, **body, "containerProperties": container}
         revisions.append(Definition(name, revision, self.arn(f"job-definition/{name}:{revision}"), body))
         return revisions[-1]
 

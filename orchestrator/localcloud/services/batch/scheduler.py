@@ -168,6 +168,7 @@ class Scheduler:
         set_by_batch = {
             "AWS_REGION": self._region,
             "AWS_DEFAULT_REGION": self._region,
+            "AWS_EXECUTION_ENV": f"AWS_ECS_{job.spec.body.get('platformCapabilities', ['EC2'])[0]}",
             "AWS_BATCH_JOB_ID": job.id,
             "AWS_BATCH_JOB_ATTEMPT": str(len(job.attempts) + 1),
             "AWS_BATCH_JQ_NAME": queue,

@@ -8,6 +8,7 @@ import uuid
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.batch.jobs import Job, JobSpec
 from orchestrator.localcloud.services.batch.resources import refusal
 from orchestrator.localcloud.services.batch.retry import RetryStrategy
@@ -34,6 +35,9 @@ def make_spec(body: dict[str, Any], resources: Resources, consumables: Consumabl
     queue = resources.queue(body["jobQueue"])
     if not queue.enabled:
         raise refusal(f"Job Queue {queue.arn} is not ENABLED")
+    if "containerProperties" not in definition.body:
+        message = f"the local cloud runs no multi-node jobs, such as those of {definition.name}"
+        raise AwsError("UnsupportedOperation", message)
     overrides = body.get("containerOverrides", {})
     container = _container(definition.body["containerProperties"], overrides)
     parameters = {**definition.body["parameters"], **body.get("parameters", {})}

@@ -103,6 +103,11 @@ class Trainings:
             answer["NextToken"] = str(stop)
         return answer
 
+    def create_hyper_parameter_tuning_job(self, body: Body) -> Body:
+        """Refuse a tuning job: its trainings would not run here, and nobody is to think that they do."""
+        name = body.get("HyperParameterTuningJobName", "")
+        raise AwsError("UnsupportedOperation", f"the local cloud runs no hyperparameter tuning jobs, such as {name}")
+
     # Tags
 
     def list_tags(self, body: Body) -> Body:
