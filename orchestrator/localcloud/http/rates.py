@@ -34,7 +34,7 @@ class Rates:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._left: dict[tuple[str, ...], tuple[float, float]] = {}
-        """For each operation in a Region, the calls that were left, and when."""
+        """The calls that were left of each operation in a Region, and when."""
         self._lock = threading.Lock()
 
     def check(self, call: Call) -> None:
