@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import cli_start, launcher, localcloud, manifest, noticing, planning, status
+from benchmarks import cli_start, feeds, launcher, localcloud, manifest, noticing, planning, status
 
 ALL = {
     "cli": cli_start,
@@ -18,6 +18,7 @@ ALL = {
     "manifest": manifest,
     "launcher": launcher,
     "status": status,
+    "feeds": feeds,
     "noticing": noticing,
     "localcloud": localcloud,
 }
