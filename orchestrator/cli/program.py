@@ -10,7 +10,20 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator.cli.commands.account import catalog, images, local, local_fault, prices, quotas, reap
-from orchestrator.cli.commands.runs import artifacts, cancel, cost, logs, results, retry, runs, status, sync, watch, why
+from orchestrator.cli.commands.runs import (
+    artifacts,
+    cancel,
+    cost,
+    logs,
+    reproduce,
+    results,
+    retry,
+    runs,
+    status,
+    sync,
+    watch,
+    why,
+)
 from orchestrator.cli.commands.sweeps import demo, init, plan, schema, submit
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
@@ -36,6 +49,7 @@ COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
     "cost": cost.cost,
     "cancel": cancel.cancel,
     "retry": retry.retry,
+    "reproduce": reproduce.reproduce,
     "sync": sync.sync,
     "reap": reap.reap,
     "schema": schema.schema,

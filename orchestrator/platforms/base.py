@@ -254,6 +254,10 @@ class Operating(Protocol):
         """Return every Region in which the platform may run trainings, whether the account uses it or not."""
         ...
 
+    def image(self, template: Template, lane: Lane) -> str:
+        """Return the container image, by its digest, in which trainings on a lane run; empty if there is none."""
+        ...
+
     def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
         """Return what a training has gone through so far, in order; nothing if its Region knows no such training.
 

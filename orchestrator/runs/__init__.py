@@ -3,6 +3,7 @@
 runs.py          which run has this name, and how is one made only once?
 run.py           what may be done with a run that is opened?
 artifacts.py     how are the models of finished tasks fetched?
+reproduce.py     how is one task trained again, by itself?
 patience.py      how long is AWS asked again that does not answer?
 cloud.py         which AWS does a run use?
 

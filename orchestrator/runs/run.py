@@ -13,6 +13,7 @@ from orchestrator.runs.artifacts import fetch_artifacts
 from orchestrator.runs.ending.cancel import cancel
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.patience import PASSING, Patience
+from orchestrator.runs.reproduce import reproduce
 from orchestrator.runs.sending.retry import retry
 from orchestrator.runs.views.costs import cost_rows
 from orchestrator.runs.views.curve_chart import draw_curves
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.artifacts import Fetched
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
+    from orchestrator.runs.reproduce import Reproduced
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.logs import LogLine
     from orchestrator.runs.views.status import Status
@@ -161,6 +163,17 @@ class Run:
         self.anchor.checked(Ranges.of([task]))
         made = list(submissions(self.cloud.s3, self.name))
         return tell_story(self.anchor, made, task, self.ledger, self.cloud, time.time())
+
+    def reproduce(self, task: int, folder: Path) -> Reproduced:
+        """Write what trains one task again into a new folder: a sweep file of it alone, and the sources as they were.
+
+        The task is trained on the lane that it last ran on, or else on its first choice.
+        """
+        self.anchor.checked(Ranges.of([task]))
+        known = next(self.ledger.known(self.name, Ranges.of([task])), None)
+        outcomes = known.result.outcomes if known else ()
+        lane = outcomes[-1].lane if outcomes else self.plan.share(task).places[0].lane
+        return reproduce(self.anchor, task, lane, self.cloud, folder)
 
     def cancel(self) -> Status:
         """Stop everything, and return how the run stands when nothing runs any more."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from orchestrator.platforms.feed import Feed
     from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.wire.result import Attempt
+    from orchestrator.wire.task import Lane
+    from orchestrator.wire.template import Template
 
 _TRAININGS = "arn:aws:sagemaker:*:{account}:training-job/*"
 _KEYS = "arn:aws:kms:*:{account}:key/*"
@@ -35,6 +37,10 @@ class SageMakerOperating:
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("sagemaker")
+
+    def image(self, template: Template, lane: Lane) -> str:
+        algorithm = template.body["request"]["AlgorithmSpecification"]
+        return str(template.body["images"].get(lane.instance_type) or algorithm.get("TrainingImage", ""))
 
     def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
         return steps(clients, attempt)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from orchestrator.platforms.feed import Feed
     from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.wire.result import Attempt
+    from orchestrator.wire.task import Lane
+    from orchestrator.wire.template import Template
 
 _OUTPUTS = "arn:aws:s3:::*/runs/*/trial/*"
 
@@ -29,6 +31,9 @@ class TrialOperating:
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return ()
+
+    def image(self, template: Template, lane: Lane) -> str:
+        return ""
 
     def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
         return ()
