@@ -74,7 +74,7 @@ def _below_header(lines: list[tuple[str, str]]) -> _Lines:
     if not lines:
         return _Lines(None, [])
     header, where = lines[0]
-    columns = tuple(name.strip() for name in _cells(header))
+    columns = tuple(name.strip() for name in _cells(header, where))
     if columns[:2] != _FIRST:
         return _Lines(None, lines)
     for name in columns[2:]:
@@ -108,7 +108,7 @@ def _line(text: str, where: str) -> ClassicLine:
 
 def _line_below(columns: tuple[str, ...], text: str, where: str) -> ClassicLine:
     """Return a line below a header. An empty cell says nothing."""
-    cells = _cells(text)
+    cells = _cells(text, where)
     if len(cells) != len(columns):
         hint = "put a value with a comma in double quotes"
         raise SpecError(f"{len(cells)} cells, where the header names {len(columns)}", where=where, hint=hint)
@@ -118,8 +118,11 @@ def _line_below(columns: tuple[str, ...], text: str, where: str) -> ClassicLine:
     return ClassicLine(line.region, line.s3_uri, {name: _value(cell) for name, cell in said.items()}, instance_type)
 
 
-def _cells(text: str) -> list[str]:
-    return next(csv.reader([text]))
+def _cells(text: str, where: str) -> list[str]:
+    try:
+        return next(csv.reader([text]))
+    except csv.Error as error:
+        raise SpecError(f"not columns of CSV: {error}", where=where) from error
 
 
 def _value(cell: str) -> Scalar:

@@ -117,3 +117,12 @@ def test_a_manifest_of_ours_is_no_classic_jobarray(tmp_path: Path) -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="absent: cannot be read: No such file"):
         read_classic(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("line", ["eu-west-1,s3://b/a/\r,x", f"eu-west-1,s3://b/a/,{'x' * 200_000}"])
+def test_a_line_that_is_no_csv_is_told_where_it_stands(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "lines.manifest"
+    file.write_text(line, newline="")
+    with pytest.raises(SpecError) as caught:
+        read_classic(file)
+    assert str(caught.value).startswith(f"{file}:1: not columns of CSV: ")
