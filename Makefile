@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench parity fuzz images clean
+.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench chaos parity fuzz images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -44,6 +44,11 @@ SEED  := 1
 COUNT := 100000
 fuzz: .venv/.installed
 	@$(BIN)/python -m tests.fuzz $(SEED) $(COUNT)
+
+# Runs that are killed, doubled and cut off anywhere, then counted by what is really there: docs/reliability.md.
+MINUTES := 5
+chaos: .venv/.installed
+	@$(BIN)/python -m tests.chaos --seed $(SEED) --minutes $(MINUTES)
 
 # What we send beside what the SageMaker SDK sends, field by field; the SDK gets an environment of its own, once.
 parity: .venv/.installed

@@ -29,6 +29,7 @@ from orchestrator.platforms.source import pack, pack_no_code
 from orchestrator.rules import Rules, read_sweep, schema
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.cloud import Cloud
+from orchestrator.runs.ending.proof import Stopped
 from orchestrator.runs.ending.reap import Search, Stray, find_strays
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.run import Run
@@ -88,6 +89,7 @@ __all__ = [
     "Settings",
     "Share",
     "Status",
+    "Stopped",
     "Story",
     "Stray",
     "Sweep",
@@ -195,7 +197,7 @@ class Orchestrator:
                 changes = say_changes(error.there, package, self.cloud)
                 raise anchors.OtherSources(error.there, wanted.code, changes) from error
         else:
-            anchor = self._runs.resume(wanted) or _no_source(plan)
+            anchor = (None if again else self._runs.resume(wanted)) or _no_source(plan)
         run = self._runs.opened(anchor)
         submit(anchor, package, self.ledger, run.cloud)
         return run

@@ -114,6 +114,15 @@ class Control:
             self._untold[result.task] = self.keys.news + News.of(result, written.etag, written.moment).name
         self._tell(result.task)
 
+    def tell_again(self, task: int) -> None:
+        """Tell how a task stands: whoever wrote its result may have been killed before it told of it."""
+        key = self.keys.result(task)
+        stored = self._stored(key)
+        if stored:
+            result = self._decode(key, stored, Result.from_json)
+            self._untold[task] = self.keys.news + News.of(result, stored.etag, stored.moment).name
+            self._tell(task)
+
     def _tell(self, task: int) -> None:
         """Tell what is still to be told of a task. If that fails, it is told with the next try."""
         key = self._untold.pop(task, None)

@@ -100,7 +100,7 @@ class Driver:
             return Exit.CANCELLED
         if not result.state.terminal:
             return None
-        log.info("task %d: %s already", self.task.number, result.state.value)
+        self.history.control.tell_again(self.task.number)  # whoever wrote it may have been killed before it told
         return exit_of(result)
 
     def _take_step(self) -> Exit | None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan
     from orchestrator.runs.artifacts import Fetched
     from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.reproduce import Reproduced
     from orchestrator.runs.views.costs import CostRow
@@ -175,10 +176,12 @@ class Run:
         lane = outcomes[-1].lane if outcomes else self.plan.share(task).places[0].lane
         return reproduce(self.anchor, task, lane, self.cloud, folder)
 
-    def cancel(self) -> Status:
-        """Stop everything, and return how the run stands when nothing runs any more."""
-        cancel(self.anchor, self.ledger, self.cloud)
-        return self.status()
+    def cancel(self) -> list[Stopped]:
+        """Stop everything, and return when nothing runs any more: what was asked for in each Region, and has ended.
+
+        UsageError if the run has ended by itself.
+        """
+        return cancel(self.anchor, self.ledger, self.cloud)
 
     def retry(self, tasks: Ranges | None = None) -> Ranges:
         """Submit again what is not done, or exactly these tasks. Return what was submitted."""

@@ -13,6 +13,7 @@ from orchestrator.cli import app
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 from orchestrator.runs.artifacts import Fetched
+from orchestrator.runs.ending.proof import Stopped
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.status import RunRow, Status
@@ -113,9 +114,10 @@ class FakeRun:
             time.sleep(0.02)
             yield self.lines[-1]
 
-    def cancel(self) -> Status:
+    def cancel(self) -> list[Stopped]:
         self.calls.append("cancel")
-        return status(cancelled=2)
+        self.statuses.append(status(cancelled=2))
+        return [Stopped("us-east-1", arrays=1, asked=1, ended=2, never_begun=0)]
 
     def retry(self, tasks: Ranges | None = None) -> Ranges:
         self.calls.append(("retry", str(tasks)))

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from orchestrator.aws.batch import ArrayJob, Resource
+    from orchestrator.runs.ending.proof import Stopped
     from orchestrator.wire.exits import Exit
 
 HOME = "us-east-1"
@@ -307,9 +308,9 @@ class Desk:
         self.ledger(machine).remember(anchor, ACCOUNT)
         return sync(anchor, self.ledger(machine), self.cloud(**account))
 
-    def cancel(self, anchor: Anchor, machine: str = "ours", **account: Any) -> None:
+    def cancel(self, anchor: Anchor, machine: str = "ours", **account: Any) -> list[Stopped]:
         self.ledger(machine).remember(anchor, ACCOUNT)
-        cancel(anchor, self.ledger(machine), self.cloud(**account), self.time.sleep)
+        return cancel(anchor, self.ledger(machine), self.cloud(**account), self.time.sleep)
 
     def retry(self, anchor: Anchor, tasks: str = "", machine: str = "ours") -> Ranges:
         self.ledger(machine).remember(anchor, ACCOUNT)

@@ -6,5 +6,6 @@ stop.py          which trainings may still run, and how do they stop?
 over.py          who ends a cancel that was interrupted?
 lost.py          which tasks have lost their launcher?
 reap.py          what runs that nobody waits for, and how does it stop?
+proof.py         what did a cancel ask for, and where?
 settle.py        who writes how a task ended, if its launcher died?
 """

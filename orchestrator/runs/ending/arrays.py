@@ -27,6 +27,8 @@ class ArrayJobs:
         self._cloud = cloud
         arrays = [array for submission in made for array in submission.arrays(anchor.name)]
         self._names = {array.name for array in arrays}
+        self.terminated: set[str] = set()
+        """Ids of the jobs that we have terminated."""
         self._queues = sorted({cloud.queue(array.lot) for array in arrays})
 
     def alive(self) -> bool:
@@ -41,6 +43,7 @@ class ArrayJobs:
                 for job in self._alive_in(queue):
                     alive = True
                     self._cloud.batch.terminate(job.id, "cancelled")
+                    self.terminated.add(job.id)
             except PASSING as error:
                 log.warning("the arrays in %s are not known to have ended yet: %s", queue, error.message)
                 alive = True

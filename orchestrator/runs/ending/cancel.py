@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import Unreachable
+from orchestrator.errors import Unreachable, UsageError
 from orchestrator.runs.ending.arrays import ArrayJobs
+from orchestrator.runs.ending.proof import prove
 from orchestrator.runs.ending.settle import settle_all
 from orchestrator.runs.ending.stop import OpenAttempts
 from orchestrator.runs.known.documents import read_whole
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission
@@ -31,8 +33,10 @@ LATE_POLLS = 2
 """Poll intervals for which a start is waited for whose launcher is gone: its request may still be under way."""
 
 
-def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Stop everything, and return only when nothing runs any more. Killed on the way, call it again.
+def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float], None] = time.sleep) -> list[Stopped]:
+    """Stop everything, and return only when nothing runs any more: what was asked where. Killed, call it again.
+
+    UsageError if the run has ended by itself: then there is nothing to stop, and it stays as it is.
 
     The marker comes first, so that nothing new starts. Then every array of the run's names is terminated, whoever
     submitted it, and every attempt is stopped that was ever recorded. A training that slipped through is stopped by its
@@ -45,10 +49,15 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     made = patience.ask(lambda: list(submissions(cloud.s3, anchor.name)))
     through = made[-1].number
     control = cloud.control(anchor.name)
+    arrays = ArrayJobs(anchor, made, cloud)
+    if patience.ask(control.cancel_marker).through < through:
+        patience.ask(lambda: sync(anchor, ledger, cloud, documents=False, whole=True))
+        if not ledger.unfinished(anchor.name, anchor.tasks) and not patience.ask(arrays.alive):
+            raise UsageError(f"run {anchor.name!r} has ended", hint=f"`sweep status {anchor.name}` says how")
     patience.ask(lambda: control.cancel(through))
     patience.ask(lambda: sync(anchor, ledger, cloud, documents=False, whole=True))
     attempts = OpenAttempts(anchor, through, ledger, cloud)
-    _stop_all(ArrayJobs(anchor, made, cloud), attempts, patience, sleep, LATE_POLLS * cloud.account.poll_s)
+    _stop_all(arrays, attempts, patience, sleep, LATE_POLLS * cloud.account.poll_s)
     patience.ask(lambda: read_whole(anchor, made, ledger, cloud))
     left = {task for task in ledger.begun(anchor.name) if latest(made, task).number <= through}
     left |= attempts.ended | set(attempts.unborn)
@@ -57,6 +66,7 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
         raise next(iter(attempts.hidden.values()))
     patience.ask(lambda: control.conclude_cancel(through))
     patience.ask(lambda: sync(anchor, ledger, cloud, whole=True))
+    return prove(cloud.account.region, arrays, attempts)
 
 
 def _settle(anchor: Anchor, made: list[Submission], left: set[int], cloud: Cloud, patience: Patience) -> None:

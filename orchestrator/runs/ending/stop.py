@@ -37,6 +37,10 @@ class OpenAttempts:
         """Attempts by task that were recorded, and are not found. A start that was sent may still arrive."""
         self.ended: set[int] = set()
         """Tasks whose attempt we have seen end."""
+        self.asked: set[tuple[str, str]] = set()
+        """Region and name of each training that we have asked to stop."""
+        self.proven: set[tuple[str, str]] = set()
+        """Region and name of each training that we have seen ended."""
         self.hidden: dict[int, AccessError | Damaged] = {}
         """Attempts by task at which we may not look, or of which nobody can read where they are."""
 
@@ -77,9 +81,11 @@ class OpenAttempts:
                 self.unborn[task] = attempt
             elif outcome.state.terminal:
                 self.ended.add(task)
+                self.proven.add((attempt.lane.region, attempt.training))
                 self.alive.pop(task, None)
             else:
                 self._cloud.runner(attempt.lane.platform).stop(attempt)
+                self.asked.add((attempt.lane.region, attempt.training))
         except PASSING as error:
             log.warning("%s: not known to have stopped yet: %s", attempt.training, error.message)
         except AccessError as error:

@@ -30,6 +30,11 @@ def read_documents(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud
     _read(map(anchor.keys.result, ledger.unread(anchor.name)), anchor, made, ledger, cloud)
 
 
+def read_tasks(tasks: Iterable[int], anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> None:
+    """Read the results of these tasks, whether anybody has told of them or not."""
+    _read(map(anchor.keys.result, tasks), anchor, made, ledger, cloud)
+
+
 def read_whole(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> int:
     """Read whatever differs from what is known, whether anybody has told of it or not. Return how many did.
 

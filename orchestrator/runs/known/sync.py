@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator.runs.ending.lost import find_lost
 from orchestrator.runs.ending.over import conclude_if_over
 from orchestrator.runs.ending.settle import settle_all
-from orchestrator.runs.known.documents import read_documents, read_whole
+from orchestrator.runs.known.documents import read_documents, read_tasks, read_whole
 from orchestrator.runs.known.lease import held, renew
 from orchestrator.runs.known.news import read_news
 from orchestrator.runs.known.orders import read_orders
@@ -45,8 +45,8 @@ def sync(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool = True
     if whole or _is_due(anchor, made, ledger):
         moved += read_whole(anchor, made, ledger, cloud)
     lost = find_lost(anchor, made, orders.marker.through, ledger, cloud) if at_home else {}
-    if settle_all(anchor, made, lost, cloud):
-        read_news(anchor, made, ledger, cloud)
+    # Whoever wrote a result before us may have been killed before it told of it: so these are read themselves.
+    read_tasks(settle_all(anchor, made, lost, cloud), anchor, made, ledger, cloud)
     stopped = _end_waiting(anchor, orders, ledger, cloud, at_home=at_home)
     if documents:
         read_documents(anchor, made, ledger, cloud)

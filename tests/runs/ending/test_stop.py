@@ -262,3 +262,41 @@ def test_a_cancel_from_another_account_is_refused_before_anything_is_written(des
         desk.cancel(running)
     assert not desk.bucket.exists("runs/nightly/cancel")
     assert desk.platform.alive == ["nightly-0-1", "nightly-1-1"]
+
+
+def test_a_run_that_has_ended_by_itself_is_not_cancelled_and_stays_as_it_is(desk: Desk) -> None:
+    anchor = desk.submit()
+    for task in range(3):
+        desk.launch(anchor, task)
+    with pytest.raises(UsageError, match=r"^run 'nightly' has ended \(`sweep status nightly` says how\)$"):
+        desk.cancel(anchor)
+    assert desk.cloud().control("nightly").cancel_marker().through == 0
+    assert status(desk, anchor).state == "done"
+    assert not status(desk, anchor).cancelled
+
+
+def test_a_run_whose_second_array_still_waits_has_not_ended(desk: Desk) -> None:
+    anchor = desk.submit()
+    for task in range(3):
+        desk.launch(anchor, task)
+    first = desk.batch.jobs[0]
+    desk.batch.jobs.append(FakeJob("job-9", first.name, first.queue, first.manifest, ["RUNNABLE"] * 3))
+    desk.cancel(anchor)
+    assert desk.batch.jobs[-1].status == "FAILED"
+    assert status(desk, anchor).state == "done"
+
+
+def test_a_cancel_that_is_called_again_says_again_that_nothing_runs(desk: Desk, running: Anchor) -> None:
+    first = desk.cancel(running)
+    assert [(one.region, one.arrays, one.asked, one.ended) for one in first] == [("us-east-1", 1, 2, 2)]
+    assert str(first[0]) == "us-east-1: 1 array job terminated; 2 trainings ended, 2 asked to stop from here"
+    assert desk.cancel(running) == []
+
+
+def test_a_submit_of_a_cancelled_run_stages_nothing(desk: Desk, running: Anchor) -> None:
+    desk.cancel(running)
+    template = running.keys.template("fake", "us-east-1")
+    del desk.bucket.objects[template]
+    with pytest.raises(UsageError, match="has been cancelled"):
+        desk.submit(running)
+    assert template not in desk.bucket.objects

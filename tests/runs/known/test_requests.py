@@ -102,8 +102,7 @@ def test_what_nobody_told_is_found_when_all_results_are_compared(
     anchor = desk.submit()
     look(desk, doorstep, anchor)
     end(desk, range(1))
-    for key in [key for key in desk.bucket.objects if "/news/" in key]:
-        del desk.bucket.objects[key]
+    untell(desk)
     assert look(desk, doorstep, anchor) == 0
     later = time.time() + sync.WHOLE_EVERY_S
     monkeypatch.setattr(sync.time, "time", lambda: later)
@@ -148,3 +147,29 @@ def test_older_news_never_replace_what_is_known(desk: Desk, doorstep: Doorstep) 
     desk.bucket.put_once(older, b"")
     look(desk, doorstep, anchor)
     assert desk.states(anchor) == {0: "done"}
+
+
+def test_an_end_that_was_written_by_somebody_who_was_killed_before_telling_is_known_at_once(
+    desk: Desk, doorstep: Doorstep
+) -> None:
+    anchor = desk.submit()
+    look(desk, doorstep, anchor)
+    desk.batch.jobs[0].statuses[0] = "FAILED"
+    look(desk, doorstep, anchor, "theirs")
+    untell(desk)
+    look(desk, doorstep, anchor)
+    assert desk.states(anchor) == {0: "failed"}
+
+
+def test_a_launcher_that_finds_its_task_ended_tells_it_again(desk: Desk) -> None:
+    anchor = desk.submit()
+    desk.launch(anchor, 0)
+    untell(desk)
+    desk.launch(anchor, 0)
+    assert [key for key in desk.bucket.objects if "/news/" in key and "~done~" in key]
+
+
+def untell(desk: Desk) -> None:
+    """Take all news away, as if their writers had been killed before they told them."""
+    for key in [key for key in desk.bucket.objects if "/news/" in key]:
+        del desk.bucket.objects[key]

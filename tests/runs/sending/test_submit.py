@@ -160,6 +160,13 @@ def test_again_makes_a_second_run(team: Team, name: str) -> None:
 @pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestRefused:
+    def test_another_run_of_a_plan_whose_sources_are_not_here(self, team: Team, name: str) -> None:
+        plan = team.plan("[2]")
+        team.orchestrator().submit(plan, name=name).cancel()
+        (team.folder / "training").rename(team.folder / "elsewhere")
+        with pytest.raises(UsageError, match="there is no such source folder"):
+            team.orchestrator().submit(plan, name=name, again=True)
+
     def test_a_name_stands_for_one_plan(self, team: Team, name: str) -> None:
         team.orchestrator().submit(team.plan("[2]"), name=name).cancel()
         with pytest.raises(UsageError, match=f"run '{name}' exists with another plan"):

@@ -1,0 +1,89 @@
+"""Where a process is killed: at its n-th call to AWS, before or after the answer, at a commit, or at a line of ours."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from botocore.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+    from types import FrameType
+
+OURS = str(Path(__file__).parents[2] / "orchestrator")
+MOST = {"call": 50, "answer": 50, "commit": 8, "committed": 8, "line": 12_000}
+"""What a process may be killed at, and the highest number of it that is drawn. Low ones are drawn more often."""
+
+
+@dataclass(frozen=True)
+class Doom:
+    """The end of a process: at the `at`-th thing of this kind."""
+
+    kind: str
+    at: int
+
+    @classmethod
+    def draw(cls, chance: Random) -> Doom:
+        kind = chance.choice(list(MOST))
+        return cls(kind, max(1, int(MOST[kind] ** chance.random())))
+
+    def await_in_this_process(self, note: Path) -> None:
+        """Have this process killed there. It adds a line to `note` first."""
+        reach = _Countdown(self, note).reach
+        if self.kind in ("call", "answer"):
+            _wrap(Endpoint, "_send", reach, before=self.kind == "call")
+        elif self.kind in ("commit", "committed"):
+            from sqlalchemy.engine.default import DefaultDialect  # a launcher has none
+
+            _wrap(DefaultDialect, "do_commit", reach, before=self.kind == "commit")
+        else:
+            _count_lines(reach)
+
+
+class _Countdown:
+    def __init__(self, doom: Doom, note: Path) -> None:
+        self._doom = doom
+        self._note = note
+        self._left = doom.at
+        self._lock = threading.Lock()
+
+    def reach(self) -> None:
+        with self._lock:
+            self._left -= 1
+            if self._left == 0:
+                with self._note.open("a") as file:
+                    file.write(f"{self._doom.kind}\n")
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _wrap(owner: Any, name: str, reach: Callable[[], None], *, before: bool) -> None:
+    original = getattr(owner, name)
+
+    def deadly(*arguments: Any, **named: Any) -> Any:
+        if before:
+            reach()
+        answer = original(*arguments, **named)
+        if not before:
+            reach()
+        return answer
+
+    setattr(owner, name, deadly)
+
+
+def _count_lines(reach: Callable[[], None]) -> None:
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(OURS):
+            return None
+        if event == "line":
+            reach()
+        return trace
+
+    threading.settrace(trace)
+    sys.settrace(trace)

@@ -1,0 +1,128 @@
+"""The stage of all stories: a local cloud, a team with two machines, and sweeps over two Regions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+from orchestrator import Orchestrator, read
+from orchestrator import account as account_module
+from orchestrator.aws.definitions import render
+from orchestrator.plan.file import write_plan
+from orchestrator.settings import read as read_settings
+from tests.fixtures.team import REGIONS, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from random import Random
+
+    from orchestrator.localcloud import LocalCloud
+
+ROOT = Path(__file__).parents[2]
+MACHINES = ("ours", "theirs")
+SWEEP = """
+name: {name}
+train:
+  source: training
+  entry_point: train.py
+  image: "{{account}}.dkr.ecr.{{region}}.amazonaws.com/small:1"
+  environment: {{CHAOS_FOLDER: "{folder}"}}
+  hyperparameters: {{hang: {hang}}}
+  instances: {instances}
+  metrics: {{loss: 'loss=([-+.0-9e]+)'}}
+space:
+  x: {{range: [1, {points}], step: 1}}
+objective: {{minimize: loss}}
+where:
+  instance_types: [ml.c5.xlarge]
+runtime: 0.01
+timeout: 10m
+retries: 1
+"""
+
+
+def patient_client(cloud: LocalCloud) -> Callable[..., Any]:
+    """Return what makes boto3's clients for auditors: they ask on while faults hit their calls."""
+    key = (cloud.environment["AWS_ACCESS_KEY_ID"], cloud.environment["AWS_SECRET_ACCESS_KEY"])
+    session = boto3.session.Session(*key)
+    config = Config(retries={"total_max_attempts": 30, "mode": "standard"}, connect_timeout=5, read_timeout=60)
+
+    @cache
+    def make(service: str, region: str = REGIONS[0]) -> Any:
+        return session.client(service, region_name=region, endpoint_url=cloud.endpoint, config=config)  # type: ignore[call-overload]
+
+    return make
+
+
+class Stage:
+    """Where all is played. Two machines have a database each, and one bucket and cloud together."""
+
+    def __init__(self, folder: Path, cloud: LocalCloud, seed: int) -> None:
+        self.folder = folder
+        self.cloud = cloud
+        self.seed = seed
+        self.client = patient_client(cloud)
+        (folder / "training").mkdir(parents=True)
+        shutil.copy(Path(__file__).with_name("train.py"), folder / "training" / "train.py")
+        (folder / "catalog").mkdir()
+        for kind, lines in TABLES.items():
+            (folder / "catalog" / f"{kind}.csv").write_text("\n".join(lines) + "\n")
+        for region, campaign in zip(REGIONS, ("alps", "coast"), strict=True):
+            bucket = f"sweep-local-{region}"
+            self.client("s3", region).put_object(Bucket=bucket, Key=f"data/{campaign}/rows.csv", Body=b"x,y\n1,2\n")
+        os.environ.update({**cloud.environment, "CHAOS_FOLDER": str(folder), "SWEEP_POLL_S": "0.3"})
+        os.environ.pop("AWS_PROFILE", None)
+        os.chdir(folder)
+        for machine in MACHINES:
+            catalog = self.orchestrator(machine).catalog
+            catalog.upgrade()
+            catalog.load([folder / "catalog"])
+        account_module.render = self._definition  # type: ignore[attr-defined]
+
+    def database(self, machine: str) -> str:
+        return f"sqlite:///{self.folder / machine}.db"
+
+    def orchestrator(self, machine: str = MACHINES[0]) -> Orchestrator:
+        settings = {"database": self.database(machine)}
+        return Orchestrator(read_settings(settings, folder=self.folder, environ=dict(os.environ)))
+
+    def write_plan(self, name: str, chance: Random) -> int:
+        """Write a plan of few tasks for a run of this name. Return how many tasks it has."""
+        values: dict[str, Any] = {
+            "name": name,
+            "folder": self.folder,
+            "hang": round(chance.uniform(0, 1.5), 2),
+            "instances": chance.choice([1, 1, 1, 2]),
+            "points": chance.randint(1, 4),
+        }
+        file = self.folder / "sweep.yaml"
+        file.write_text(SWEEP.format(**values))
+        plan = self.orchestrator().plan(read(file))
+        (self.folder / f"{name}.json").unlink(missing_ok=True)
+        write_plan(plan, self.folder / f"{name}.json")
+        return plan.tasks
+
+    def calm(self, yes: bool) -> None:
+        """Say whether launchers that start now are left alone."""
+        mark = self.folder / "calm"
+        if yes:
+            mark.touch()
+        else:
+            mark.unlink(missing_ok=True)
+
+    def _definition(self, text: str, values: Mapping[str, str]) -> dict[str, Any]:
+        """Return the launcher's job definition, with our launcher in it."""
+        body = render(text, values)
+        body["containerProperties"]["command"] = ["python", "-m", "tests.chaos.launcher"]
+        body["containerProperties"]["environment"] = [
+            {"name": "PYTHONPATH", "value": str(ROOT)},
+            {"name": "CHAOS_FOLDER", "value": str(self.folder)},
+            {"name": "CHAOS_SEED", "value": str(self.seed)},
+        ]
+        return body

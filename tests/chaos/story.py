@@ -1,0 +1,114 @@
+"""What befalls one run, from its submit to its end. Whoever is killed is started again, as a person would do it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.chaos.audit import Audit, Auditor, counts
+from tests.chaos.commands import Command, Commands, Played
+from tests.chaos.doom import Doom
+from tests.chaos.stage import MACHINES, Stage
+from tests.chaos.troubles import Troubles
+
+KILLED = 0.6
+"""The part of commands that are killed, while the stage is not calm."""
+TRIES = 6
+"""Times that a command is played in trouble. Then the trouble ends, and it has to come through."""
+CALM_TRIES = 4
+HAS_ENDED = "has ended ("
+"""Part of what a cancel says of a run that has ended by itself."""
+RETRIES = 4
+"""Times that what has failed is retried, once all is calm."""
+
+
+@dataclass
+class Story:
+    """One run, and what is played with it."""
+
+    stage: Stage
+    seed: int
+    audit: Audit
+    told: list[str] = field(default_factory=list)
+    """What happened, in order: shown if a promise was broken."""
+    commands_killed: int = 0
+
+    def __post_init__(self) -> None:
+        self.name = f"chaos-{self.seed}"
+        self.chance = Random(self.seed)
+        self.commands = Commands(self.stage)
+        self.troubles = Troubles(self.stage)
+        self.auditor = Auditor(self.stage, self.name, self.audit)
+        self.calm = False
+
+    def play(self) -> None:
+        """Play it to its end, and hold what is there against what was promised."""
+        tasks = self.stage.write_plan(self.name, self.chance)
+        self.stage.calm(False)
+        self.told += self.troubles.begin(self.chance)
+        self._come_through("submit", f"{self.name}.json", "--yes", "--name", self.name)
+        self._disturb(self.chance.randint(1, 4))
+        if self.chance.random() < 0.5:
+            self._come_through("cancel", self.name, "--yes")
+            self.auditor.nothing_lives("after its cancel")
+            self._come_through("retry", self.name)
+            self._disturb(self.chance.randint(0, 3))
+        self._calm_down()
+        self._bring_to_an_end()
+        self.auditor.nothing_lives("at its end")
+        believed = self._play_one("status", self.name, "--json")
+        ledger = self.stage.orchestrator().run(self.name).ledger
+        outcomes = [outcome for known in ledger.known(self.name) for outcome in known.result.outcomes]
+        billed = {outcome.training: outcome.billable_s for outcome in outcomes}
+        self.auditor.all_done(tasks, counts(believed.output), billed)
+
+    def _disturb(self, times: int) -> None:
+        """Look at the run now and then, from both machines, while something is hit."""
+        for _ in range(times):
+            time.sleep(self.chance.uniform(0, 1.0))
+            self.told.append(self.troubles.strike(self.name, self.chance))
+            looks = [("sync", self.name), ("status", self.name), ("results", self.name), ("cost", self.name)]
+            self._play(*(self._command(machine, *self.chance.choice(looks)) for machine in MACHINES))
+
+    def _come_through(self, *words: str) -> None:
+        """Play a command on both machines at once, again and again, until it has come through on one."""
+        for number in range(TRIES + CALM_TRIES):
+            if number == TRIES:
+                self._calm_down()
+            machines = MACHINES if number % 2 == 0 else [self.chance.choice(MACHINES)]
+            played = self._play(*(self._command(machine, *words) for machine in machines))
+            if any(one.code == 0 or HAS_ENDED in one.output for one in played):
+                return
+        self.audit.find("stuck", f"{self.name}: `sweep {' '.join(words)}` does not come through: {played[-1].output}")
+
+    def _bring_to_an_end(self) -> None:
+        """Watch the run until its end, and retry what has failed on the way."""
+        for _ in range(RETRIES):
+            if self._play_one("watch", self.name, "--json").code == 0:
+                return
+            self._play_one("retry", self.name)
+        self._play_one("watch", self.name, "--json")
+
+    def _calm_down(self) -> None:
+        self.calm = True
+        self.troubles.end()
+        self.stage.calm(True)
+
+    def _command(self, machine: str, *words: str) -> Command:
+        doomed = not self.calm and self.chance.random() < KILLED
+        return Command(machine, words, Doom.draw(self.chance) if doomed else None)
+
+    def _play_one(self, *words: str) -> Played:
+        return self._play(Command(MACHINES[0], words))[0]
+
+    def _play(self, *commands: Command) -> list[Played]:
+        played = self.commands.play(*commands)
+        for one in played:
+            self.told.append(f"{one.command} -> {one.code} {one.output.strip()[-200:]}")
+            self.commands_killed += one.killed
+            if one.stuck:
+                self.audit.find("stuck", f"{one.command}: {one.output[-1000:]}")
+            if one.has_bug:
+                self.audit.find("bugs", f"{one.command}: {one.output[-2000:]}")
+        return played

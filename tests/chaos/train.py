@@ -1,0 +1,29 @@
+"""A training that writes down of itself when it begins and ends, and whether another of its task is alive."""
+
+import argparse
+import fcntl
+import os
+import pathlib
+import time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("-x", "--x", type=int)
+parser.add_argument("--hang", type=float, default=0.0)
+options, _ = parser.parse_known_args()
+training = os.environ["TRAINING_JOB_NAME"]
+host = os.environ.get("SM_CURRENT_HOST", "algo-1")
+run, task, attempt = training.rsplit("-", 2)
+folder = pathlib.Path(os.environ["CHAOS_FOLDER"], run)
+folder.mkdir(parents=True, exist_ok=True)
+with (folder / f"{task}.{host}.alive").open("w") as mark:
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        (folder / f"{task}.{host}.twice").write_text(training)
+    with (folder / "begun").open("a") as begun:
+        begun.write(f"{task} {attempt} {host} {time.time()}\n")
+    time.sleep(options.hang)
+    print(f"loss={options.x + 1}.5")
+    pathlib.Path(os.environ["SM_MODEL_DIR"], "model.txt").write_text(training)
+    with (folder / "finished").open("a") as finished:
+        finished.write(f"{task} {attempt} {host} {time.time()}\n")
