@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 
 
+Real = float
+"""A field's type if its number may be below 0. All others count things, or are dollars or seconds: none of them is."""
+
 VERSION = 1
 """The version that we write into every stored object, and the newest one that we read.
 
@@ -54,7 +57,7 @@ def restore(kind: type[T], body: dict[str, Any], **readers: Callable[[Any], Any]
 def checked(made: T) -> T:
     """Return the dataclass if each of its plain values can be its field's. Raise ValueError for one that cannot.
 
-    Numbers count things, or are dollars or seconds: none is below 0, and none is as large as nobody has ever paid.
+    Numbers are not below 0, unless their field is `Real`, and none is as large as nobody has ever paid.
     """
     for name, is_right in _checks(type(made)):
         if not is_right(getattr(made, name)):
@@ -100,6 +103,7 @@ def _is_text(value: Any) -> bool:
 _RIGHT: dict[str, Callable[[Any], bool]] = {
     "int": _is_count,
     "float": _is_amount,
+    "Real": _is_number,
     "str": _is_text,
     "bool": lambda value: type(value) is bool,
     "int | None": lambda value: value is None or _is_count(value),

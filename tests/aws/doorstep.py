@@ -80,7 +80,8 @@ class Doorstep:
         page = list(names.items())[:PAGE]
         more = len(names) > PAGE
         contents = "".join(
-            f"<Contents><Key>{escape(key)}</Key><ETag>{escape(etag)}</ETag><Size>0</Size></Contents>"
+            f"<Contents><Key>{escape(key)}</Key><ETag>{escape(etag)}</ETag><Size>0</Size>"
+            "<LastModified>2026-11-22T00:00:00.000Z</LastModified></Contents>"
             if etag
             else f"<CommonPrefixes><Prefix>{escape(key)}</Prefix></CommonPrefixes>"
             for key, etag in page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orchestrator.planner.hours.speed import speed
-from orchestrator.wire.stored import restore
+from orchestrator.wire.stored import Real, restore
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats
@@ -23,15 +23,15 @@ class Feature:
     """Something that the hours depend on: the bytes of data, the number of instances, or a parameter."""
 
     name: str
-    centre: float
-    lowest: float
+    centre: Real
+    lowest: Real
     """The lowest value that any finished task had."""
-    highest: float
+    highest: Real
     """The highest value that any finished task had."""
     logarithmic: bool
     """Hours are a power of the feature if True. Else, as some values are not above 0, they grow by factors over its
     range."""
-    slope: float = 0.0
+    slope: Real = 0.0
 
     @property
     def varied(self) -> bool:
