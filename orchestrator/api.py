@@ -39,6 +39,7 @@ from orchestrator.runs.sending.check import check
 from orchestrator.runs.sending.dry_run import requests
 from orchestrator.runs.sending.submit import submit
 from orchestrator.runs.views.costs import CostRow
+from orchestrator.runs.views.differences import Difference, find_differences
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.outlook import Outlook
 from orchestrator.runs.views.status import RunRow, Status
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CostRow",
+    "Difference",
     "Discovered",
     "Fetched",
     "Finding",
@@ -239,6 +241,10 @@ class Orchestrator:
                 continue
             rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
         return rows
+
+    def compare(self, one: Run, other: Run) -> list[Difference]:
+        """Return what differs between two runs: what was asked, data, code, image, and what came of it."""
+        return find_differences(one, other)
 
     def reap(self, *, stop: bool = False) -> Search:
         """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""

@@ -6,5 +6,6 @@ tasks.py         how does each task stand?
 costs.py         what was paid, lane by lane?
 accrued.py       what does a training that still runs cost so far?
 logs.py          what have the trainings written?
+differences.py   what differs between two runs?
 curve_chart.py   how are learning curves drawn?
 """
