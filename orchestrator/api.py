@@ -99,6 +99,7 @@ __all__ = [
     "TaskState",
     "TimePart",
     "draw_frontier",
+    "find_differences",
     "image_address",
     "read_duration",
     "read_plan",
@@ -241,10 +242,6 @@ class Orchestrator:
                 continue
             rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
         return rows
-
-    def compare(self, one: Run, other: Run) -> list[Difference]:
-        """Return what differs between two runs: what was asked, data, code, image, and what came of it."""
-        return find_differences(one, other)
 
     def reap(self, *, stop: bool = False) -> Search:
         """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""

@@ -55,10 +55,11 @@ def _series(rows: Sequence[TaskRow], metric: str) -> Iterator[Series]:
 def _legend(rows: Sequence[TaskRow]) -> Iterator[Line | Text]:
     x, y = WIDTH + 2 * MARGIN, MARGIN + TOP
     telling = _telling(rows)
+    tells_data = len({row.dataset for row in rows}) > 1
     for rank, row in enumerate(rows[: len(COLOURS)]):
         here = y + rank * 20
         yield Line(((x, here), (x + 18, here)), COLOURS[rank], 2.0)
-        yield Text(x + 26, here + 4, _label(row, telling))
+        yield Text(x + 26, here + 4, _label(row, telling, tells_data=tells_data))
     if len(rows) > len(COLOURS):
         here = y + len(COLOURS) * 20
         yield Line(((x, here), (x + 18, here)), PALE)
@@ -71,9 +72,9 @@ def _telling(rows: Sequence[TaskRow]) -> list[str]:
     return [name for name in names if len({row.point.get(name) for row in rows}) > 1]
 
 
-def _label(row: TaskRow, telling: list[str]) -> str:
+def _label(row: TaskRow, telling: list[str], *, tells_data: bool) -> str:
     values = [f"{name}={_shown(row.point[name])}" for name in telling if name in row.point]
-    text = " ".join([f"{row.task}:", row.dataset, *values])
+    text = " ".join([f"{row.task}:", *([row.dataset] if tells_data or not values else []), *values])
     return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 

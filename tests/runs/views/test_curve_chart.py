@@ -46,7 +46,7 @@ def test_the_best_are_coloured_on_top_of_the_others() -> None:
 
 def test_the_legend_tells_what_sets_tasks_apart() -> None:
     drawing = draw_curves([row(3), row(0)], None)
-    assert [word for word in words(drawing) if "lr=" in word] == ["3: alps@1 lr=0.4", "0: alps@1 lr=0.1"]
+    assert [word for word in words(drawing) if "lr=" in word] == ["3: lr=0.4", "0: lr=0.1"]
 
 
 def test_tasks_that_reported_nothing_are_left_out() -> None:

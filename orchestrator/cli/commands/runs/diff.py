@@ -11,7 +11,7 @@ from orchestrator.cli import render
 from orchestrator.cli.complete import run_names
 from orchestrator.cli.options import AsJson, NoSync
 from orchestrator.cli.render import Column
-from orchestrator.cli.session import Session, open_run
+from orchestrator.cli.session import open_run
 
 if TYPE_CHECKING:
     from orchestrator.api import Difference
@@ -39,8 +39,10 @@ def diff(
 
     Example: sweep diff nightly-1 nightly-2
     """
+    from orchestrator.api import find_differences
+
     left, right = open_run(context, one, no_sync=no_sync), open_run(context, other, no_sync=no_sync)
-    found = Differences(left.name, right.name, Session.of(context).orchestrator.compare(left, right))
+    found = Differences(left.name, right.name, find_differences(left, right))
     if as_json:
         render.as_json(found)
     elif found.differences:

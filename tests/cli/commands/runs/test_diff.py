@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator import api
 from orchestrator.cli.session import Session
 from orchestrator.runs.views.differences import Difference
 from tests.cli.fake import FakeOrchestrator, FakeRun
@@ -32,6 +33,7 @@ class Comparing(FakeOrchestrator):
 def team(monkeypatch: pytest.MonkeyPatch) -> Comparing:
     fake = Comparing()
     monkeypatch.setattr(Session, "orchestrator", fake)
+    monkeypatch.setattr(api, "find_differences", fake.compare)
     return fake
 
 
