@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench chaos parity fuzz images clean
+.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -53,6 +53,11 @@ chaos: .venv/.installed
 # What we send beside what the SageMaker SDK sends, field by field; the SDK gets an environment of its own, once.
 parity: .venv/.installed
 	@$(BIN)/python -m tests.parity
+
+# Other people's clients on the local cloud: the AWS CLI, the SageMaker SDK v2 and v3, Metaflow. 1.2 GB, below .bench.
+clients: .venv/.installed
+	@$(BIN)/python -m tests.clients
+	$(PYTEST) -m 'long or not long' tests/clients tests/localcloud/test_aws_cli.py
 
 clean:
 	rm -rf .venv .trackers .scripts .toolkit .horovod .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
