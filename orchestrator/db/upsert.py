@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.dialects import postgresql, sqlite
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,8 +31,13 @@ def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]],
 
 def insert(connection: Connection, table: Table) -> Any:
     """Return an INSERT statement that knows ON CONFLICT."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return dialect.insert(table)
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # loading it takes a moment, so only who has it does
+
+    return postgresql.insert(table)
 
 
 def _keys(table: Table) -> list[str]:
