@@ -7,6 +7,7 @@ SweepError                     exit 1
 │   ├── CatalogError                    rows that cannot be loaded, a schema behind or ahead
 │   ├── NewerVersion                    a stored object that only a newer sweep can read
 │   └── InfeasibleError                 no place can run a task, and why
+│       └── TooFewSlots        exit 6   the tasks do not fit into the quotas in time
 ├── AccessError                exit 4   credentials or permission
 │   ├── NoCredentials
 │   └── AccessDenied
@@ -70,6 +71,10 @@ class NewerVersion(UsageError):
 
 class InfeasibleError(UsageError):
     pass
+
+
+class TooFewSlots(InfeasibleError):
+    exit_code = 6
 
 
 class AccessError(SweepError):

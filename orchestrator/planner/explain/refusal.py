@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.errors import InfeasibleError, Refused
+from orchestrator.errors import InfeasibleError, Refused, TooFewSlots
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
@@ -35,7 +35,7 @@ class Refusal:
     formulation: Formulation
 
     def error(self) -> SweepError:
-        """Return the error that says so: Refused if it is the budget, else InfeasibleError."""
+        """Return the error that says so: Refused if it is the budget, TooFewSlots if quotas, else InfeasibleError."""
         goal = self._sweep.plan
         within = self._problem.within(goal.hours)
         if within.stranded.size:
@@ -66,7 +66,7 @@ class Refusal:
             hint=" or ".join(self._more_time()) or "use instance types that are faster",
         )
 
-    def _too_few_slots(self, within: Problem) -> InfeasibleError:
+    def _too_few_slots(self, within: Problem) -> TooFewSlots:
         raised = find_enough_units(within, self.formulation.offer.quotas["bought"].to_numpy(dtype=bool))
         short = self._short_limits(raised) if raised else []
         named = [str(limit) for limit in short[:NAMED]]
@@ -74,7 +74,7 @@ class Refusal:
             named.append(f"{len(short) - NAMED} more limits")
         tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit} of {_spell(within.horizon)}"
         remedies = [*_raise(short), *self._more_time()]
-        return InfeasibleError(
+        return TooFewSlots(
             f"{tasks}: {_listed(named) or 'all slots of all lanes together are too few'}",
             hint=", or ".join(remedies) or "ask for fewer tasks",
         )

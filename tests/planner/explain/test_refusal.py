@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.catalog.market import LEASES, table
-from orchestrator.errors import InfeasibleError, Refused
+from orchestrator.errors import InfeasibleError, Refused, TooFewSlots
 from orchestrator.plan.slots import tasks_by_lot, units_taken
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
@@ -45,6 +45,9 @@ def test_sixteen_tasks_of_six_hours_do_not_fit_ten_slots_in_ten_hours() -> None:
         "16 tasks do not fit into the deadline of 10h: ml.g5.xlarge/on_demand in us-east-1: 10 of 16 units "
         "(raise the quota to 16, or relax the deadline to 12h)"
     )
+    with pytest.raises(TooFewSlots) as caught:
+        solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), make_market(candidate(slots=10.0)))
+    assert caught.value.exit_code == 6
     solve(make_sweep(**SIXTEEN, plan={"deadline": "10h"}), make_market(candidate(slots=16.0)))
     solve(make_sweep(**SIXTEEN, plan={"deadline": "12h"}), make_market(candidate(slots=10.0)))
 

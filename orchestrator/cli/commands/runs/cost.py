@@ -60,6 +60,6 @@ COLUMNS: tuple[Column[CostRow], ...] = (
     Column("instance_type", lambda row: row.instance_type),
     Column("purchase", lambda row: row.purchase),
     Column("tasks", lambda row: row.tasks, "{:,}".format, right=True),
-    Column("hours", lambda row: row.hours, formatting.hours, title="time", right=True),
+    Column("hours", lambda row: row.hours, formatting.hours, title="billed", right=True),
     Column("usd", lambda row: row.usd, formatting.money, title="cost", right=True),
 )
