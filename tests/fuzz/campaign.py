@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import signal
@@ -83,10 +84,16 @@ def answer(made: Input) -> str:
         return text[:200]
     if made.what.startswith("sweep [") and code not in CODES:
         return f"exit code {code}"
-    errors = [line for line in text.splitlines() if line.startswith("error: ")]
-    if len(errors) > 1 or any(len(line) > LONGEST for line in text.splitlines()):
-        return f"{len(errors)} errors, {max(map(len, text.splitlines()))} characters"
+    lines = [_as_shown(line) for line in text.splitlines()]
+    errors = [line for line in lines if line.startswith("error: ")]
+    if len(errors) > 1 or any(len(line) > LONGEST for line in lines):
+        return f"{len(errors)} errors, {max(map(len, lines))} characters"
     return f"control character {_CONTROL.search(text)!r}" if _CONTROL.search(text) else ""
+
+
+def _as_shown(line: str) -> str:
+    """Return what a line says; of an error under --json its message, in which JSON spells every letter beyond ASCII."""
+    return str(json.loads(line)["error"]["message"]) if line.startswith('{"error"') else line
 
 
 def effects(project: Path, made: Input) -> str:
