@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,10 @@ class FakeOrchestrator:
     def plan(self, sweep: Any, classic: Any = None, *, time_limit_s: float | None = None) -> Any:  # noqa: ARG002
         self.calls.append(("plan", sweep.name, classic))
         return self.made
+
+    def as_of(self, moment: Any) -> Any:
+        assert moment is None
+        return nullcontext(self)
 
     def replan(self, plan: Any) -> Any:
         self.calls.append(("replan", plan.id))
