@@ -55,10 +55,18 @@ def explain(error: ValidationError, model: type[BaseModel], at: Path = ()) -> li
     return [_explain(one, model, at) for one in error.errors(include_url=False, include_input=True)]
 
 
+def _is_form(step: str | int) -> bool:
+    return isinstance(step, str) and step.startswith("<")
+
+
 def _explain(error: ErrorDetails, model: type[BaseModel], at: Path) -> Mistake:
     context, value = error.get("ctx", {}), error["input"]
     # `<list>` and its like name the form of a value; they are no part of the path in the file.
-    path = at + tuple(step for step in error["loc"] if not (isinstance(step, str) and step.startswith("<")))
+    # A key that nobody knows may look so itself, though.
+    is_key = error["type"] == "extra_forbidden"
+    last = len(error["loc"]) - 1
+    steps = (step for place, step in enumerate(error["loc"]) if not _is_form(step) or (is_key and place == last))
+    path = (*at, *steps)
     path += tuple(context.get("at", ()))
     name = ".".join(map(str, path))
     match error["type"]:

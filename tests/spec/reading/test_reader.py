@@ -314,6 +314,11 @@ def test_a_source_with_a_name_that_no_folder_takes_is_told_where_it_stands(folde
     assert said == "sweep.yaml:4:11: cannot be looked for: File name too long"
 
 
+@pytest.mark.parametrize("key", ["< lr", "<list>", "<<x", ""])
+def test_an_unknown_key_may_look_like_anything(folder: Path, key: str) -> None:
+    assert complaint(folder, f'{GOOD}"{key}": 1\n').startswith("sweep.yaml:")
+
+
 def test_a_hundred_thousand_brackets_are_refused_at_once(folder: Path) -> None:
     assert complaint(folder, GOOD + "tags: " + "[" * 100_000) == "sweep.yaml: nested too deeply"
 
