@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,8 +32,6 @@ _M = TypeVar("_M", Result, CancelMarker, Fence)
 
 log = logging.getLogger(__name__)
 
-READERS = 16
-"""Objects read at once."""
 _ATTEMPT = re.compile(r"(?P<task>[0-9]{1,18})/(?P<number>[0-9]{1,9})\.json")
 """The rest of an attempt's key. What else lies there is none of ours."""
 WRITE_TRIES = 20
@@ -137,14 +134,6 @@ class Control:
         self._told[task] = key
         if before:
             self.s3.delete(before)
-
-    def newest_attempts(self) -> list[Attempt]:
-        """Return the last attempt recorded of every task that has one, found by one listing."""
-        last: dict[str, str] = {}
-        for item in self.s3.list(self.keys.attempts):
-            last[item.key.rpartition("/")[0]] = item.key  # listed in the order of their numbers
-        with ThreadPoolExecutor(READERS) as pool:
-            return list(pool.map(self._attempt, last.values()))
 
     def cancel_marker(self) -> CancelMarker:
         """Return which submissions are to stop, and which of them have."""

@@ -16,7 +16,6 @@ class ServiceQuota(NamedTuple):
     """One quota of a service, by the name that AWS's console shows."""
 
     name: str
-    code: str
     value: float
 
 
@@ -26,4 +25,4 @@ def list_quotas(clients: Clients, region: str, service: str) -> Iterator[Service
         pages = clients.client("service-quotas", region).get_paginator("list_service_quotas")
         for page in pages.paginate(ServiceCode=service):
             for quota in page["Quotas"]:
-                yield ServiceQuota(quota["QuotaName"], quota["QuotaCode"], quota["Value"])
+                yield ServiceQuota(quota["QuotaName"], quota["Value"])

@@ -124,12 +124,6 @@ def test_a_cancel_reaches_the_submissions_there_are_and_never_goes_back(control:
     assert not control.cancelled(3)
 
 
-def test_the_newest_attempt_of_every_task_is_found(control: Control) -> None:
-    for task, number in ((7, 1), (7, 2), (70, 1), (8, 10), (8, 9)):
-        control.record(replace(ATTEMPT, task=task, number=number))
-    assert {(one.task, one.number) for one in control.newest_attempts()} == {(7, 2), (70, 1), (8, 10)}
-
-
 def test_a_template_comes_back_and_a_missing_or_broken_one_is_named(control: Control) -> None:
     template = Template("sagemaker", "us-west-2", "nightly", "me", {"RoleArn": "r"}, "s3://b/out")
     key = control.keys.template("sagemaker", "us-west-2")

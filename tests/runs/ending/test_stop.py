@@ -233,8 +233,9 @@ def test_a_cancel_that_was_interrupted_is_ended_by_whoever_looks(
         desk.cancel(running)
     with pytest.raises(UsageError, match="run 'nightly' is still being cancelled"):
         desk.retry(running, machine="theirs")
-    for attempt in desk.cloud().control("nightly").newest_attempts():
-        desk.platform.stop(attempt)
+    control = desk.cloud().control("nightly")
+    for task, number in control.recorded():
+        desk.platform.stop(control.attempt(task, number))
     monkeypatch.setattr(over, "LATE_S", 0.0)
     for _ in range(3):
         desk.sync(running, "theirs")
