@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError, UsageError
+from orchestrator.plan.together import join_places
 from orchestrator.spec.classic import check_lines
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Plans:
         sweep = self._checked(sweep)
         market = self._survey(sweep, lines)
         try:
-            return solve(sweep, market, time_limit_s)
+            return self._joined(solve(sweep, market, time_limit_s))
         except InfeasibleError as refusal:
             if time_limit_s is not None:  # what else would do is found by planning again, several times
                 raise
@@ -68,7 +69,7 @@ class Plans:
         from orchestrator.planner.frontier import frontier
 
         sweep = self._checked(sweep)
-        return frontier(sweep, self._survey(sweep, lines))
+        return [self._joined(plan) for plan in frontier(sweep, self._survey(sweep, lines))]
 
     def stale(self, plan: Plan) -> str:
         """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
@@ -87,6 +88,11 @@ class Plans:
         """Return the sweep with its instance types. SpecError if one of its platforms cannot run it."""
         self._rules.check(sweep)
         return self._catalog.select_types(sweep)
+
+    def _joined(self, plan: Plan) -> Plan:
+        """Return the plan with those places together that one request of their platform asks for."""
+        planning = {platform: self._rules.planning(platform) for platform, _ in plan.sites}
+        return join_places(plan, lambda place, other: planning[place.lane.platform].joins(plan.sweep, place, other))
 
     def _survey(self, sweep: Sweep, lines: list[ClassicLine] | None) -> Market:
         """Return what the catalog says, with what was learned from earlier runs."""

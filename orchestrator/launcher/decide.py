@@ -9,7 +9,8 @@
 | interrupted, a service's fault | the same place; after 20 in a row, the end                                  |
 | stopped                        | the end                                                                     |
 
-A place is passed over when the dollars left do not pay for a minute of it.
+A place is passed over when the dollars left do not pay for a minute of it. Places that one request asks for are one:
+they are refused together.
 
 What does not depend on how attempts ended, drive.py decides itself: a call refused for a quota, throttling or a lost
 connection waits and is tried again (`Driver.drive`), and a SIGTERM without a cancel makes the launcher exit so that
@@ -119,8 +120,9 @@ def _after_capacity(task: Task, tried: Sequence[Tried], spent: float, now: float
     place = first.attempt.place
     if now - since < task.limits.patience_s:
         return _start(task, place, spent, len(refused))
-    if place + 1 < len(task.places):
-        return _start(task, place + 1, spent, 0)
+    after = place + len(task.together(task.places[place]))
+    if after < len(task.places):
+        return _start(task, after, spent, 0)
     places = "its only place" if len(task.places) == 1 else f"any of its {len(task.places)} places"
     return End(TaskState.FAILED, Exit.UNAVAILABLE, f"no capacity at {places}: {tried[-1].outcome.reason}")
 
@@ -147,8 +149,11 @@ def _start(task: Task, at: int, spent: float, refusals: int) -> Start | End:
 
 
 def _affordable_s(task: Task, place: Place, spent: float) -> int | None:
-    """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them."""
-    rate = place.rate * place.instances
+    """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them.
+
+    Of places that are asked for together, the dearest may be the one that is taken.
+    """
+    rate = max(each.hourly_usd for each in task.together(place))
     if task.limits.envelope is None or rate <= 0:
         return None
     return int((task.limits.envelope - spent) / rate * 3600) - KEPT_BACK_S

@@ -107,8 +107,7 @@ class Driver:
         """Take one step. Each starts from what is known, so any of them may be the first after a restart."""
         if self.world.terminated():
             return self._on_sigterm()
-        attempt = self.history.open()
-        if attempt is not None:
+        if (attempt := self.history.open()) is not None:
             return self._follow(attempt)
         step = self._decide()
         return self._end(step) if isinstance(step, End) else self._record(step)
@@ -142,6 +141,7 @@ class Driver:
             instances=place.instances,
             output=self.trainings.template(place.lane).output,
             submission=self.history.submission,
+            others=self.task.together(place)[1:],
         )
         if self.history.record(attempt):
             self._just_recorded = number

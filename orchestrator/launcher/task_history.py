@@ -123,7 +123,7 @@ class TaskHistory:
         """Write the task's result, if it says anything new."""
         outcomes = tuple(self.outcomes[number] for number in sorted(self.outcomes))
         curves = self.metrics_reader.curves
-        news = (state, reason, [(outcome.number, outcome.state, outcome.ended_for) for outcome in outcomes], curves)
+        news = (state, reason, [(one.number, one.state, one.ended_for, one.note) for one in outcomes], curves)
         if news != self._published:
             result = Result(self.task.number, self.task.key, state, reason, outcomes, self.submission, curves)
             self.control.write_result(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Lane, Place, Task
     from orchestrator.wire.template import Template
 
+log = logging.getLogger(__name__)
+
 USUAL_POLL_S = 30.0
 """Seconds between two tries of anything, until a template says otherwise."""
 
@@ -37,6 +40,7 @@ class Trainings:
         self.watchdog = Watchdog(task.limits, world.now)
         self.poll_s = USUAL_POLL_S
         self._templates: dict[tuple[str, str], Template] = {}
+        self._told: set[str] = set()
 
     def template(self, lane: Lane) -> Template:
         """Return what all tasks share in a lane's Region. From now on, its poll interval is ours."""
@@ -77,7 +81,12 @@ class Trainings:
         self.runner(request.lane).start(request)
 
     def poll(self, attempt: Attempt) -> Outcome | None:
-        return self.runner(attempt.lane).poll(attempt)
+        """Return how the attempt's training stands. Warn, once, if it runs on something else than was asked for."""
+        outcome = self.runner(attempt.lane).poll(attempt)
+        if outcome is not None and outcome.note and outcome.note not in self._told:
+            self._told.add(outcome.note)
+            log.warning("task %d attempt %d: %s", self.task.number, attempt.number, outcome.note)
+        return outcome
 
     def read_logs(self, history: TaskHistory, attempt: Attempt, outcome: Outcome, *, due: bool) -> Outcome:
         """Return the outcome with what the logs say: the metrics, why the training failed, and why it should be ended.

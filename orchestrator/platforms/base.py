@@ -99,7 +99,8 @@ class Runner(Protocol):
 
         In the outcome:
 
-        - `number`, `lane`, `training` and `instances` are the attempt's;
+        - `number`, `lane`, `training` and `instances` are the attempt's; of an attempt with `others`, `lane` and
+          `instances` are those of the place that was taken, once that is known;
         - `state` is STARTING until there are machines, then RUNNING, then DONE, FAILED or CANCELLED for ever;
         - `cause` is NONE unless it failed or was stopped: TASK for the training's own fault, TIMEOUT when it ran out of
           `max_runtime_s`, CAPACITY for want of machines, INTERRUPTED when machines were taken away or the service
@@ -108,7 +109,9 @@ class Runner(Protocol):
         - `started_at` and `ended_at` are seconds since the epoch, and an ended training that ran has both;
         - `usd` is what was really paid so far for all instances: never more than the attempt's `rate` times `instances`
           times `billable_s`, the seconds that each instance is billed for;
-        - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty.
+        - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty;
+        - `note` is one line for people where it runs on something else than was asked for: `lane` and `instances` say
+          on what, and `usd` what that costs. It is empty where all is as it should be.
         """
         ...
 
@@ -206,6 +209,14 @@ class Planning(Protocol):
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
         """Return in words why a sweep's trainings cannot run on a lane that there is, such as for want of a network in
         its Region that the sweep asks for; else nothing. It is asked about sweeps that `check` has no complaint of."""
+        ...
+
+    def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:
+        """Return whether one request of this platform asks for both places, for whichever has machines first.
+
+        It is asked of places of one platform and Region that follow each other in a plan. Where it returns True,
+        `request` gets tasks in which `Task.together` of the first has both.
+        """
         ...
 
     def proxy(self, lane: Lane) -> Lane | None:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from orchestrator.wire.stored import VERSION, check_version, checked, restore
-from orchestrator.wire.task import Lane
+from orchestrator.wire.task import Lane, Place
 
 
 class TaskState(str, Enum):
@@ -67,15 +67,20 @@ class Attempt:
     """The S3 prefix of its template: where a platform that forgets its trainings has written how this one ended."""
     submission: int = 1
     """The submission whose launcher recorded it."""
+    others: tuple[Place, ...] = ()
+    """Places that its request asks for too, in this order, if its own has no machines."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"lane": str(self.lane), "version": VERSION}
+        body = asdict(self) | {"lane": str(self.lane), "version": VERSION}
+        del body["others"]
+        return body | {"others": [place.to_json() for place in self.others]} if self.others else body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Attempt:
         """Return a stored attempt. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "attempt")
-        return restore(cls, body, lane=Lane.parse)
+        others = tuple(Place.from_json(place) for place in body.get("others", ()))
+        return replace(restore(cls, {**body, "others": ()}, lane=Lane.parse), others=others)
 
 
 class Cause(str, Enum):
@@ -119,6 +124,8 @@ class Outcome:
     """The S3 address of what it has left behind; empty while there is nothing."""
     ended_for: str = ""
     """Why its launcher has asked for its end, such as a silent log; empty unless it has."""
+    note: str = ""
+    """One line for people: what it runs on that was not asked for; empty while there is nothing."""
 
     def following(self, before: Outcome | None) -> Outcome:
         """Return the outcome with what was known before: a training that its launcher had stopped has failed."""
@@ -130,7 +137,8 @@ class Outcome:
         return replace(self, state=TaskState.FAILED, cause=Cause.TASK, reason=why, ended_for=why)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}
+        body = asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}
+        return {name: value for name, value in body.items() if name != "note" or value}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Outcome:

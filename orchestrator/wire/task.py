@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import Enum
+from itertools import takewhile
 from typing import Any
 
 from orchestrator.wire.stored import VERSION, check_version, checked, restore
@@ -68,12 +69,20 @@ class Place:
     site: str = ""
     """The part of the lane: a zone, a cluster, a reservation, a training plan's ARN. Only the platform reads it."""
     instances: int = 1
+    joined: bool = False
+    """One request asks for it and for the place before it: whichever has machines first is taken."""
+
+    @property
+    def hourly_usd(self) -> float:
+        """The most dollars that an hour of a training costs there."""
+        return self.rate * self.instances
 
     def to_json(self) -> dict[str, Any]:
         body: dict[str, Any] = {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
         if self.site:
             body["site"] = self.site
-        return body | {"instances": self.instances}
+        body["instances"] = self.instances
+        return body | {"joined": True} if self.joined else body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Place:
@@ -119,6 +128,11 @@ class Task:
     limits: Limits
     after: int = 0
     """The number of the last attempt of earlier submissions; this submission counts on from there."""
+
+    def together(self, place: Place) -> tuple[Place, ...]:
+        """Return the places that one request asks for: this one, and those after it that are joined to it."""
+        after = self.places[self.places.index(place) + 1 :] if place in self.places else ()
+        return (place, *takewhile(lambda other: other.joined, after))
 
     def to_json(self) -> dict[str, Any]:
         written = {"places": [place.to_json() for place in self.places], "limits": self.limits.to_json()}

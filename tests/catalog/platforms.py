@@ -12,7 +12,7 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from orchestrator.wire.task import Lane
+    from orchestrator.wire.task import Lane, Place
 
 
 class _NothingElse:
@@ -28,6 +28,9 @@ class _NothingElse:
 
     def cautions(self, sweep: Any) -> tuple[str, ...]:  # noqa: ARG002
         return ()
+
+    def joins(self, sweep: Any, place: Place, next_place: Place) -> bool:  # noqa: ARG002
+        return False
 
     def excludes(self, sweep: Any, lane: Lane) -> str:
         """Return why a sweep cannot run there: in Regions that its own table says."""

@@ -29,6 +29,21 @@ def test_the_first_attempt_goes_to_the_first_place() -> None:
     assert after() == Start(0, 3600)
 
 
+TOGETHER = (PLACES[0], replace(PLACES[1], rate=7.2, joined=True), PLACES[2])
+
+
+def test_places_that_one_request_asks_for_are_refused_together() -> None:
+    patience = Limits(3600, patience_s=60)
+    assert after(tried(1, Cause.CAPACITY), now=100.0, places=TOGETHER, limits=patience) == Start(2, 3600)
+    assert after(tried(1, Cause.CAPACITY), now=100.0, limits=patience) == Start(1, 3600)
+
+
+def test_an_envelope_pays_for_the_dearest_of_the_places_that_one_request_asks_for() -> None:
+    limits = Limits(36_000, envelope=7.2)
+    assert after(limits=limits) == Start(0, 2 * 3600 - KEPT_BACK_S)
+    assert after(limits=limits, places=TOGETHER) == Start(0, 3600 - KEPT_BACK_S)
+
+
 @pytest.mark.parametrize(
     ("cause", "end"),
     [

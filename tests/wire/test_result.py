@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Place, Purchase
 
 LANES = st.builds(
     Lane,
@@ -100,3 +100,13 @@ def test_within_an_attempt_states_only_move_up_and_an_end_is_final() -> None:
     ends = [state for state in TaskState if state.terminal]
     assert {state.rank for state in ends} == {TaskState.DONE.rank}
     assert max(state.rank for state in TaskState if not state.terminal) < TaskState.DONE.rank
+
+
+def test_an_attempt_that_asks_for_several_places_comes_back_with_them_and_any_other_is_written_as_ever() -> None:
+    lane = Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.ON_DEMAND)
+    other = Place(replace(lane, instance_type="ml.g5.2xlarge"), "s3://b/d/", 4.0, joined=True)
+    alone = Attempt(7, 1, 0, lane, "t-7-1", "hash", 3600, 0.0, 1.5)
+    both = replace(alone, others=(other,))
+    assert Attempt.from_json(json.loads(json.dumps(both.to_json()))) == both
+    assert "others" not in alone.to_json()
+    assert "joined" not in replace(other, joined=False).to_json()

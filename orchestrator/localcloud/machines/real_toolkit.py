@@ -60,7 +60,9 @@ class RealToolkit:
 
     def network_interface(self, request: Mapping[str, Any]) -> str:
         """Return the network interface for a training's hosts; raise CannotStart when it cannot run here."""
-        several = request["ResourceConfig"]["InstanceCount"] > 1
+        config = request["ResourceConfig"]
+        usual = config.get("InstanceCount", 1)
+        several = any(each.get("InstanceCount", usual) > 1 for each in config.get("InstancePreferences", [config]))
         mpi = request.get("HyperParameters", {}).get("sagemaker_mpi_enabled") == "true"
         isolated = bool(request.get("EnableNetworkIsolation"))
         if (several or mpi or isolated) and self.refusal:

@@ -19,6 +19,7 @@ In every launcher:
     request.py   which CreateTrainingJob request does an attempt make?
     parallel.py  which hyperparameters make the toolkit start processes as the sweep says?
     network.py   which variables does libfabric need for the network between instances?
+    held.py      which machines does a training have, and are they those that were asked for?
     outcome.py   what does DescribeTrainingJob say of how an attempt stands, and why?
 
 When an account is set up:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.platforms.sagemaker.held import read_held
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ def read_outcome(attempt: Attempt, job: Mapping[str, Any]) -> Outcome:
     ended_at = job.get("TrainingEndTime")
     if not ended_at and end.state.terminal:
         ended_at = job.get("LastModifiedTime")
+    held = read_held(attempt, job)
     return Outcome(
         number=attempt.number,
-        lane=attempt.lane,
+        lane=held.lane,
         training=attempt.training,
         state=end.state,
         cause=end.cause,
@@ -51,12 +53,13 @@ def read_outcome(attempt: Attempt, job: Mapping[str, Any]) -> Outcome:
         seconds=seconds,
         billable_s=billable,
         # SageMaker bills a spot training's shortened time at the rate on demand, so the rate is what is paid.
-        usd=billable / 3600 * attempt.rate * attempt.instances,
-        instances=attempt.instances,
+        usd=billable / 3600 * held.rate * held.instances,
+        instances=held.instances,
         started_at=_epoch(job.get("TrainingStartTime")),
         ended_at=_epoch(ended_at),
         metrics=_metrics(job),
         artifact=(job.get("ModelArtifacts") or {}).get("S3ModelArtifacts", ""),
+        note=held.note,
     )
 
 

@@ -70,6 +70,11 @@ def restyle(values: Mapping[str, Any], style: str) -> dict[str, Any]:
     return {option_name(name, style): value for name, value in values.items()}
 
 
+def names_instance_type(parallel: str) -> bool:
+    """Return whether the toolkit has to be told the instance type, to start processes in this way."""
+    return bool(_NEEDS_INSTANCE_TYPE & set(PARALLEL[parallel](Processes())))
+
+
 def place_hyperparameters(shared: Mapping[str, str], instance_type: str) -> dict[str, str]:
     """Return the hyperparameters that depend on the instance type, given those that all tasks share.
 

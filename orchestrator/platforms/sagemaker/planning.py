@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orchestrator.platforms.sagemaker.asked.preferences import asks_alike
 from orchestrator.platforms.sagemaker.asked.table import Asked, check_asked, find_missing, read_asked, read_settings
 from orchestrator.platforms.sagemaker.aws_images.check import check_framework, find_missing_image
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Complaint, Staging
     from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.task import Place
     from orchestrator.wire.template import Template
 
 
@@ -68,6 +70,9 @@ class SageMakerPlanning:
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
         asked = read_asked(sweep, self.usual)
         return find_missing(asked, lane.region) or find_missing_image(sweep.train, lane.region)
+
+    def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:
+        return read_asked(sweep, self.usual).instance_preferences and asks_alike(place, next_place)
 
     def proxy(self, lane: Lane) -> Lane | None:
         if self.refuses(lane):

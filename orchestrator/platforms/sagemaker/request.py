@@ -31,6 +31,8 @@ _DATASET = {
     "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3DataDistributionType": "FullyReplicated"}},
 }
 """The dataset's channel in templates of an older writer, which knew no other."""
+MAX_PREFERENCES = 5
+"""Instance types that one request may list."""
 _PENDING_BOUNDS = (1_800, 2_419_200)
 """The least and the most seconds that SageMaker may be asked to wait for a machine, of an accelerated type only."""
 
@@ -50,7 +52,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         "HyperParameters": _hyperparameters(template, task, place, name),
         "InputDataConfig": channels,
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings", **request.get("OutputDataConfig", {})},
-        "ResourceConfig": {**request["ResourceConfig"], **_resources(place)},
+        "ResourceConfig": {**request["ResourceConfig"], **_resources(task.together(place))},
         "StoppingCondition": _stopping(task, place, max_runtime_s),
     }
     if variables:
@@ -79,10 +81,21 @@ def _algorithm(template: Template, place: Place) -> dict[str, Any]:
     return algorithm | {"TrainingImage": image} if image else algorithm
 
 
-def _resources(place: Place) -> dict[str, Any]:
-    """Return the machines to ask for. A committed lane's need their training plan's ARN: without it they would be
-    bought on demand. Raise InvalidRequest when lane and ARN do not fit together."""
+def is_accelerated(instance_type: str) -> bool:
+    """Return whether SageMaker can be asked to wait for machines of this type."""
+    return instance_type.startswith(_ACCELERATED)
+
+
+def _resources(places: tuple[Place, ...]) -> dict[str, Any]:
+    """Return the machines to ask for: of the first place, or of the first of these that has any.
+
+    A committed lane's need their training plan's ARN: without it they would be bought on demand. Raise InvalidRequest
+    when lane and ARN do not fit together, or AWS takes no such list.
+    """
+    place = places[0]
     lane = place.lane
+    if len(places) > 1:
+        return _preferences(places)
     if (lane.purchase is Purchase.COMMITTED) != bool(place.site):
         found = f"the training plan {place.site}" if place.site else "no training plan's ARN"
         raise InvalidRequest(
@@ -94,6 +107,19 @@ def _resources(place: Place) -> dict[str, Any]:
     if place.site:
         machines["TrainingPlanArn"] = place.site
     return machines
+
+
+def _preferences(places: tuple[Place, ...]) -> dict[str, Any]:
+    types = [place.lane.instance_type for place in places]
+    on_demand = all(place.lane.purchase is Purchase.ON_DEMAND for place in places)
+    counts = {place.instances for place in places}
+    if not on_demand or len(counts) > 1 or len(set(types)) < len(types) or len(types) > MAX_PREFERENCES:
+        raise InvalidRequest(
+            "one request cannot ask for these places",
+            where=", ".join(str(place.lane) for place in places),
+            hint=f"SageMaker takes up to {MAX_PREFERENCES} types, on demand and in one number: plan again",
+        )
+    return {"InstancePreferences": [{"InstanceType": name} for name in types], "InstanceCount": counts.pop()}
 
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:
@@ -147,7 +173,7 @@ def _stopping(task: Task, place: Place, max_runtime_s: int) -> dict[str, int]:
     stopping = {"MaxRuntimeInSeconds": max_runtime_s}
     if place.lane.purchase is Purchase.SPOT:
         stopping["MaxWaitTimeInSeconds"] = max(task.limits.max_wait_s, max_runtime_s)
-    elif place.lane.instance_type.startswith(_ACCELERATED):
+    elif is_accelerated(place.lane.instance_type):
         least, most = _PENDING_BOUNDS
         stopping["MaxPendingTimeInSeconds"] = min(max(task.limits.patience_s, least), most)
     return stopping

@@ -42,6 +42,8 @@ class TaskRow:
     """The value of the sweep's objective by which it is ranked; None if it is not done, or has no such value."""
     curves: dict[str, Curve] = field(default_factory=dict)
     """Metric → points (step, value), where they were asked for."""
+    note: str = ""
+    """What its last training runs on that was not asked for, in one line; empty where all is as it should be."""
     estimated: bool = False
     """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
 
@@ -115,5 +117,6 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         reason=known.result.reason if known else "",
         artifact=outcome.artifact if outcome else "",
         score=score,
+        note=outcome.note if outcome else "",
         estimated=running is not None,
     )

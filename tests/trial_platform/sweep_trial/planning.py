@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Staging
     from orchestrator.spec.sweep import Sweep
-    from orchestrator.wire.task import Lane
+    from orchestrator.wire.task import Lane, Place
 
 CORES = {"trial.small": 1, "trial.large": 2}
 """The instance types, and the cores of each. All of a Region together have one quota, which counts cores."""
@@ -97,6 +97,9 @@ class TrialPlanning:
 
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
         return ""
+
+    def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:
+        return False
 
     def proxy(self, lane: Lane) -> Lane | None:
         return None

@@ -106,13 +106,14 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("training", lambda row: row.training),
         Column("artifact", lambda row: row.artifact),
         Column("reason", lambda row: row.reason),
+        Column("note", lambda row: row.note),
     ]
 
 
 def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
     """Return True if a table has the column. What tells no tasks apart is in CSV and JSON only."""
-    if column.key == "reason":
-        return any(row.reason for row in rows)
+    if column.key in ("reason", "note"):
+        return any(column.value(row) for row in rows)
     if column.key == "score":  # it is the best of a curve, which no metric's column shows
         return any(row.score is not None and row.score not in row.metrics.values() for row in rows)
     return column.key not in ("training", "estimated", "artifact")

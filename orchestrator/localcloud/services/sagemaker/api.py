@@ -13,6 +13,7 @@ from orchestrator.localcloud.services.sagemaker.training import ENDED, Training
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
+    from orchestrator.localcloud.services.sagemaker.wishes import Wish
     from orchestrator.localcloud.site import Site
 
 Body = dict[str, Any]
@@ -47,23 +48,31 @@ class Trainings:
                 )
             check_request(body, self._region, self._site.objects, self._networks)
             training = Training(name, arn, self._region, body, self._site.clock.now())
-            self._check_quota(training)
+            training.wishes = self._within_quota(training)
+            training.wish = training.wishes[0]
             training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}
             self.jobs[name] = training
             self._lifecycle.start(training)
         return {"TrainingJobArn": arn}
 
-    def _check_quota(self, training: Training) -> None:
-        """Raise SageMaker's refusal of a training that would exceed its quota."""
-        key = QuotaKey(self._region, training.instance_type, training.spot)
+    def _within_quota(self, training: Training) -> list[Wish]:
+        """Return what a training wishes for within its quotas; raise SageMaker's refusal if there is nothing."""
+        refusals = {wish: self._exceeds_quota(training, wish) for wish in training.wishes}
+        allowed = [wish for wish, refusal in refusals.items() if not refusal]
+        if not allowed:
+            raise AwsError("ResourceLimitExceeded", next(iter(refusals.values())))
+        return allowed
+
+    def _exceeds_quota(self, training: Training, wish: Wish) -> str:
+        """Return the words with which SageMaker refuses so many more instances; nothing if it does not."""
+        key = QuotaKey(self._region, wish.instance_type, training.spot)
         used = sum(
             each.instances
             for each in self.jobs.values()
             if each.status not in ENDED and (each.instance_type, each.spot) == (key.instance_type, key.spot)
         )
         limit = self._site.quotas.limit(key)
-        if used + training.instances > limit:
-            raise AwsError("ResourceLimitExceeded", exceeded_message(key, limit, used, training.instances))
+        return exceeded_message(key, limit, used, wish.instances) if used + wish.instances > limit else ""
 
     def describe_training_job(self, body: Body) -> Body:
         with self._lifecycle.lock:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.sagemaker.training import Training
+    from orchestrator.localcloud.services.sagemaker.wishes import Wish
 
 NO_CAPACITY = (
     "CapacityError: Unable to provision requested ML compute capacity. Please retry using a different ML instance type."
@@ -31,11 +32,11 @@ class Shortage:
     instance_type: str | None = None
     spot: bool | None = None
 
-    def concerns(self, training: Training) -> bool:
-        """Say whether a training asks for such instances."""
+    def concerns(self, training: Training, wish: Wish) -> bool:
+        """Say whether a training that wishes for this asks for such instances."""
         return (
             self.region == training.region
-            and self.instance_type in (None, training.instance_type)
+            and self.instance_type in (None, wish.instance_type)
             and self.spot in (None, training.spot)
         )
 

@@ -131,8 +131,14 @@ class Lifecycle:
                     self._execute(training)
 
     def _lacks_capacity(self, training: Training) -> bool:
+        """Say whether there is nothing of what a training wishes for; else select the first that there is."""
         now = self._now()
-        return any(each.concerns(training) and now < until for each, until in self._shortages.items())
+        short = [each for each, until in self._shortages.items() if now < until]
+        for wish in training.wishes:
+            if not any(each.concerns(training, wish) for each in short):
+                training.wish = wish
+                return False
+        return True
 
     def _wait_or_fail_for_capacity(self, training: Training) -> None:
         if not capacity.may_wait(training):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri
+from orchestrator.localcloud.services.sagemaker.wishes import check_preferences, wishes_of
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.moto_backends import Networks, Objects
@@ -29,7 +30,7 @@ def check_request(request: dict[str, Any], region: str, objects: Objects, networ
             problem = f"Value null at '{member}' failed to satisfy constraint: Member must not be null"
             raise validation_error(f"1 validation error detected: {problem}")
     _check_algorithm(request["AlgorithmSpecification"])
-    _check_instances(request["ResourceConfig"])
+    _check_instances(request["ResourceConfig"], spot=bool(request.get("EnableManagedSpotTraining")))
     _check_network(request.get("VpcConfig"), region, networks)
     _check_times(request)
     channels = request.get("InputDataConfig", [])
@@ -52,22 +53,26 @@ def _check_algorithm(algorithm: dict[str, Any]) -> None:
             raise validation_error(f"Invalid regular expression for metric {definition['Name']}: {error}") from error
 
 
-def _check_instances(config: dict[str, Any]) -> None:
+def _check_instances(config: dict[str, Any], *, spot: bool) -> None:
     if "InstanceGroups" in config:
         raise AwsError("UnsupportedOperation", "CreateTrainingJob: the local cloud has no InstanceGroups")
-    for required in ("InstanceType", "InstanceCount"):
-        if required not in config:
-            raise validation_error(f"ResourceConfig must have {required} when InstanceGroups is not given.")
-    if config["InstanceCount"] < 1:
-        raise validation_error(
-            f"1 validation error detected: Value '{config['InstanceCount']}' at 'resourceConfig.instanceCount' failed "
-            "to satisfy constraint: Member must have value greater than or equal to 1"
-        )
-    if config.get("VolumeKmsKeyId") and _LOCAL_DISKS.match(config["InstanceType"]):
-        raise validation_error(
-            f"VolumeKmsKeyId cannot be requested for {config['InstanceType']}, an instance type with local storage: "
-            "its volumes are encrypted using a hardware module on the instance."
-        )
+    if "InstancePreferences" in config:
+        check_preferences(config, spot=spot)
+    else:
+        for required in ("InstanceType", "InstanceCount"):
+            if required not in config:
+                raise validation_error(f"ResourceConfig must have {required} when InstanceGroups is not given.")
+    for wish in wishes_of(config):
+        if wish.instances < 1:
+            raise validation_error(
+                f"1 validation error detected: Value '{wish.instances}' at 'resourceConfig.instanceCount' failed "
+                "to satisfy constraint: Member must have value greater than or equal to 1"
+            )
+        if config.get("VolumeKmsKeyId") and _LOCAL_DISKS.match(wish.instance_type):
+            raise validation_error(
+                f"VolumeKmsKeyId cannot be requested for {wish.instance_type}, an instance type with local storage: "
+                "its volumes are encrypted using a hardware module on the instance."
+            )
 
 
 def _check_network(config: dict[str, Any] | None, region: str, networks: Networks) -> None:

@@ -7,8 +7,11 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.services.sagemaker.wishes import wishes_of
+
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Alarm
+    from orchestrator.localcloud.services.sagemaker.wishes import Wish
 
 ENDED = ("Completed", "Failed", "Stopped")
 
@@ -45,6 +48,8 @@ class Training:
     request: dict[str, Any]
     """The CreateTrainingJob request."""
     created: float
+    wishes: list[Wish] = field(default_factory=list)
+    """What it may get: all that the request asks for, unless there is no quota for a part of it."""
     status: str = "InProgress"
     secondary: str = "Starting"
     """The secondary status."""
@@ -73,6 +78,11 @@ class Training:
     alarms: list[Alarm] = field(default_factory=list)
     """Time limits of the request, which end with the training."""
 
+    def __post_init__(self) -> None:
+        self.wishes = self.wishes or wishes_of(self.request["ResourceConfig"])
+        self.wish = self.wishes[0]
+        """What is selected, or will be if there is capacity."""
+
     @property
     def spot(self) -> bool:
         """True for managed spot training."""
@@ -86,12 +96,12 @@ class Training:
     @property
     def instances(self) -> int:
         """The number of instances."""
-        return int(self.request["ResourceConfig"]["InstanceCount"])
+        return self.wish.instances
 
     @property
     def instance_type(self) -> str:
         """The type of the instances, such as ml.c5.xlarge."""
-        return str(self.request["ResourceConfig"]["InstanceType"])
+        return self.wish.instance_type
 
     @property
     def retries_left(self) -> int:
@@ -120,6 +130,7 @@ class Training:
     def hold(self, now: float) -> None:
         """Note that the training has got its instances."""
         self.since = now
+        self.wishes = [self.wish]  # what was selected stays so
         self.started = self.started or now
 
     def release(self, now: float) -> None:
@@ -156,6 +167,12 @@ class Training:
             shown["TrainingEndTime"] = self.ended
         return shown
 
+    def _resource_config(self) -> dict[str, Any]:
+        config: dict[str, Any] = self.request["ResourceConfig"]
+        if "InstancePreferences" not in config or self.started is None:
+            return config
+        return {**config, "SelectedInstanceType": self.instance_type, "SelectedInstanceCount": self.instances}
+
     def describe(self) -> dict[str, Any]:
         """Return the training as DescribeTrainingJob shows it."""
         shown = {key: value for key, value in self.request.items() if key not in _NOT_SHOWN}
@@ -173,6 +190,7 @@ class Training:
             "EnableInterContainerTrafficEncryption": False,
             "EnableManagedSpotTraining": False,
             **shown,
+            "ResourceConfig": self._resource_config(),
             "OutputDataConfig": {"KmsKeyId": "", **self.request["OutputDataConfig"]},
             "TrainingJobArn": self.arn,
             "TrainingJobStatus": self.status,

@@ -11,6 +11,7 @@ from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import ChannelOptions, check_channels
 from orchestrator.platforms.sagemaker.asked.file_systems import FileSystems, check_file_systems, find_missing_system
 from orchestrator.platforms.sagemaker.asked.paths import Paths, check_paths
+from orchestrator.platforms.sagemaker.asked.preferences import check_preferences
 from orchestrator.platforms.sagemaker.asked.security import Security, check_security, find_gap
 from orchestrator.platforms.sagemaker.asked.verbatim import check_request
 from orchestrator.spec.reading.mistakes import find_mistakes
@@ -33,6 +34,9 @@ class Asked(Security, Paths):
     )
     file_systems: FileSystems = Field(
         default={}, description="further channels: name → Region → a folder of FSx for Lustre or EFS there"
+    )
+    instance_preferences: bool = Field(
+        default=False, description="on-demand places of a Region that follow each other are one request to AWS"
     )
     request: dict[str, Any] = Field(
         default={}, description="merged into CreateTrainingJob as it is: debugger, profiler, TensorBoard and the like"
@@ -64,6 +68,8 @@ def check_asked(sweep: Sweep, usual: Security) -> Iterator[Complaint]:
         yield from check_request(asked.request)
         yield from check_file_systems(sweep, asked.file_systems, asked)
         yield from check_channels(sweep, asked.channels, _further_channels(asked))
+        if asked.instance_preferences:
+            yield from check_preferences(sweep.train)
 
 
 def _further_channels(asked: Asked) -> tuple[str, ...]:

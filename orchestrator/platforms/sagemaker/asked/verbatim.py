@@ -40,7 +40,7 @@ _REFUSED = {
     "ResourceConfig.InstanceType": "write where.instance_types",
     "ResourceConfig.InstanceCount": "write train.instances",
     "ResourceConfig.InstanceGroups": "groups of other types are slots that the plan does not count",
-    "ResourceConfig.InstancePreferences": "other types are slots and prices that the plan does not count",
+    "ResourceConfig.InstancePreferences": "write `instance_preferences: true` beside `request`",
     "ResourceConfig.InstancePlacementConfig": "the plan does not count the slots of an UltraServer",
     "ResourceConfig.KeepAlivePeriodInSeconds": "a warm pool is billed after its training, beyond any envelope",
     "ResourceConfig.TrainingPlanArn": "load the plan with the catalog's commitments, and buy `committed`",

@@ -23,9 +23,8 @@ GROUP = "homogeneousCluster"
 def make_hosts(training: Training, folder: Path, scratch: Path, interface: str) -> list[Host]:
     """Return the hosts of a training, with nothing in their folders yet. `interface` is their network interface."""
     request = training.request
-    config = request["ResourceConfig"]
-    names = [f"algo-{number}" for number in range(1, config["InstanceCount"] + 1)]
-    group = {"instance_group_name": GROUP, "instance_type": config["InstanceType"], "hosts": names}
+    names = [f"algo-{number}" for number in range(1, training.instances + 1)]
+    group = {"instance_group_name": GROUP, "instance_type": training.instance_type, "hosts": names}
     channels = {
         channel["ChannelName"]: _channel_config(request, channel) for channel in request.get("InputDataConfig", ())
     }
@@ -36,7 +35,7 @@ def make_hosts(training: Training, folder: Path, scratch: Path, interface: str) 
             scratch=scratch / name,
             resource_config={
                 "current_host": name,
-                "current_instance_type": config["InstanceType"],
+                "current_instance_type": training.instance_type,
                 "current_group_name": GROUP,
                 "hosts": names,
                 "instance_groups": [group],
