@@ -103,6 +103,8 @@ def test_every_error_of_ours_has_an_exit_code() -> None:
     def below(kind: type[SweepError]) -> list[type[SweepError]]:
         return [kind, *(deeper for child in kind.__subclasses__() for deeper in below(child))]
 
-    assert {launcher._exit_code(kind("x")) for kind in below(SweepError)} == {
+    # Rooms of the submitting side have errors of their own, which no launcher meets.
+    ours = [kind for kind in below(SweepError) if kind.__module__ == SweepError.__module__]
+    assert {launcher._exit_code(kind("x")) for kind in ours} == {
         Exit.TASK_WRONG, Exit.UNAVAILABLE, Exit.RESTART,
     }  # fmt: skip
