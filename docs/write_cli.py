@@ -28,7 +28,7 @@ and `NO_COLOR` turns it off.
 | 1 | the run failed, or AWS or this machine refused |
 | 2 | a bad command line, file or name |
 | 4 | credentials or permission |
-| 5 | a part of the run failed, or a stored object is damaged: it is named |
+| 5 | a part of the run failed, or it is paused, or a stored object is damaged: it is named |
 | 6 | refused by budget or quota |
 | 130 | interrupted |
 """

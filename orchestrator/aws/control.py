@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orchestrator.aws.s3 import Written
 from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Throttled
 from orchestrator.wire.board import Board
-from orchestrator.wire.markers import CancelMarker, Fence
+from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.news import News
 from orchestrator.wire.result import Attempt, Result, TaskState
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.wire.ranges import Ranges
 
 _T = TypeVar("_T")
-_M = TypeVar("_M", Result, CancelMarker, Fence)
+_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Fence)
 
 log = logging.getLogger(__name__)
 
@@ -158,6 +158,17 @@ class Control:
             self.keys.cancel,
             CancelMarker.from_json,
             lambda there: replace(there or CancelMarker(through), ended=max(through, there.ended if there else 0)),
+        )
+
+    def pause_marker(self) -> PauseMarker:
+        """Return of which submissions nothing more is begun."""
+        found = self._find(self.keys.pause, PauseMarker.from_json)
+        return found[0] if found else PauseMarker()
+
+    def pause(self, submission: int, reason: str) -> None:
+        """Say that no more tasks of this submission are to begin, and why. The first who says it is heard."""
+        self._advance(
+            self.keys.pause, PauseMarker.from_json, lambda there: (there or PauseMarker()).paused(submission, reason)
         )
 
     def fence(self) -> Fence:

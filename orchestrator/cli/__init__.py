@@ -24,5 +24,6 @@ frontier.py      how are the plans of `sweep plan --frontier` shown?
 discover_view.py  how is it shown what `sweep catalog discover` has found?
 refresh_view.py  how is it shown what `sweep catalog refresh` has brought?
 metric_warning.py   who says that nothing ranks the results?
+pause_words.py   how is it said that a run is paused?
 files.py         how is a file written, whole or not at all?
 """

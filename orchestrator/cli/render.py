@@ -20,7 +20,14 @@ Row = TypeVar("Row")
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters but tabs and line breaks, and those that turn the direction of a line."""
-STATE_COLOURS = {"done": "green", "failed": "red", "partly_failed": "red", "running": "cyan", "cancelled": "yellow"}
+STATE_COLOURS = {
+    "done": "green",
+    "failed": "red",
+    "partly_failed": "red",
+    "running": "cyan",
+    "cancelled": "yellow",
+    "paused": "yellow",
+}
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from orchestrator.cli import formatting
+from orchestrator.cli.pause_words import after_pause
 from orchestrator.cli.render import Column
 from orchestrator.errors import PartlyFailed, RunFailed
 
@@ -35,6 +36,8 @@ class StatusView:
     """An estimate of what the running trainings have cost beside that. It always grows, so it is no change."""
     outlook: Outlook | None = field(default=None, compare=False)
     """What is expected of the run; None once it has ended."""
+    paused: str = ""
+    """Why no more tasks are begun; empty if they are."""
 
     @classmethod
     def of(cls, status: Status) -> StatusView:
@@ -51,6 +54,7 @@ class StatusView:
             usd=status.usd,
             running_usd=status.running_usd,
             outlook=status.outlook,
+            paused=status.paused,
         )
 
     @property
@@ -95,6 +99,9 @@ def raise_unless_done(view: StatusView) -> None:
     run, failed = view.run, view.counts["failed"]
     if view.state == "done":
         return
+    if view.state == "paused":
+        left = formatting.plural(view.counts["cancelled"], "task")
+        raise PartlyFailed(f"{view.paused}; {left} not run", where=run, hint=after_pause(run))
     if view.state == "cancelled":
         raise RunFailed("was cancelled", where=run, hint=f"`sweep retry {run}` runs what is not done")
     error = PartlyFailed if view.state == "partly_failed" else RunFailed

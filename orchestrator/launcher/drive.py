@@ -29,10 +29,11 @@ from orchestrator.errors import (
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
 from orchestrator.launcher.lookout import Lookout
+from orchestrator.launcher.pause import Pause
 from orchestrator.launcher.task_history import Standing
 from orchestrator.launcher.trainings import Trainings
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
+from orchestrator.wire.result import Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.world import World
     from orchestrator.platforms.base import Runner
+    from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Task
 
 log = logging.getLogger(__name__)
@@ -61,6 +63,7 @@ class Driver:
         self.history = history
         self.trainings = Trainings(history.task, history.control, runners, world)
         self.world = world
+        self.pause = Pause(history, self.trainings)
         self.lookout = Lookout(history.control, runners, world, self.trainings.pace)
         self._just_recorded = 0
         """The number of the attempt that we have just recorded: nobody can have started it before us."""
@@ -109,7 +112,7 @@ class Driver:
             return self._on_sigterm()
         if (attempt := self.history.open()) is not None:
             return self._follow(attempt)
-        step = self._decide()
+        step = self.pause.hold(self._decide())
         return self._end(step) if isinstance(step, End) else self._record(step)
 
     def _decide(self) -> Start | End:
@@ -125,24 +128,7 @@ class Driver:
         standing = self.history.standing()
         if standing is not Standing.WANTED:
             return self._leave(standing)
-        place = self.task.places[step.place]
-        request = self.trainings.request(place, number, step.max_runtime_s)
-        attempt = Attempt(
-            task=self.task.number,
-            number=number,
-            place=step.place,
-            lane=request.lane,
-            training=request.training,
-            request_hash=request.hash,
-            max_runtime_s=step.max_runtime_s,
-            recorded_at=self.world.now(),
-            rate=place.rate,
-            site=place.site,
-            instances=place.instances,
-            output=self.trainings.template(place.lane).output,
-            submission=self.history.submission,
-            others=self.task.together(place)[1:],
-        )
+        attempt = self.trainings.attempt(step, number, self.history.submission, self.world.now())
         if self.history.record(attempt):
             self._just_recorded = number
         return None
@@ -276,6 +262,7 @@ class Driver:
         """Write the task's result for good, and return its exit code."""
         log.info("task %d: %s. %s", self.task.number, end.state.value, end.reason)
         self.history.publish(end.state, end.reason)
+        self.pause.note_end(end.state)
         return end.exit
 
     def _leave_unfinished(self, error: SweepError) -> Exit:

@@ -10,16 +10,17 @@ from orchestrator.errors import AlreadyExists
 from orchestrator.launcher.last_words import explain_failure
 from orchestrator.launcher.pace import Pace
 from orchestrator.launcher.watchdog import Watchdog
-from orchestrator.wire.result import Cause, TaskState
+from orchestrator.wire.result import Attempt, Cause, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.aws.control import Control
+    from orchestrator.launcher.decide import Start
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.world import World
     from orchestrator.platforms.base import Request, Runner
-    from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.wire.result import Outcome
     from orchestrator.wire.task import Lane, Place, Task
     from orchestrator.wire.template import Template
 
@@ -63,6 +64,27 @@ class Trainings:
 
     def request(self, place: Place, number: int, max_runtime_s: int) -> Request:
         return self.runner(place.lane).request(self.template(place.lane), self.task, place, number, max_runtime_s)
+
+    def attempt(self, step: Start, number: int, submission: int, now: float) -> Attempt:
+        """Return what is recorded of a start: all that is needed to make it, whoever comes to it."""
+        place = self.task.places[step.place]
+        request = self.request(place, number, step.max_runtime_s)
+        return Attempt(
+            task=self.task.number,
+            number=number,
+            place=step.place,
+            lane=request.lane,
+            training=request.training,
+            request_hash=request.hash,
+            max_runtime_s=step.max_runtime_s,
+            recorded_at=now,
+            rate=place.rate,
+            site=place.site,
+            instances=place.instances,
+            output=self.template(place.lane).output,
+            submission=submission,
+            others=self.task.together(place)[1:],
+        )
 
     def recorded_request(self, attempt: Attempt) -> Request:
         """Return the very request that was recorded, made again. Raise AlreadyExists when it comes out another one."""

@@ -79,6 +79,10 @@ class Objective(Model):
         return self.minimize or self.maximize or ""
 
 
+PAUSE_AFTER = 5
+"""The first tasks that may fail alike, unless the file says another number."""
+
+
 def _name(name: str) -> str:
     if not valid_run_name(name):
         raise wrong(
@@ -118,6 +122,14 @@ class Sweep(Model):
         default="24h", description="the longest one training may run"
     )
     retries: int = Field(default=0, ge=0, le=10, description="how often a task that failed by itself is tried again")
+    pause_after: int = Field(
+        default=PAUSE_AFTER,
+        ge=0,
+        le=1000,
+        exclude_if=lambda value: value == PAUSE_AFTER,
+        description="no more is begun once the first so many tasks to fail by themselves have done so alike, and none "
+        "is done; 0 for never",
+    )
     patience: Annotated[str, between(0, DAY)] = Field(
         default="30m", description="how long a place may refuse capacity before the next is tried"
     )

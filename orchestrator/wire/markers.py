@@ -1,8 +1,8 @@
-"""What may still be started of a run: the cancel marker, and the fence that says to whom each task belongs."""
+"""What may still be started of a run: the markers of cancel and pause, and the fence: to whom each task belongs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.wire.ranges import Ranges
@@ -26,6 +26,31 @@ class CancelMarker:
         """Return a stored marker. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "cancel marker")
         return cls(int(body["through"]), int(body.get("ended", 0)))
+
+
+PAUSED = "paused: "
+"""Begins the reason of a pause, and that of each task which it has ended before it began."""
+
+
+@dataclass(frozen=True)
+class PauseMarker:
+    """Names submissions of which no task is begun any more. What has begun goes on, and so does a later submission."""
+
+    reasons: dict[int, str] = field(default_factory=dict)
+    """Why, in words, by the number of the submission."""
+
+    def paused(self, submission: int, reason: str) -> PauseMarker:
+        """Return the marker once this submission is paused. The first reason stays."""
+        return PauseMarker(dict(sorted({submission: reason, **self.reasons}.items())))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": VERSION, "reasons": {str(number): reason for number, reason in self.reasons.items()}}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> PauseMarker:
+        """Return a stored marker. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, "pause marker")
+        return cls({int(number): str(reason) for number, reason in body["reasons"].items()})
 
 
 @dataclass(frozen=True)

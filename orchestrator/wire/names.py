@@ -10,6 +10,7 @@
     runs/<run>/news/<moment>~...                    that a result has changed, and how, all in the name
     runs/<run>/boards/<platform>-<region>.json      which trainings have ended there lately
     runs/<run>/cancel                               stop everything
+    runs/<run>/pause                                begin nothing more: the first tasks have all failed alike
     runs/<run>/fence                                which submission each task belongs to
 
 Whoever knows a run's name can compute them all. Beside them lies
@@ -86,6 +87,10 @@ class RunKeys:
     @property
     def cancel(self) -> str:
         return f"{self.prefix}cancel"
+
+    @property
+    def pause(self) -> str:
+        return f"{self.prefix}pause"
 
     @property
     def fence(self) -> str:

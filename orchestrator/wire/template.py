@@ -26,6 +26,8 @@ class Template:
     """Seconds between two looks of a launcher at its training, at the least."""
     at_once: int = 0
     """The trainings that may run at once in this Region, as planned; 0 if nobody has said."""
+    pause_after: int = 0
+    """The run pauses when so many tasks, its first, fail alike by themselves; 0 means never."""
     metrics: dict[str, str] = field(default_factory=dict)
     """Metrics by name, each with a regex over the log that has one group."""
 

@@ -190,3 +190,12 @@ def test_a_sweep_that_cannot_work_is_refused(changes: dict[str, Any], said: str)
     with pytest.raises(ValidationError) as caught:
         make_sweep(**changes)
     assert said in str(caught.value)
+
+
+def test_the_usual_pause_is_not_written_down_so_that_plans_keep_their_names() -> None:
+    assert make_sweep().pause_after == 5
+    assert make_sweep(pause_after=5).model_dump(mode="json") == make_sweep().model_dump(mode="json")
+    assert make_sweep(pause_after=0).model_dump(mode="json")["pause_after"] == 0
+    for wrong in (-1, 1001, True, "never"):
+        with pytest.raises(ValidationError, match="pause_after"):
+            make_sweep(pause_after=wrong)

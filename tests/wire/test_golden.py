@@ -20,6 +20,7 @@ from orchestrator.runs.written.submission import Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
 from orchestrator.wire.board import Board
+from orchestrator.wire.markers import PauseMarker
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION
@@ -47,6 +48,11 @@ def line() -> str:
 
 def test_a_board_is_read() -> None:
     assert Board.from_json(body("board.json")) == Board("nightly-912-3", 1795000000123, {"nightly-7-1": 1794999999000})
+
+
+def test_a_pause_marker_is_read() -> None:
+    reason = "paused: the first 5 tasks to fail did so alike: ValueError: no column 'label'"
+    assert PauseMarker.from_json(body("pause")) == PauseMarker({1: reason})
 
 
 def test_an_attempt_is_read() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.errors import NewerVersion
-from orchestrator.wire.markers import CancelMarker, Fence
+from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.ranges import Ranges
 
 
@@ -36,7 +36,20 @@ def test_a_marker_is_read_back_as_it_was_written() -> None:
     assert CancelMarker(3).to_json() == {"version": 1, "through": 3}
 
 
-@pytest.mark.parametrize(("reader", "what"), [(CancelMarker.from_json, "cancel marker"), (Fence.from_json, "fence")])
+def test_a_pause_keeps_its_first_reason_and_is_read_back() -> None:
+    marker = PauseMarker().paused(2, "late").paused(1, "first").paused(1, "second")
+    assert marker.reasons == {1: "first", 2: "late"}
+    assert PauseMarker.from_json(marker.to_json()) == marker
+
+
+@pytest.mark.parametrize(
+    ("reader", "what"),
+    [
+        (CancelMarker.from_json, "cancel marker"),
+        (PauseMarker.from_json, "pause marker"),
+        (Fence.from_json, "fence"),
+    ],
+)
 def test_what_a_newer_sweep_has_written_is_refused_in_words(reader: object, what: str) -> None:
     with pytest.raises(NewerVersion, match=f"this {what} has version 2"):
         reader({"version": 2})  # type: ignore[operator]

@@ -96,6 +96,13 @@ class Ledger(Results):
         with writing(self.engine) as connection:
             connection.execute(update(runs).where(runs.c.name == run).values(cancelled=cancelled))
 
+    def paused(self, run: str) -> str:
+        """Return in words why the newest submission is paused; nothing if it is not."""
+        newest = select(func.max(submissions.c.number)).where(submissions.c.run == run)
+        with reading(self.engine) as connection:
+            number = connection.scalar(newest)
+        return self.progress(run).paused.get(str(number), "")
+
     def progress(self, run: str) -> Progress:
         """Return how far the bucket has been read."""
         with reading(self.engine) as connection:

@@ -59,9 +59,14 @@ def _check(anchor: Anchor, submission: Submission, cloud: Cloud) -> None:
 def _marker(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> CancelMarker:
     progress = ledger.progress(anchor.name)
     there = {item.key: item.etag for item in cloud.s3.level(anchor.keys.prefix)}
-    etag = there.get(anchor.keys.cancel, "")
+    etag, read = there.get(anchor.keys.cancel, ""), progress
     if etag != progress.cancel_etag:
         marker = cloud.control(anchor.name).cancel_marker()
-        progress = replace(progress, cancel_etag=etag, through=marker.through, ended=marker.ended)
-        ledger.save_progress(anchor.name, progress)
-    return progress.marker
+        read = replace(read, cancel_etag=etag, through=marker.through, ended=marker.ended)
+    etag = there.get(anchor.keys.pause, "")
+    if etag != progress.pause_etag:
+        reasons = cloud.control(anchor.name).pause_marker().reasons
+        read = replace(read, pause_etag=etag, paused={str(number): why for number, why in reasons.items()})
+    if read != progress:
+        ledger.save_progress(anchor.name, read)
+    return read.marker

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from orchestrator.wire.markers import CancelMarker
@@ -25,6 +25,10 @@ class Progress:
     """S3's name for the cancel marker as it was read; empty if there was none."""
     through: int = 0
     ended: int = 0
+    pause_etag: str = ""
+    """S3's name for the pause marker as it was read; empty if there was none."""
+    paused: dict[str, str] = field(default_factory=dict)
+    """Why submissions are paused, by their numbers."""
 
     @property
     def marker(self) -> CancelMarker:

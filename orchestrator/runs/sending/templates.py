@@ -34,7 +34,8 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
         poll_s=cloud.account.poll_s,
     )
     template = cloud.planning(platform).stage(staging, cloud.clients)
-    return replace(template, at_once=at_once(anchor.plan, platform, region))
+    pause_after = anchor.plan.sweep.pause_after
+    return replace(template, at_once=at_once(anchor.plan, platform, region), pause_after=pause_after)
 
 
 def at_once(plan: Plan, platform: str, region: str) -> int:

@@ -31,6 +31,8 @@ class Status:
     """About what the running trainings have cost so far, by the clock. Not in `usd`."""
     outlook: Outlook | None = None
     """What is expected of it; None once it has ended."""
+    paused: str = ""
+    """Why no more of its tasks are begun; empty if they are."""
 
     @property
     def finished(self) -> bool:
@@ -43,6 +45,8 @@ class Status:
             return "pending" if counts[TaskState.PENDING] == self.tasks else "running"
         if counts[TaskState.DONE] == self.tasks:
             return "done"
+        if self.paused:
+            return "paused"
         if counts[TaskState.CANCELLED] and not counts[TaskState.FAILED]:
             return "cancelled"
         return "partly_failed" if counts[TaskState.DONE] else "failed"
@@ -85,6 +89,8 @@ def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
         usd=ledger.usd(anchor.name),
         cancelled=ledger.cancelled(anchor.name),
     )
+    if not status.cancelled and counts[TaskState.DONE] + counts[TaskState.FAILED] < plan.tasks:
+        status = replace(status, paused=ledger.paused(anchor.name))  # else nothing was left that it stops
     if status.finished:
         return status
     meter = Meter(plan, now)

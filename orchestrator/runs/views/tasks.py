@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.accrued import Accrued, Meter
 from orchestrator.wire.curve import decode
+from orchestrator.wire.markers import PAUSED
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class TaskRow:
     """What its last training runs on that was not asked for, in one line; empty where all is as it should be."""
     estimated: bool = False
     """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
+
+    @property
+    def held_back(self) -> bool:
+        """It was not begun, for its run was paused; `reason` says why."""
+        return self.state is TaskState.CANCELLED and self.reason.startswith(PAUSED)
 
 
 def task_rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float) -> list[TaskRow]:

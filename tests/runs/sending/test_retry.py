@@ -53,6 +53,26 @@ def test_a_retry_of_named_tasks_runs_exactly_these_and_finds_them_by_number(team
     assert {row.task: row.point["x"] for row in run.results()} == {task: task for task in range(4)}
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_run_whose_first_tasks_fail_alike_pauses_and_goes_on_after_the_mend(team: Team, name: str) -> None:
+    team.breaks(1, 2, 3, 4)
+    team.limits(1)  # one after the other
+    plan = team.plan("[1, 2, 3, 4]", data="{campaigns: [alps]}", retries="0\npause_after: 2")
+    run = team.orchestrator().submit(plan, name=name)
+    assert finished(run) == "paused"
+    status, rows = run.status(), run.results()
+    assert (status.counts[TaskState.FAILED], status.counts[TaskState.CANCELLED]) == (2, 2)
+    assert status.paused.startswith("paused: the first 2 tasks to fail did so alike: ")
+    assert "is broken" in status.paused
+    held = [row for row in rows if row.state is TaskState.CANCELLED]
+    assert {row.reason for row in held} == {status.paused}
+    assert {row.attempt for row in held} == {0}
+    team.breaks()
+    assert len(run.retry()) == 4
+    assert run.status().paused == ""
+    assert finished(run) == "done"
+
+
 @pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_tasks_that_are_not_there_or_have_not_ended_are_not_retried(team: Team, name: str) -> None:

@@ -14,6 +14,7 @@ from orchestrator.cli import formatting, render
 from orchestrator.cli.frontier import check_picture
 from orchestrator.cli.metric_warning import warn_of_missing_metric
 from orchestrator.cli.options import AsJson, Force, NoSync, RunName
+from orchestrator.cli.pause_words import warn_of_pause
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import open_run
 from orchestrator.errors import UsageError
@@ -49,6 +50,7 @@ def results(
     if regexes:
         rows = opened.measure(rows, regexes)
     warn_of_missing_metric(opened.plan.sweep.objective, rows)
+    warn_of_pause(opened.name, rows)
     rows = rows[:limit]
     if plot or as_json:
         rows = opened.with_curves(rows)

@@ -6,6 +6,7 @@ import typer
 
 from orchestrator.cli import render
 from orchestrator.cli.options import AsJson, NoSync, RunName
+from orchestrator.cli.pause_words import pause_line
 from orchestrator.cli.session import open_run
 from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, outlook_line, region_lines
 
@@ -22,5 +23,7 @@ def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False,
         render.line(str(view))
         if view.outlook:
             render.line(outlook_line(view))
+        if view.paused:
+            render.line(pause_line(view.run, view.paused))
         render.line()
         render.as_table(region_lines(view), REGION_COLUMNS)

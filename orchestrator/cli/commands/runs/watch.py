@@ -14,7 +14,8 @@ from orchestrator.cli.session import Session
 def watch(context: typer.Context, run: RunName = None, as_json: AsJson = False) -> None:
     """Follow a run until it has ended. Ctrl-C stops the watching; the run goes on.
 
-    The exit code tells how it ended: 0 done, 1 failed, 5 a part failed. --json prints a line at every change.
+    The exit code tells how it ended: 0 done, 1 failed, 5 a part failed, or it is paused. --json prints a
+    line at every change.
 
     Example: sweep watch nightly
     """

@@ -252,3 +252,6 @@ def show_plan(made: Plan, stream: IO[str]) -> None:
         render.write(f"copy: {way}, {formatting.money(copy.usd)}\n", stream)
     for note in plan.notes:
         render.write(f"note: {note}\n", stream)
+    if 0 < made.sweep.pause_after < plan.tasks:
+        first = formatting.plural(made.sweep.pause_after, "task")
+        render.write(f"pauses if the first {first} to fail do so alike and none is done\n", stream)

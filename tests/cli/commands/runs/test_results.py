@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.fake import FAILED, RUNNING, FakeOrchestrator, row
+from tests.cli.fake import CANCELLED, FAILED, RUNNING, FakeOrchestrator, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +30,14 @@ def test_a_reason_is_shown_only_if_there_is_one(sweep: Sweep, team: FakeOrchestr
     out = sweep("results").out
     assert "REASON" in out
     assert "loss is nan" in out
+
+
+def test_tasks_that_a_pause_has_held_back_are_said_with_what_to_do(sweep: Sweep, team: FakeOrchestrator) -> None:
+    why = "paused: the first 5 tasks to fail did so alike: Killed"
+    team.opened.rows = [row(0, state=FAILED, reason="Killed"), row(1, state=CANCELLED, reason=why)]
+    err = sweep("results").err
+    assert err.startswith(f"warning: 1 task was not run; {why} (")
+    assert "`sweep retry nightly` goes on" in err
 
 
 def test_a_metric_that_no_task_has_is_said_loudly(sweep: Sweep, team: FakeOrchestrator) -> None:

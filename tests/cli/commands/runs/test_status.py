@@ -40,6 +40,30 @@ def test_what_is_expected_of_a_run_is_told_until_it_has_ended(sweep: Sweep, team
     assert sweep("status").out.splitlines()[1] == ""
 
 
+PAUSED = "paused: the first 5 tasks to fail did so alike: Killed"
+
+
+def test_a_pause_is_told_with_what_to_do(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [replace(status(failed=5, running=2, pending=3), paused=PAUSED)]
+    out = sweep("status").out
+    assert PAUSED in out
+    assert "`sweep retry nightly` goes on" in out
+    assert json.loads(sweep("status", "--json").out)["paused"] == PAUSED
+
+
+def test_watching_a_paused_run_ends_with_five_and_says_why(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [replace(status(failed=5, cancelled=3), paused=PAUSED)]
+    watched = sweep("watch")
+    assert watched.code == 5
+    assert f"{PAUSED}; 3 tasks not run" in watched.err
+    assert "`sweep retry nightly` goes on" in watched.err
+
+
+def test_a_paused_run_that_was_cancelled_is_cancelled() -> None:
+    assert replace(status(failed=5, cancelled=3), paused=PAUSED).state == "paused"
+    assert status(failed=5, cancelled=3).state == "failed"
+
+
 def test_the_status_as_json_says_how_it_ended_and_names_every_state(sweep: Sweep, team: FakeOrchestrator) -> None:
     team.opened.statuses = [status(done=3, failed=1)]
     body = json.loads(sweep("status", "nightly", "--json").out)
