@@ -8,6 +8,7 @@ from orchestrator.errors import SettingsError, SpecError, did_you_mean
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Complaint
 from orchestrator.settings import read as read_settings
+from orchestrator.spec.reading.mistakes import find_mistakes
 from orchestrator.spec.reading.reader import read
 from orchestrator.spec.schema import schema as sweep_schema
 
@@ -61,8 +62,14 @@ class Rules:
             yield Complaint(f"no platform {name!r} is installed", did_you_mean(name, list(installed)), at)
         if unknown:
             return
-        for name in sweep.where.platforms or self.usual:
+        used = sweep.where.platforms or self.usual
+        for name in used:
             yield from self.planning(name).check(sweep)
+        for name in sorted(sweep.platforms.keys() - set(used)):
+            # Nobody uses it, and nobody would miss it: a mistake in it would stay until somebody does.
+            at = ("platforms", name)
+            for mistake in find_mistakes(self.planning(name).asks, sweep.platforms[name], at):
+                yield Complaint(mistake.message, mistake.hint, mistake.at)
 
 
 def schema() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from orchestrator.platforms.base import Complaint
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
+from orchestrator.spec.model import Model
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -29,8 +30,14 @@ runtime: 1
 """
 
 
+class Asks(Model):
+    colour: str = ""
+
+
 class Picky:
-    """A platform that wants no sweep called grid, and takes one setting."""
+    """A platform that wants no sweep called grid, and takes one setting; a sweep may ask it for a colour."""
+
+    asks = Asks
 
     def __init__(self, settings: dict[str, Any]) -> None:
         if settings.keys() - {"room"}:
@@ -94,3 +101,12 @@ def test_what_is_wrong_in_a_platform_s_table_is_told_with_the_file_s_name(tmp_pa
     with pytest.raises(SettingsError) as error:
         Rules(read_settings(folder=tmp_path, environ={})).all()
     assert str(error.value) == f"{tmp_path.resolve()}/sweep.toml: unknown setting 'rom' (did you mean 'room'?)"
+
+
+def test_what_a_sweep_asks_of_a_platform_that_it_does_not_use_is_checked_too(file: Path) -> None:
+    file.write_text(SWEEP % "[easy]" + "platforms: {picky: {color: red}}\n")
+    with pytest.raises(SpecError) as error:
+        read_sweep(file, Settings())
+    assert str(error.value) == f"{file}:8:21: unknown key 'color' (did you mean 'colour'?)"
+    file.write_text(SWEEP % "[easy]" + "platforms: {picky: {colour: red}}\n")
+    assert read_sweep(file, Settings()).name == "grid"

@@ -34,6 +34,11 @@ class Platforms:
         proxies = {name for planning in self._planning.values() for name in planning.proxies}
         return tuple(sorted(proxies.union(self._planning)))
 
+    @property
+    def installed(self) -> tuple[str, ...]:
+        """The names of platforms that count something: a proxy only lends its prices."""
+        return tuple(sorted(self._planning))
+
     def asked(self, where: Where) -> tuple[str, ...]:
         """Return the platforms that a sweep may train on. UsageError if one of them is not installed."""
         names = tuple(where.platforms) or self.usual

@@ -12,6 +12,8 @@ from orchestrator.errors import did_you_mean
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.catalog.files.kinds import Columns
     from orchestrator.catalog.platforms import Platforms
 
@@ -29,18 +31,23 @@ def first_lane_problem(columns: Columns, platforms: Platforms) -> tuple[int, Row
     platform, region, instance_type = (columns[name] for name in ("platform", "region", "instance_type"))
     bought = columns.get("purchase") or columns.get("kind") or [Purchase.SPOT.value] * len(platform)
     keys = list(zip(platform, region, instance_type, bought, strict=True))
-    problems = {key: _problem(*key, platforms) for key in dict.fromkeys(keys)}
+    # A platform that only lends its prices counts nothing.
+    known = platforms.installed if "quota" in columns else platforms.known
+    problems = {key: _unknown(key[0], known) or _refused(*key, platforms) for key in dict.fromkeys(keys)}
     if not any(problems.values()):
         return None
     return next((number, found) for number, key in enumerate(keys) if (found := problems[key]) is not None)
 
 
-def _problem(
+def _unknown(platform: str, known: Sequence[str]) -> RowProblem | None:
+    if platform in known:
+        return None
+    return RowProblem("platform", f"there is no platform {platform!r}", did_you_mean(platform, list(known)))
+
+
+def _refused(
     platform: str, region: str, instance_type: str | None, bought: str | None, platforms: Platforms
 ) -> RowProblem | None:
-    known = platforms.known
-    if platform not in known:
-        return RowProblem("platform", f"there is no platform {platform!r}", did_you_mean(platform, list(known)))
     if instance_type in (None, ANY) or bought in (None, ANY) or region == ANY or is_local(region):
         return None
     purchase = _BOUGHT.get(str(bought)) or Purchase(bought)

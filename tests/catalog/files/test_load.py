@@ -131,6 +131,7 @@ def test_a_quota_is_written_in_one_of_two_ways(
     [
         ("prices", "sagmaker,us-east-1,ml.x,on_demand,1,2026-01-01", "platform: there is no platform 'sagmaker'"),
         ("prices", "sagemaker,us-east-1,c5.xlarge,on_demand,1,2026-01-01", "instance_type: there is no c5.xlarge"),
+        ("quotas", "ec2,us-east-1,c5.xlarge,spot,1,2026-01-01", "platform: there is no platform 'ec2'"),
         ("quotas", "sagemaker,us-east-1,c5.xlarge,spot,1,2026-01-01", "instance_type: there is no c5.xlarge"),
         ("interruptions", "sagemaker,us-east-1,c5.xlarge,0.1,2026-01-01", "instance_type: there is no c5.xlarge"),
         ("commitments", f"n,savings_plan,us-east-1,c5.xlarge,,10,0.3,{TIMES},", "instance_type: there is no c5.xlarge"),
