@@ -20,7 +20,7 @@ def after_pause(run: str) -> str:
 
 def pause_line(run: str, paused: str) -> str:
     """Return one line that says why a run is paused, and what to do."""
-    return f"{paused} ({after_pause(run)})"
+    return f"{render.printable(paused)} ({after_pause(run)})"
 
 
 def warn_of_pause(run: str, rows: list[TaskRow]) -> None:

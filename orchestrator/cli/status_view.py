@@ -68,6 +68,8 @@ class StatusView:
         cost = formatting.money(self.usd)
         if self.running_usd:
             cost += f" and about {formatting.money(self.running_usd)} running"
+        if self.paused:
+            others.append("paused")
         parts = [f"{self.counts['done']:,}/{self.tasks:,} done", *others, cost]
         return f"{self.run}: {', '.join(parts)}"
 
@@ -101,7 +103,7 @@ def raise_unless_done(view: StatusView) -> None:
         return
     if view.state == "paused":
         left = formatting.plural(view.counts["cancelled"], "task")
-        raise PartlyFailed(f"{view.paused}; {left} not run", where=run, hint=after_pause(run))
+        raise PartlyFailed(f"{left} not run; {view.paused}", where=run, hint=after_pause(run))
     if view.state == "cancelled":
         raise RunFailed("was cancelled", where=run, hint=f"`sweep retry {run}` runs what is not done")
     error = PartlyFailed if view.state == "partly_failed" else RunFailed

@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 LOOKED_AT = 4
 """Failed tasks that are read for each failure that is needed: some have failed for want of machines, or of time."""
+LONGEST = 420
+"""Characters of a reason that are kept: the cause stands at its beginning, or at its end after a traceback."""
 _COMMAND = re.compile(r'\bCommand ".*', re.DOTALL)
 """The command line that toolkits add to a reason: each task has options of its own."""
 _WORD = re.compile(r"[-+.\w]+")
@@ -87,8 +89,14 @@ def why_pause(control: Control, submission: int, after: int) -> str:
     reason = _common_reason(control, submission, list(failed), after)
     if reason is None or _may_be_done(control, told):
         return ""
-    count = f"first {after} tasks" if after > 1 else "first task"
-    return f"{PAUSED}the {count} to fail did so alike: {reason or 'no reason was given'}"
+    who = f"first {after} tasks to fail did so alike" if after > 1 else "first task to end has failed"
+    return f"{PAUSED}the {who}: {_shortened(reason) or 'no reason was given'}"
+
+
+def _shortened(reason: str) -> str:
+    """Return a reason on one line, without the command line. What is left out of a long one stands in its middle."""
+    text = " ".join(_COMMAND.sub("", reason).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 3]} … {text[-LONGEST * 2 // 3 :]}"
 
 
 def alike(one: str, other: str) -> bool:

@@ -19,7 +19,7 @@ from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
 from orchestrator.spec.classic import read_classic
 from orchestrator.wire.manifest import BadLine, parse
-from orchestrator.wire.markers import CancelMarker, Fence
+from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.names import digest
 from orchestrator.wire.result import Attempt, Result
 from orchestrator.wire.stored import damage_named
@@ -36,6 +36,7 @@ STORED: dict[str, Callable[[dict[str, Any]], object]] = {
     "result": Result.from_json, "attempt": Attempt.from_json, "anchor": Anchor.from_json,
     "template": Template.from_json,
     "submission": Submission.from_json, "cancel": CancelMarker.from_json, "fence": Fence.from_json,
+    "pause": PauseMarker.from_json,
 }  # fmt: skip
 """What reads a stored object, by how the name of its golden file begins."""
 Try = Callable[[], object]

@@ -79,6 +79,17 @@ def test_after_as_many_tasks_as_are_named_no_more_are_started() -> None:
     assert late.launch() is Exit.CANCELLED  # as Batch might start it once more
 
 
+def test_a_long_reason_is_told_by_its_beginning_and_its_end() -> None:
+    team = Team(after=1)
+    team.run(
+        0, why="AlgorithmError: exit code 1\n" + "at a line\n" * 200 + 'ValueError: no column Command "python train.py"'
+    )
+    (reason,) = team.reasons.values()
+    assert reason.startswith("paused: the first task to end has failed: AlgorithmError: exit code 1 at a line")
+    assert reason.endswith("at a line ValueError: no column")
+    assert len(reason) < 500
+
+
 def test_one_less_stops_nothing() -> None:
     team = Team(after=3)
     for number in range(2):

@@ -44,8 +44,11 @@ PAUSED = "paused: the first 5 tasks to fail did so alike: Killed"
 
 
 def test_a_pause_is_told_with_what_to_do(sweep: Sweep, team: FakeOrchestrator) -> None:
-    team.opened.statuses = [replace(status(failed=5, running=2, pending=3), paused=PAUSED)]
+    team.opened.statuses = [replace(status(failed=5, running=2, pending=3), paused=PAUSED + "\x1b[2J")]
     out = sweep("status").out
+    assert "\x1b" not in out
+    team.opened.statuses = [replace(status(failed=5, running=2, pending=3), paused=PAUSED)]
+    assert out.startswith("nightly: 0/10 done, 2 running, 3 pending, 5 failed, paused, $")
     assert PAUSED in out
     assert "`sweep retry nightly` goes on" in out
     assert json.loads(sweep("status", "--json").out)["paused"] == PAUSED
@@ -55,7 +58,7 @@ def test_watching_a_paused_run_ends_with_five_and_says_why(sweep: Sweep, team: F
     team.opened.statuses = [replace(status(failed=5, cancelled=3), paused=PAUSED)]
     watched = sweep("watch")
     assert watched.code == 5
-    assert f"{PAUSED}; 3 tasks not run" in watched.err
+    assert f"3 tasks not run; {PAUSED}" in watched.err
     assert "`sweep retry nightly` goes on" in watched.err
 
 

@@ -19,6 +19,7 @@ def test_a_plan_shows_what_runs_where_for_how_much(sweep: Sweep) -> None:
     assert "12 tasks" in lines[3]
     assert lines[4].startswith("no plan is cheaper; at most $")
     assert lines[5].startswith("note: ")
+    assert lines[-1] == "pauses if the first 5 tasks to fail do so alike and none is done"
 
 
 def test_a_plan_explains_itself(sweep: Sweep) -> None:
