@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.wire.ranges import Ranges
-from orchestrator.wire.stored import VERSION, check_version
+from orchestrator.wire.stored import VERSION, check_version, checked
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CancelMarker:
     def from_json(cls, body: dict[str, Any]) -> CancelMarker:
         """Return a stored marker. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "cancel marker")
-        return cls(int(body["through"]), int(body.get("ended", 0)))
+        return checked(cls(int(body["through"]), int(body.get("ended", 0))))
 
 
 PAUSED = "paused: "

@@ -53,3 +53,10 @@ def test_a_pause_keeps_its_first_reason_and_is_read_back() -> None:
 def test_what_a_newer_sweep_has_written_is_refused_in_words(reader: object, what: str) -> None:
     with pytest.raises(NewerVersion, match=f"this {what} has version 2"):
         reader({"version": 2})  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("body", [{"through": -1}, {"through": 1, "ended": -1}])
+def test_a_cancel_marker_that_counts_below_nothing_is_refused(body: dict[str, int]) -> None:
+    """Else it would be noted in a database, which could not be read any more."""
+    with pytest.raises(ValueError, match="CancelMarker"):
+        CancelMarker.from_json({"version": 1, **body})
