@@ -31,6 +31,10 @@ class Price(NamedTuple):
     value: float
     seen_at: datetime
     """When it was last seen to be this."""
+    source: str = ""
+    """The file or the feed that told it."""
+    is_fed: bool = False
+    """A feed told it: the feed can be asked again."""
 
 
 def newest_prices(connection: Connection, instance_types: Sequence[str] | None = None) -> dict[Lane, Price]:
@@ -40,11 +44,15 @@ def newest_prices(connection: Connection, instance_types: Sequence[str] | None =
     newest = select(*key, func.max(prices.c.observed_at).label("observed_at")).where(wanted).group_by(*key).subquery()
     same = and_(*(newest.c[column.name] == column for column in (*key, prices.c.observed_at)))
     seen = and_(refreshes.c.feed == prices.c.source, refreshes.c.region == prices.c.region)
-    found = select(*key, prices.c.usd_per_hour, prices.c.observed_at, refreshes.c.refreshed_at)
+    facts = (prices.c.usd_per_hour, prices.c.observed_at, prices.c.source, refreshes.c.refreshed_at)
+    found = select(*key, *facts)
     rows = connection.execute(found.select_from(prices.join(newest, same).outerjoin(refreshes, seen)))
     return {
         Lane(*row[:3], Purchase(row.purchase)): Price(
-            row.usd_per_hour, max(row.observed_at, row.refreshed_at or row.observed_at)
+            row.usd_per_hour,
+            max(row.observed_at, row.refreshed_at or row.observed_at),
+            row.source,
+            row.refreshed_at is not None,
         )
         for row in rows
     }
@@ -62,15 +70,17 @@ def tell_ages(connection: Connection, lanes: Iterable[Lane], platforms: Platform
     }
     names = sorted({lane.instance_type for pair in proxies.items() for lane in pair if lane is not None})
     known = newest_prices(connection, names)
-    seen: dict[Purchase, list[datetime]] = {}
-    for lane, proxy in proxies.items():
-        if price := known.get(lane) or known.get(proxy or lane):
-            seen.setdefault(lane.purchase, []).append(price.seen_at)
+    found = [(lane, known.get(lane) or known.get(proxy or lane)) for lane, proxy in proxies.items()]
+    old: dict[tuple[Purchase, str], list[datetime]] = {}
+    for lane, price in found:
+        if price and now - price.seen_at > MAX_AGE[lane.purchase]:
+            what_to_do = (
+                "`sweep catalog refresh` asks AWS" if price.is_fed else f"{price.source} told them: load newer ones"
+            )
+            old.setdefault((lane.purchase, what_to_do), []).append(price.seen_at)
     return tuple(
-        f"{counted(moments, f'{purchase.value} price')} last seen {_days(now - min(moments))} ago: "
-        "`sweep catalog refresh` asks AWS"
-        for purchase, moments in sorted(seen.items())
-        if now - min(moments) > MAX_AGE[purchase]
+        f"{counted(moments, f'{purchase.value} price')} last seen {_days(now - min(moments))} ago: {what_to_do}"
+        for (purchase, what_to_do), moments in sorted(old.items())
     )
 
 

@@ -72,14 +72,17 @@ class Catalog:
         """
         return load(self.engine, self._platforms, [Path(path) for path in paths], kind)
 
-    def take(self, kinds: Mapping[str, Mapping[int, Mapping[str, object]]], source: str) -> LoadReport:
+    def take(
+        self, kinds: Mapping[str, Mapping[int, Mapping[str, object]]], source: str, without: Sequence[str] = ()
+    ) -> LoadReport:
         """Take in rows of several kinds that were found together: all of them or none, as `load` takes files.
 
-        Each row is given by a number, which errors name as the line at which it stands in the source.
+        Each row is given by a number, which errors name as the line at which it stands in the source. The replicas at
+        the addresses `without` are removed first.
         """
         in_order = [(name, kind) for name, kind in KINDS.items() if name in kinds]
         found = [CatalogRows.of_feed(kind, kinds[name], source, source) for name, kind in in_order]
-        return load_rows(self.engine, self._platforms, found)
+        return load_rows(self.engine, self._platforms, found, without)
 
     def observe(self, observed: Observed) -> tuple[Counts, int]:
         """Take in what a feed read of a Region. Return what became of the rows, and how many were left out.
@@ -131,6 +134,11 @@ class Catalog:
         """Return what instances of these types cost in each lane, and have cost, cheapest first."""
         with reading(self.engine) as connection:
             return price_history(connection, instance_types, now or datetime.now(timezone.utc))
+
+    def priced_types(self) -> list[str]:
+        """Return the instance types that have a price somewhere."""
+        with reading(self.engine) as connection:
+            return sorted(connection.scalars(select(prices.c.instance_type).distinct()))
 
     def quota_use(self, now: datetime | None = None) -> list[QuotaUse]:
         """Return how much of each known quota there is, and what live runs hold of it."""

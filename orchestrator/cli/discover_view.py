@@ -55,12 +55,18 @@ FOUND_COLUMNS: tuple[Column[FoundRow], ...] = (
 )
 
 
-def tell_changes(found: Discovered) -> None:
+def tell_changes(found: Discovered, *, kept: bool) -> None:
     """Say which replicas changed, which are none, and which of the catalog's are not there any more."""
     for one in found.findings:
         if one.folder.uri in found.changed:
             render.say(f"{one.folder.uri}: its objects are not what they were")
         if not one.is_replica:
             render.say(f"warning: {one.folder.uri} is left out: {one.why}")
-    for uri in found.gone:
-        render.say(f"warning: the catalog has a replica at {uri}, and there is none: load replicas without it")
+    for uri in found.removed:
+        gone = "was removed from the catalog" if kept else "would be removed from the catalog"
+        render.say(f"warning: the replica at {uri} {gone}: it is none any more")
+    for uri in found.unseen:
+        render.say(f"warning: {uri} was not looked at, and may be what has changed elsewhere: discover it, too")
+    if found.odd:
+        belongs = "belongs" if len(found.odd) == 1 else "belong"
+        render.say(f"{formatting.plural(len(found.odd), 'object')} {belongs} to no dataset, such as {found.odd[0]}")

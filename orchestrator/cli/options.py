@@ -49,7 +49,10 @@ def moment(text: str | None) -> datetime | None:
     except ValueError as error:
         hint = "write it like 2026-11-01 or 2026-11-01T18:30:00Z"
         raise UsageError(f"{text!r} is no moment", where="--as-of", hint=hint) from error
-    return read if read.tzinfo else read.replace(tzinfo=timezone.utc)
+    then = read if read.tzinfo else read.replace(tzinfo=timezone.utc)
+    if then > datetime.now(timezone.utc):
+        raise UsageError(f"{text} is yet to come", where="--as-of", hint="leave it out to plan by what is known now")
+    return then
 
 
 def time_limit_seconds(text: str | None) -> float | None:

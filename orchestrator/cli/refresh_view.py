@@ -82,7 +82,9 @@ def tell_failures(brought: Sequence[Refreshed]) -> None:
             render.say(f"warning: {one.feed} {one.region}: {len(more)} more were left out (--json has them)")
     failed = [one for one in brought if one.error]
     for one in failed:
-        render.say(f"warning: {one.feed} {one.region}: {one.error}")
+        said = str(one.error)
+        place = "" if said.startswith(one.region) else f" {one.region}"
+        render.say(f"warning: {one.feed}{place}: {said}")
     if missing := sorted({action for one in failed for action in one.missing_actions}):
         statement = {"Effect": "Allow", "Action": missing, "Resource": "*"}
         render.say(f"a policy of whoever refreshes lacks this statement: {json.dumps(statement)}")

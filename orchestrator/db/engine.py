@@ -68,8 +68,12 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 def display_name(engine: Engine) -> str:
-    """Return the database's name as errors show it: its URL without passwords, wherever they stand in it."""
-    url = engine.url
+    """Return the database's name as errors show it."""
+    return display_url(engine.url)
+
+
+def display_url(url: URL) -> str:
+    """Return a database's URL without passwords, wherever they stand in it."""
     options = {name: _MASK if _SECRET_OPTION.search(name) else value for name, value in url.query.items()}
     shown = url.set(drivername=url.get_backend_name(), query=options).render_as_string(hide_password=True)
     return shown.replace(quote_plus(_MASK), _MASK)

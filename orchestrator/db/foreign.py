@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from orchestrator.db.engine import display_name, without_passwords
+from orchestrator.db.engine import display_url, without_passwords
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -26,13 +26,14 @@ def read_query(url: str, query: str) -> tuple[list[str], Sequence[Sequence[Any]]
     CatalogError, without passwords, if it cannot be reached or does not understand the query.
     """
     engine = _open(url)
-    with _errors_told(engine), engine.connect() as connection:
+    name = display_url(make_url(url))
+    with _errors_told(engine, name), engine.connect() as connection:
         options: dict[str, Any] = {"no_parameters": True}  # a % or a : in the query means itself
         if engine.dialect.name == "postgresql":
             options["postgresql_readonly"] = True
         answer = connection.execution_options(**options).exec_driver_sql(query)
         if not answer.returns_rows:
-            raise CatalogError("the query returns no rows", where=display_name(engine), hint="write a SELECT")
+            raise CatalogError("the query returns no rows", where=name, hint="write a SELECT")
         names, rows = list(answer.keys()), answer.fetchall()
         connection.rollback()
     return names, rows
@@ -58,11 +59,9 @@ def _for_reading(url: URL) -> URL:
 
 
 @contextmanager
-def _errors_told(engine: Engine) -> Iterator[None]:
+def _errors_told(engine: Engine, name: str) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
         said = str(getattr(error, "orig", None) or error).strip().splitlines()
-        raise CatalogError(
-            without_passwords(said[0] if said else "no answer", engine.url), where=display_name(engine)
-        ) from error
+        raise CatalogError(without_passwords(said[0] if said else "no answer", engine.url), where=name) from error

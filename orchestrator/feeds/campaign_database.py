@@ -31,6 +31,10 @@ def split_rows(names: Sequence[str], rows: Sequence[Sequence[Any]], where: str) 
     found = [dict(zip(names, row, strict=True)) for row in rows]
     if not found:
         raise CatalogError("the query has no rows", where=where)
+    for number, row in enumerate(found, 1):
+        for name in REQUIRED:
+            if row[name] is None:
+                raise CatalogError("is empty", where=f"{where}:{number}:{name}")
     return {
         "campaigns": _distinct(found, [name for name in _OF_CAMPAIGN if name in names], ("campaign",), where),
         "datasets": _distinct(found, _OF_DATASET, ("campaign", "version"), where),

@@ -60,16 +60,26 @@ class Folder:
         return min(item.modified_at for item in self.objects.values())
 
 
-def find_folders(clients: Clients, region: str, places: Sequence[str], pattern: Pattern) -> list[Folder]:
-    """Return the folders of datasets below these addresses in S3, in the order of the addresses.
+@dataclass(frozen=True)
+class Look:
+    """What lies below one address."""
+
+    uri: str
+    folders: tuple[Folder, ...]
+    odd: tuple[str, ...]
+    """Addresses of objects that belong to no dataset: their keys do not fit the pattern."""
+
+
+def look_through(clients: Clients, region: str, places: Sequence[str], pattern: Pattern) -> list[Look]:
+    """Return what lies below these addresses in S3, in their order.
 
     `region` is where AWS is asked which Region a bucket lies in. Raise UsageError for what is no address, CatalogError
     for an address below which no key fits the pattern.
     """
-    parsed = [(place, _address(place)) for place in places]
+    parsed = dict.fromkeys(map(_address, places))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        looks = [pool.submit(_look, clients, region, place, uri, pattern) for place, uri in parsed]
-        return [folder for look in looks for folder in look.result()]
+        looks = [pool.submit(_look, clients, region, uri, pattern) for uri in parsed]
+        return [look.result() for look in looks]
 
 
 def _address(place: str) -> S3Uri:
@@ -80,7 +90,7 @@ def _address(place: str) -> S3Uri:
     return S3Uri(uri.bucket, uri.key.rstrip("/") + "/" if uri.key else "")
 
 
-def _look(clients: Clients, region: str, place: str, uri: S3Uri, pattern: Pattern) -> list[Folder]:
+def _look(clients: Clients, region: str, uri: S3Uri, pattern: Pattern) -> Look:
     where = region_of_bucket(clients, region, uri.bucket)
     folders: dict[str, Folder] = {}
     odd: list[str] = []
@@ -88,11 +98,9 @@ def _look(clients: Clients, region: str, place: str, uri: S3Uri, pattern: Patter
         rest = item.key.removeprefix(uri.key)
         if rest.endswith("/") or not rest:  # consoles make an empty object for a folder
             continue
-        if rest.endswith("/") or not rest:  # consoles make an empty object for a folder
-            continue
         found = pattern.dataset_of(rest)
         if found is None:
-            odd.append(rest)
+            odd.append(f"s3://{uri.bucket}/{item.key}")
             continue
         campaign, version, name = found
         prefix = uri.key + name
@@ -100,8 +108,8 @@ def _look(clients: Clients, region: str, place: str, uri: S3Uri, pattern: Patter
         folder.objects[item.key.removeprefix(prefix)] = item
     if not folders:
         hint = f"there is {odd[0]}" if odd else "nothing lies there"
-        raise CatalogError(f"no key fits the pattern {pattern.text}", where=place, hint=hint)
-    return list(folders.values())
+        raise CatalogError(f"no key fits the pattern {pattern.text}", where=str(uri), hint=hint)
+    return Look(str(uri), tuple(folders.values()), tuple(odd))
 
 
 @dataclass(frozen=True)

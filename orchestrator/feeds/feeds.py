@@ -12,10 +12,11 @@ from orchestrator.db.foreign import read_query
 from orchestrator.errors import CatalogError, UsageError
 from orchestrator.feeds import transfers
 from orchestrator.feeds.campaign_database import split_rows
-from orchestrator.feeds.discover import compare_folders, find_folders, rows_of
+from orchestrator.feeds.discover import compare_folders, look_through, rows_of
 from orchestrator.feeds.pattern import USUAL, Pattern
 from orchestrator.feeds.refresh import Refresh, choose_feeds
 from orchestrator.platforms import registry
+from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +37,12 @@ class Discovered:
     findings: tuple[Finding, ...]
     changed: frozenset[str]
     """Addresses of replicas whose objects are not what they were."""
-    gone: tuple[str, ...]
-    """Addresses of the catalog's replicas, below what was looked through, at which none is any more."""
+    removed: tuple[str, ...]
+    """Addresses of the catalog's replicas, below what was looked through, that are none any more."""
+    unseen: tuple[str, ...]
+    """Addresses of other replicas of what has changed, which were not looked at."""
+    odd: tuple[str, ...]
+    """Addresses of objects whose keys do not fit the pattern."""
 
 
 class Feeds:
@@ -72,20 +77,33 @@ class Feeds:
     def discover(self, places: Sequence[str], pattern: str = USUAL, *, keep: bool = True) -> Discovered:
         """Find datasets below these addresses in S3, and unless `keep` is false, take their replicas into the catalog.
 
-        All of them are taken in or none. Replicas that the catalog knows from elsewhere stay. Raise UsageError for what
-        is no address or no pattern, CatalogError where nothing is found.
+        All of them are taken in or none, and replicas below these addresses that are none any more are removed. Those
+        that the catalog knows from elsewhere stay. Raise UsageError for what is no address or no pattern, CatalogError
+        where nothing is found.
         """
-        folders = find_folders(self._clients, self._region, places, Pattern.parse(pattern))
+        looks = look_through(self._clients, self._region, places, Pattern.parse(pattern))
+        folders = [folder for look in looks for folder in look.folders]
         findings = tuple(compare_folders(folders, self._is_encrypted))
-        known = {str(row["s3_uri"]): row["mark"] for row in self._catalog.show("replicas")}
-        replicas = {one.folder.uri: one.folder.mark for one in findings if one.is_replica}
+        known = {str(row["s3_uri"]): row for row in self._catalog.show("replicas")}
+        replicas = {one.folder.uri: one.folder for one in findings if one.is_replica}
+        looked = tuple(look.uri for look in looks)
+        below = [uri for uri in known if uri.startswith(looked) and uri not in replicas]
+        removed = tuple(sorted(uri for uri in below if self._is_none(uri, str(known[uri]["region"]), folders)))
         if keep:
-            self._catalog.take(rows_of(findings), "discovered")
-        return Discovered(
-            findings,
-            frozenset(uri for uri, mark in replicas.items() if known.get(uri) not in (None, mark)),
-            tuple(sorted(uri for uri in known if uri.startswith(tuple(places)) and uri not in replicas)),
-        )
+            self._catalog.take(rows_of(findings), "discovered", without=removed)
+        changed = {uri for uri, folder in replicas.items() if uri in known and known[uri]["mark"] != folder.mark}
+        changed = {uri for uri in changed if known[uri]["mark"] is not None}
+        datasets = {known[uri]["dataset"] for uri in changed}
+        others = sorted(uri for uri, row in known.items() if row["dataset"] in datasets and not uri.startswith(looked))
+        odd = tuple(uri for look in looks for uri in look.odd)
+        return Discovered(findings, frozenset(changed), removed, tuple(others), odd)
+
+    def _is_none(self, uri: str, region: str, folders: Sequence[Folder]) -> bool:
+        """Return whether a replica that the catalog knows is a folder that is none, or lies nowhere."""
+        if any(folder.uri == uri for folder in folders):
+            return True
+        at = S3Uri.parse(uri)
+        return not S3(self._clients, region, at.bucket).has_any(at.key)
 
     def import_campaigns(self, url: str, query: Path) -> LoadReport:
         """Take the rows of a query of another database into the catalog: all of them or none. Nothing is written there.

@@ -10,6 +10,8 @@ from orchestrator.errors import UsageError
 
 PLACES = ("campaign", "version")
 USUAL = "{campaign}/{version}/"
+_NAME = r"[^/@\x00-\x1f\x7f-\x9f]+?"
+"""What a campaign or a version may be called in the catalog."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,10 @@ class Pattern:
                 raise _wrong(text, f"needs {{{name}}} once")
         if unknown := set(named) - set(PLACES):
             raise _wrong(text, f"may not contain {{{min(unknown)}}}")
+        if "}{" in text:
+            raise _wrong(text, "has two places beside each other")
         expression = "".join(
-            re.escape(literal) + (f"(?P<{name}>[^/@]+?)" if name is not None else "") for literal, name, *_ in parts
+            re.escape(literal) + (f"(?P<{name}>{_NAME})" if name is not None else "") for literal, name, *_ in parts
         )
         return cls(text, re.compile(expression))
 

@@ -83,6 +83,11 @@ def test_each_row_is_a_replica_of_its_dataset(take: Callable[[str], Catalog]) ->
     ("find", "put", "said"),
     [
         ("size_bytes AS bytes", "NULL AS bytes", "campaigns.sql:1:bytes: is empty"),
+        (
+            "size_bytes AS bytes",
+            "CASE aws_region WHEN 'eu-west-1' THEN 5 END AS bytes",
+            "campaigns.sql:2:bytes: is empty",
+        ),
         ("size_bytes AS bytes", "'a lot' AS bytes", "campaigns.sql:1:bytes: 'a lot' is not a whole number"),
         ("size_bytes AS bytes", "size_bytes", "unknown column 'size_bytes' (did you mean 'bytes'?)"),
         (", recorded AS created_at", "", "campaigns.sql: the query lacks the column 'created_at'"),

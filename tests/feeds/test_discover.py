@@ -89,6 +89,7 @@ def test_a_pattern_tells_the_dataset_of_a_key(pattern: str, key: str, found: Any
         ("{campaign}/{version}/{version}/", "needs {version} once"),
         ("{campaign}/{version}/{day}/", "may not contain {day}"),
         ("{campaign/", "cannot be read"),
+        ("{campaign}{version}/", "has two places beside each other"),
     ],
 )
 def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str, said: str) -> None:
@@ -145,10 +146,60 @@ def test_an_object_that_is_written_anew_changes_its_replica(feeds: Feeds, client
     assert feeds.discover(PLACES).changed == {"s3://team-eu-west-1/campaigns/coast/v2/"}
 
 
-def test_a_replica_that_is_not_there_any_more_is_told(feeds: Feeds, clients: Clients) -> None:
+ALPS_US = "s3://team-us-east-1/campaigns/alps/v1/"
+
+
+def regions_of(catalog: Catalog, dataset: str) -> list[str]:
+    return [row["region"] for row in catalog.show("replicas") if row["dataset"] == dataset]
+
+
+def test_a_replica_that_is_not_whole_any_more_leaves_the_catalog(
+    feeds: Feeds, clients: Clients, empty: Catalog
+) -> None:
     feeds.discover(PLACES)
     clients.client("s3", US).delete_object(Bucket="team-us-east-1", Key="campaigns/alps/v1/a")
-    assert feeds.discover(PLACES).gone == ("s3://team-us-east-1/campaigns/alps/v1/",)
+    assert feeds.discover(PLACES, keep=False).removed == (ALPS_US,)
+    assert regions_of(empty, "alps@v1") == [EU, US]
+    assert feeds.discover(PLACES).removed == (ALPS_US,)
+    assert regions_of(empty, "alps@v1") == [EU]
+
+
+def test_a_replica_with_other_data_leaves_the_catalog(feeds: Feeds, clients: Clients, empty: Catalog) -> None:
+    feeds.discover(PLACES)
+    put(clients, EU, "campaigns/alps/v1/a", "ALPS/V1/A")
+    assert feeds.discover(PLACES).removed == (ALPS_US,)
+    assert regions_of(empty, "alps@v1") == [EU]
+
+
+def test_a_replica_of_which_nothing_is_left_leaves_the_catalog(feeds: Feeds, clients: Clients, empty: Catalog) -> None:
+    feeds.discover(PLACES)
+    for name in ("a", "b"):
+        clients.client("s3", US).delete_object(Bucket="team-us-east-1", Key=f"campaigns/alps/v1/{name}")
+    assert feeds.discover(PLACES).removed == (ALPS_US,)
+    assert regions_of(empty, "alps@v1") == [EU]
+
+
+def test_replicas_that_another_pattern_found_stay(feeds: Feeds, clients: Clients, empty: Catalog) -> None:
+    feeds.discover(PLACES)
+    put(clients, EU, "others/tokyo/v1/a", "x")
+    assert feeds.discover(["s3://team-eu-west-1"], "others/{campaign}/{version}/").removed == ()
+    assert regions_of(empty, "alps@v1") == [EU, US]
+
+
+def test_other_replicas_of_what_has_changed_are_named_if_nobody_looked_at_them(feeds: Feeds, clients: Clients) -> None:
+    feeds.discover(PLACES)
+    put(clients, EU, "campaigns/alps/v1/a", "ALPS/V1/A")
+    assert feeds.discover(PLACES[:1]).unseen == (ALPS_US,)
+
+
+def test_what_belongs_to_no_dataset_is_told(feeds: Feeds, clients: Clients) -> None:
+    put(clients, EU, "campaigns/a\x07b/v1/x", "x")
+    odd = ("s3://team-eu-west-1/campaigns/a\x07b/v1/x", "s3://team-eu-west-1/campaigns/readme.txt")
+    assert feeds.discover(PLACES).odd == odd
+
+
+def test_an_address_that_is_given_twice_is_looked_at_once(feeds: Feeds) -> None:
+    assert len(feeds.discover([PLACES[0], f"{PLACES[0]}/"]).findings) == 2
 
 
 def test_tags_of_a_campaign_stay(feeds: Feeds, empty: Catalog, tmp_path: Any) -> None:
@@ -165,7 +216,9 @@ def test_a_look_changes_nothing(feeds: Feeds, empty: Catalog) -> None:
 
 
 def test_a_place_without_a_dataset_is_told_with_what_is_there(feeds: Feeds) -> None:
-    with pytest.raises(CatalogError, match=r"no key fits the pattern .*there is alps/v1/a"):
+    with pytest.raises(
+        CatalogError, match=r"no key fits the pattern .*there is s3://team-eu-west-1/campaigns/alps/v1/a"
+    ):
         feeds.discover(["s3://team-eu-west-1/campaigns/"], "deep/{campaign}/{version}/")
     with pytest.raises(CatalogError, match="nothing lies there"):
         feeds.discover(["s3://team-eu-west-1/elsewhere/"])

@@ -49,10 +49,17 @@ def load(engine: Engine, platforms: Platforms, paths: Iterable[Path], kind: str 
     return load_rows(engine, platforms, _files(paths, kind))
 
 
-def load_rows(engine: Engine, platforms: Platforms, files: Sequence[CatalogRows]) -> LoadReport:
-    """Load these rows, those first that others refer to, in one transaction. Raise CatalogError as `load` does."""
+def load_rows(
+    engine: Engine, platforms: Platforms, files: Sequence[CatalogRows], without: Sequence[str] = ()
+) -> LoadReport:
+    """Load these rows, those first that others refer to, in one transaction. Raise CatalogError as `load` does.
+
+    Replicas at the addresses `without` are removed first.
+    """
     counts: dict[str, Counts] = {}
     with writing(engine) as connection, ExitStack() as open_tables:
+        for address in without:
+            connection.execute(delete(tables.replicas).where(tables.replicas.c.s3_uri == address))
         loaded: list[tuple[CatalogRows, IncomingRows]] = []
         for file in files:
             incoming = open_tables.enter_context(IncomingRows(connection, file.kind.table, len(loaded)))

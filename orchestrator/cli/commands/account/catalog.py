@@ -146,7 +146,7 @@ def discover(
         render.as_json(rows)
     else:
         render.as_table(rows, FOUND_COLUMNS)
-    tell_changes(found)
+    tell_changes(found, kept=not dry_run)
 
 
 @app.command("import")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -57,13 +58,17 @@ def prices(
 
     Example: sweep prices ml.g5.xlarge g5.xlarge --region eu-west-1
     """
-    found = Session.of(context).orchestrator.catalog.price_history(instance_types)
+    catalog = Session.of(context).orchestrator.catalog
+    found = catalog.price_history(instance_types)
     rows = [PriceRow.of(one) for one in found if not region or one.lane.region in region]
     if missing := [name for name in instance_types if name not in {row.instance_type for row in rows}]:
         where = f" in {', '.join(region)}" if region else ""
+        near = get_close_matches(missing[0], catalog.priced_types(), n=1)
         raise CatalogError(
             f"the catalog has no price of {', '.join(missing)}{where}",
-            hint="`sweep catalog refresh` brings AWS's; `sweep catalog show prices` shows all",
+            hint=f"did you mean {near[0]!r}?"
+            if near != missing[:1] and near
+            else "`sweep catalog refresh` brings AWS's",
         )
     if as_json:
         render.as_json(rows)

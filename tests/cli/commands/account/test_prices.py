@@ -50,6 +50,10 @@ def test_a_type_without_a_price_is_told(priced: Sweep) -> None:
     assert "the catalog has no price of ml.p5.48xlarge" in ended.err
 
 
+def test_a_misspelt_type_is_told_with_the_nearest(priced: Sweep) -> None:
+    assert "ml.g5.xlargee (did you mean 'ml.g5.xlarge'?)" in priced("prices", "ml.g5.xlargee").err
+
+
 def test_a_line_of_bars_has_one_for_each_day() -> None:
     assert sparkline([None, 1.0, 1.5, 2.0]) == " ▁▅█"
     assert sparkline([2.0, 2.0]) == "▁▁"

@@ -29,7 +29,7 @@ def test_a_region_that_there_is_not_is_told_and_the_others_land(feeds: Sweep) ->
     ended = feeds("catalog", "refresh", "sagemaker-prices", "--region", "eu-west-1", "--region", "eu-wst-1")
     assert ended.code == 5
     assert [line.split()[-1] for line in ended.out.splitlines()] == ["STATE", "ok", "failed"]
-    assert "warning: sagemaker-prices eu-wst-1: eu-wst-1: AWS knows nothing of it there" in ended.err
+    assert "warning: sagemaker-prices: eu-wst-1: AWS knows nothing of it there" in ended.err
 
 
 def test_without_a_region_one_must_be_named(feeds: Sweep) -> None:

@@ -187,6 +187,7 @@ def tenfold(row: str) -> str:
     ("options", "said"),
     [
         (["--as-of", "last week"], "--as-of: 'last week' is no moment (write it like 2026-11-01"),
+        (["--as-of", "2999-01-01"], "--as-of: 2999-01-01 is yet to come (leave it out"),
         (["--as-of", "2026-11-02", "--refresh"], "--refresh asks what AWS says now, not then"),
     ],
 )
