@@ -8,6 +8,8 @@ docs/planner-solving.md tells how.
     patterns.py        in which ways can whole tasks fill one slot?
     start_cuts.py      which tasks would fit, if only they did not start longest first?
     rounding.py        how is a large problem solved: relaxation, copies, whole tasks?
+    slot_program.py    which whole tasks fill the slots of all lanes?
+    fill_slot.py       which whole tasks is one slot worth most with?
     dominated.py       which choices does no relaxation need?
     columns.py         what is the relaxation, and which bound do duals prove?
     dual_estimate.py   what are slots about worth, before any program is solved?

@@ -60,6 +60,11 @@ class IncrementalProgram:
         for number, value in zip(row.tolist(), high.tolist(), strict=True):
             self._solver.changeRowBounds(number, -highspy.kHighsInf, value)
 
+    def set_bounds(self, row: Integers, low: Floats, high: Floats) -> None:
+        """Replace the bounds of these rows."""
+        for number, least, most in zip(row.tolist(), low.tolist(), high.tolist(), strict=True):
+            self._solver.changeRowBounds(number, least, most)
+
     def solve(self) -> tuple[float, Floats, Floats]:
         """Return the least cost, the values of the columns, and the duals of the rows. DoesNotFit if there is none.
 

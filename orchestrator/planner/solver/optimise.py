@@ -16,10 +16,12 @@ from orchestrator.planner.pack.schedule import overfull_lanes
 if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
 
-EXACT_CHOICES = 3_000
+EXACT_CHOICES = 500
 """Choices of the largest problem that is solved exactly."""
-EXACT_TASKS = 20_000
+EXACT_TASKS = 1_000
 """Tasks of the largest problem that is solved exactly."""
+LAST_RESORT = 3_000
+"""Choices of the largest problem that is tried exactly, if it cannot be solved by rounding."""
 
 
 def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
@@ -40,12 +42,23 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
         found = exact.solve(problem, time_limit)
         if found is not None:
             return found
-    return rounding.solve(problem, time_limit)
+    try:
+        return rounding.solve(problem, time_limit)
+    except DoesNotFit:
+        found = exact.solve(problem, time_limit) if is_middling(problem) else None
+        if found is None:
+            raise
+        return found
 
 
 def is_large(problem: Problem) -> bool:
     """Return whether the problem is too large to be solved exactly."""
     return len(problem.choices) > EXACT_CHOICES or problem.counts.sum() > EXACT_TASKS
+
+
+def is_middling(problem: Problem) -> bool:
+    """Return whether the problem is too large to be solved exactly, but not to be tried."""
+    return is_large(problem) and len(problem.choices) <= LAST_RESORT
 
 
 def all_at_their_cheapest(problem: Problem) -> Solution | None:

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.commodities import commodities
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.model.time_limit import TimeLimit
+from orchestrator.planner.pack.exchange import exchange_tasks
 from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies import CopiesProgram
 from orchestrator.planner.solver.dominated import without_dominated
 from orchestrator.planner.solver.sifting import Sifting
+from orchestrator.planner.solver.slot_program import SlotProgram
 
 if TYPE_CHECKING:
-    from orchestrator.planner.model.arrays import Floats, Integers
+    from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.commodities import Commodity
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.solver.columns import Columns
+    from orchestrator.planner.solver.copies import CopiesAnswer
 
 LESS = (0.99, 0.97, 0.9)
 """The parts of each lane that the relaxation may fill, one after the other, when tasks are left that fit nowhere."""
@@ -29,6 +33,14 @@ BUDGETS = 5
 """Times that the relaxation gets less to promise, when whole tasks promised more than the budget."""
 SPARE = 0.999
 """A further factor on what it then gets, because whole tasks may promise a little more again."""
+NEAR = 1e-3
+"""The part of the bound by which a solution may be dearer, and still be good enough."""
+LEFT_OUT = 1e-6
+"""A copy that no more than this part of a commodity uses is not made."""
+MOST = 20_000
+"""Choices up to which slots are filled one by one. In larger problems it takes long, and the relaxation is nearer."""
+MANY = 10_000
+"""Choices from which on not all of them are looked at when slots are filled."""
 
 
 def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
@@ -64,6 +76,10 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
         bound = answer.bound if bound is None else bound
         tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
         found = repair(problem, tasks, bound, answer.slots)
+        if len(problem.choices) <= MOST and (found is None or found.gap > NEAR):
+            rows = _rows_to_fill(problem, all_commodities, relaxation, answer.flow, sifted.columns)
+            other = _fill_slots(problem, rows, answer, time_limit)
+            found = _better(problem, found, other and replace(other, bound=bound))
         if found is None:
             allowance = replace(allowance, lanes=_less(allowance.lanes))
         elif found.promise > problem.budget:
@@ -72,6 +88,46 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
             return found
         sifting.allow(allowance)
     raise DoesNotFit
+
+
+def _better(problem: Problem, one: Solution | None, other: Solution | None) -> Solution | None:
+    """Return the cheaper of two solutions, once tasks are exchanged; one within the budget, if any is."""
+    found = [exchange_tasks(each) for each in (one, other) if each is not None]
+    return min(found, key=lambda each: (each.promise > problem.budget, each.usd), default=None)
+
+
+def _fill_slots(problem: Problem, rows: Integers, answer: CopiesAnswer, time_limit: TimeLimit) -> Solution | None:
+    """Return the solution of slots that are filled with whole tasks of these choices; None if some fit nowhere."""
+    program = SlotProgram(problem, rows)
+    copies = np.unique(problem.choices.copy[rows])
+    charges = float(problem.charges[copies[copies != NO_COPY]].sum())
+    program.improve(answer.bound - charges, time_limit)
+    return repair(problem, program.place(time_limit), answer.bound)
+
+
+def _rows_to_fill(
+    problem: Problem, all_commodities: list[Commodity], relaxation: Columns, flow: Floats, kept: Integers
+) -> Integers:
+    """Return the choices that whole tasks may take, because their data is there.
+
+    In a large problem they are those that the relaxation has looked at twice.
+    """
+    choices = problem.choices
+    made = np.zeros(len(problem.charges) + 1, dtype=bool)
+    made[choices.copy[relaxation.choice[flow > LEFT_OUT]]] = True
+    made[NO_COPY] = True
+    usable = made[choices.copy] & (problem.most_slots[choices.lane] >= 1)
+    usable &= np.append(problem.funds, np.inf)[choices.pool] > 0
+    if len(choices) > MANY:
+        is_kept = np.zeros(len(choices), dtype=bool)
+        is_kept[relaxation.choice[kept]] = True
+        seen = np.zeros(len(choices), dtype=bool)
+        for commodity in all_commodities:
+            its: Booleans = is_kept[commodity.rows]
+            for _, rows in commodity.members:
+                seen[rows[its]] = True
+        usable &= seen
+    return np.flatnonzero(usable)
 
 
 def _less(allowance: float) -> float:
