@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REGION = "{region}"
-_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
+_REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+)*-([a-z]+)-\d+")
+_DIRECTIONS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest", "central")
+"""The words before the number of a Region: AWS takes no others, also for those that it opens."""
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _BUCKET = re.compile(r"[a-z0-9{][a-z0-9.{}-]{1,}[a-z0-9}]")
 MAX_URI = 1024
@@ -35,9 +37,14 @@ def by_region(check: Callable[[str], str]) -> BeforeValidator:
 
 def region_name(name: Any) -> str:
     """Return the name if it can be a Region's."""
-    if not isinstance(name, str) or not _REGION.fullmatch(name):
-        raise wrong(f"{shown(name)} is no Region", hint="such as eu-west-1", at=(str(name),))
-    return name
+    match = _REGION.fullmatch(name) if isinstance(name, str) else None
+    if match is None:
+        raise wrong(f"{shown(name)} is no Region", hint="such as eu-west-1", at=(name,))
+    if match[1] not in _DIRECTIONS:
+        begin, end = match.span(1)
+        likely = [f"{name[:begin]}{direction}{name[end:]}" for direction in _DIRECTIONS]
+        raise wrong(f"{shown(name)} is no Region", hint=did_you_mean(name, likely), at=(name,))
+    return str(name)
 
 
 def in_region(value: str | dict[str, str], region: str) -> str:

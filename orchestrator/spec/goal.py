@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -10,6 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from orchestrator.spec.duration import DAY, HOUR, MINUTE, between, seconds
 from orchestrator.spec.model import Model, shown, wrong
 
+_MOST_DOLLARS = 1e15
 _Duration = Annotated[str, between(MINUTE, 365 * DAY)]
 
 
@@ -22,8 +22,10 @@ def _dollars(value: Any) -> Any:
             raise wrong(f"not an amount of dollars: {shown(value)}", hint="write it like 2000") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong(f"expected an amount of dollars, got {shown(value)}")
-    if not 0 < value < math.inf:
-        raise wrong(f"a budget of {value} is not above 0")
+    if value != value or abs(value) > _MOST_DOLLARS:
+        raise wrong(f"a budget of {shown(value)} is no amount of dollars", hint="write it like 2000; or leave it out")
+    if value <= 0:
+        raise wrong(f"a budget of {shown(value)} is not above 0")
     return float(value)
 
 

@@ -99,7 +99,16 @@ def _came(one: Run, other: Run) -> list[Difference]:
     return [
         Difference("tasks", f"{left.tasks:,}", f"{right.tasks:,}"),
         Difference("state", left.state, right.state),
-        Difference("cost", f"${left.usd:,.2f}", f"${right.usd:,.2f}"),
-        Difference("planned cost", f"${one.plan.usd:,.2f}", f"${other.plan.usd:,.2f}"),
+        Difference("cost", *_dollars(left.usd, right.usd)),
+        Difference("planned cost", *_dollars(one.plan.usd, other.plan.usd)),
         Difference("best", *("" if score is None else f"{score:.5g}" for score in best)),
     ]
+
+
+def _dollars(one: float, other: float) -> tuple[str, str]:
+    """Return two amounts with as many digits as they need to look different: two, four or six."""
+    for digits in (2, 4, 6):
+        texts = (f"${one:,.{digits}f}", f"${other:,.{digits}f}")
+        if texts[0] != texts[1]:
+            break
+    return texts

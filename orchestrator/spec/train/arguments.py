@@ -21,8 +21,11 @@ def _words(value: Any) -> Any:
             value = shlex.split(value)
         except ValueError as error:
             raise wrong(f"the command cannot be split into words: {str(error).lower()}") from error
-    if not isinstance(value, list) or not value:
-        raise wrong(f"expected a command, got {shown(value)}", hint="write `command: python train.py {arguments}`")
+    hint = "write `command: python train.py {arguments}`"
+    if not isinstance(value, list):
+        raise wrong(f"expected a command, got {shown(value)}", hint=hint)
+    if not value:
+        raise wrong("the command is empty", hint=hint)
     for index, word in enumerate(value):
         if not isinstance(word, str):
             raise wrong(f"expected a word, got {shown(word)}", hint="put it in quotes", at=(index,))

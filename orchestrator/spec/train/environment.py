@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,511}")
+_OURS = "SWEEP_"
 _HOW = (
     "write {ssm: /NAME} or {secret: NAME} for one that lies in AWS, or {value: …, plain: true} if everybody may see it"
 )
@@ -79,6 +80,8 @@ def _checked(variables: dict[str, Variable]) -> dict[str, Variable]:
             raise wrong(f"{shown(name)} cannot name an environment variable")
         if name.startswith(PREFIX):
             raise wrong(f"{name} is ours: it says where a secret lies", hint=_HOW, at=(name,))
+        if name.startswith(_OURS):
+            raise wrong(f"{name} is ours: names that begin with {_OURS} are taken", hint="rename it", at=(name,))
         text = value.value if isinstance(value, Plain) else value
         if not isinstance(text, str):
             continue

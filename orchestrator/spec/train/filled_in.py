@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from orchestrator.spec.space.parameters import Parameter
+    from orchestrator.spec.train.arguments import Arguments
     from orchestrator.spec.train.train import Train
 
     Path = tuple[str | int, ...]
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def check_filled_in(train: Train, parameters: Sequence[Parameter]) -> None:
     """Raise `wrong` for two parameters that are one option, and for a name in braces that stands for nothing."""
-    _check_options(train.arguments.style, parameters)
+    _check_options(train.arguments, parameters)
     names = [one.name for one in parameters]
     folders = [DATA, *(f"{DATA}:{channel}" for channel in train.all_channels)]
     for at, text in _texts(train):
@@ -44,14 +45,22 @@ def find_unnamed(train: Train, parameters: Sequence[Parameter]) -> tuple[str, ..
     return tuple(one.name for one in parameters if one.name not in named)
 
 
-def _check_options(style: str, parameters: Sequence[Parameter]) -> None:
+def _check_options(arguments: Arguments, parameters: Sequence[Parameter]) -> None:
     seen: dict[str, str] = {}
     for one in parameters:
-        option = option_name(one.name, style)
-        if option in seen:
-            message = f"{seen[option]!r} and {one.name!r} are both --{option}"
-            raise wrong(message, hint="rename one of them", at=one.at)
-        seen[option] = one.name
+        for option in _options(one, arguments):
+            if option in seen:
+                message = f"{seen[option]!r} and {one.name!r} are both --{option}"
+                raise wrong(message, hint="rename one of them", at=one.at)
+            seen[option] = one.name
+
+
+def _options(parameter: Parameter, arguments: Arguments) -> Iterator[str]:
+    """Yield the options that a parameter may become: one, and --no-name where `pair` writes false so."""
+    option = option_name(parameter.name, arguments.style)
+    yield option
+    if arguments.on_off == "pair" and any(isinstance(value, bool) for value in parameter.values):
+        yield f"no-{option}"
 
 
 def _texts(train: Train) -> Iterator[tuple[Path, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 MAX_INSTANCE_COUNTS = 8
 """Numbers of instances that a plan may choose from, at most."""
+MAX_INSTANCES = 10_000
+"""Instances of one training, at most."""
+MAX_PROCESSES = 1_000
+"""Processes on one instance, at most: no instance has as many processors."""
 AUTO = "auto"
 """The value of `processes_per_instance` that stands for the GPUs of each instance type."""
 
@@ -51,9 +56,14 @@ def _canonical_parallel(value: Any) -> Any:
 
 
 def _processes(value: Any) -> Any:
-    if value is None or value == AUTO or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+    hint = "leave it out for one a GPU"
+    if value is None or value == AUTO:
         return value
-    raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint="leave it out for one a GPU")
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise wrong(f"expected a number of processes or {AUTO}, got {shown(value)}", hint=hint)
+    if value > MAX_PROCESSES:
+        raise wrong(f"{shown(value)} processes are more than {MAX_PROCESSES:,}, the most of an instance", hint=hint)
+    return value
 
 
 def _instances(value: Any) -> Any:
@@ -77,6 +87,11 @@ def _check_count(value: Any, expected: str, at: tuple[int, ...] = ()) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         hint = "write `instances: 2`, or `instances: [1, 2, 4]`"
         raise wrong(f"expected {expected} from 1 on, got {shown(value)}", hint=hint, at=at)
+    if value > MAX_INSTANCES:
+        hint = "tasks of a sweep run side by side: this is the number for one of them"
+        raise wrong(
+            f"{shown(value)} instances are more than {MAX_INSTANCES:,}, the most of one training", hint=hint, at=at
+        )
 
 
 def parameter_name(name: str) -> str:
@@ -88,6 +103,15 @@ def parameter_name(name: str) -> str:
     if name.startswith("sweep_"):
         raise wrong(f"{name!r} is taken: names that begin with sweep_ are not passed to your code")
     return name
+
+
+def _closed_quotes(options: str) -> str:
+    try:
+        shlex.split(options)
+    except ValueError as error:
+        hint = "close the quote, or leave it out"
+        raise wrong(f"the options cannot be split into words: {str(error).lower()}", hint=hint) from error
+    return options
 
 
 def _hyperparameters(values: dict[str, Any]) -> dict[str, Any]:
@@ -115,10 +139,10 @@ class Train(Start):
         default=1,
         json_schema_extra={
             "anyOf": [
-                {"type": "integer", "minimum": 1},
+                {"type": "integer", "minimum": 1, "maximum": MAX_INSTANCES},
                 {
                     "type": "array",
-                    "items": {"type": "integer", "minimum": 1},
+                    "items": {"type": "integer", "minimum": 1, "maximum": MAX_INSTANCES},
                     "minItems": 1,
                     "maxItems": MAX_INSTANCE_COUNTS,
                     "uniqueItems": True,
@@ -132,10 +156,14 @@ class Train(Start):
     )
     processes_per_instance: Annotated[int | Literal["auto"] | None, BeforeValidator(_processes)] = Field(
         default=None,
-        json_schema_extra={"anyOf": [{"type": "integer", "minimum": 1}, {"const": AUTO}, {"type": "null"}]},
+        json_schema_extra={
+            "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_PROCESSES}, {"const": AUTO}, {"type": "null"}]
+        },
         description="left to the image unless given, which starts one a GPU; auto says the GPUs of each type",
     )
-    mpi_options: str = Field(default="", max_length=2000, description="further options of mpirun")
+    mpi_options: Annotated[str, AfterValidator(_closed_quotes)] = Field(
+        default="", max_length=2000, description="further options of mpirun"
+    )
     environment: Environment = Field(
         default={},
         description="variables of every training: text, in quotes, with {name} for a parameter; or where a secret lies",
@@ -200,9 +228,21 @@ class Train(Start):
     @model_validator(mode="after")
     def _channels_are_distinct(self) -> Train:
         for name in self.channels:
-            other = self.data_channel if name == self.data_channel else find_clash(name, self.all_channels)
+            if name == self.data_channel:
+                hint = "rename this one; or let `data_channel` give the dataset's another name"
+                raise wrong(f"{name} is the dataset's own channel", hint=hint, at=("channels", name))
+            other = find_clash(name, self.all_channels)
             if other:
                 raise wrong(f"the channels {name} and {other} have one variable", at=("channels", name))
+        return self
+
+    @model_validator(mode="after")
+    def _variables_are_free(self) -> Train:
+        """Refuse names that AWS's toolkit and our starter set: only what an image starts by itself has none of them."""
+        for name in () if self.starts_image else self.environment:
+            if name.startswith("SM_"):
+                hint = "AWS's toolkit says facts of a training in SM_*; name the variable otherwise"
+                raise wrong(f"{name} is set when a training starts", hint=hint, at=("environment", name))
         return self
 
     @property

@@ -28,7 +28,7 @@ def test_a_fixed_channel_may_be_in_some_regions_only() -> None:
         ({"data_channel": "a b"}, "'a b' cannot name a channel"),
         ({"data_channel": ".."}, "'..' cannot name a channel"),
         ({"channels": {"x" * 65: "s3://team/v"}}, "cannot name a channel"),
-        ({"channels": {"training": "s3://team/v"}}, "the channels training and training have one variable"),
+        ({"channels": {"training": "s3://team/v"}}, "training is the dataset's own channel"),
         ({"data_channel": "Train", "channels": {"train": "s3://team/v"}}, "train and Train have one variable"),
         ({"channels": {"a": "s3://team/v", "A": "s3://team/v"}}, "a and A have one variable"),
     ],

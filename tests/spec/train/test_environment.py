@@ -78,6 +78,12 @@ def test_what_is_neither_text_nor_a_reference_is_refused(value: Any) -> None:
     assert refusal({"X": value})
 
 
-@pytest.mark.parametrize("name", ["", "1X", "A-B", "A B", "SWEEP_SECRET_X", "X\n"])
+@pytest.mark.parametrize("name", ["", "1X", "A-B", "A B", "SWEEP_SECRET_X", "SWEEP_RUN", "SM_HPS", "X\n"])
 def test_names_are_those_of_variables_and_none_of_ours(name: str) -> None:
     assert refusal({name: "1"})
+
+
+def test_what_an_image_starts_by_itself_may_be_told_what_the_toolkit_would_say() -> None:
+    given = {"SM_MODEL_DIR": "/opt/ml/model"}
+    sweep = make_sweep(train__entry_point="image", train__source=None, train__environment=given)
+    assert sweep.train.environment == given

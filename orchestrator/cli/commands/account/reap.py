@@ -13,7 +13,12 @@ from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.api import Search, Stray
+
+_NAMED = 3
+"""Regions that could not be asked and are named one by one, at most."""
 
 
 def reap(
@@ -48,7 +53,15 @@ def _show(found: Search) -> None:
         render.line()
     render.line(_summary(found))
     if found.unseen:
-        render.say(f"not looked at: {'; '.join(f'{region}: {why}' for region, why in sorted(found.unseen.items()))}")
+        render.say(_unseen(found.unseen))
+
+
+def _unseen(unseen: Mapping[str, str]) -> str:
+    """Return in a few words which Regions could not be asked, with the reason of one for all."""
+    if len(unseen) <= _NAMED:
+        return f"not looked at: {'; '.join(f'{region}: {why}' for region, why in sorted(unseen.items()))}"
+    first, why = min(unseen.items())
+    return f"not looked at: {len(unseen):,} Regions, such as {first}: {why}; --json names all"
 
 
 def _summary(found: Search) -> str:

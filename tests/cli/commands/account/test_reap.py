@@ -83,3 +83,8 @@ def test_regions_that_could_not_be_asked_are_named(sweep: Sweep, team: Reaping) 
     ended = sweep("reap")
     assert ended.out.startswith("0 trainings that nobody waits for")
     assert ended.err == "not looked at: me-south-1: not enabled\n"
+
+
+def test_many_regions_that_could_not_be_asked_are_counted(sweep: Sweep, team: Reaping) -> None:
+    team.strays, team.unseen = [], {f"eu-west-{number}": "not enabled" for number in range(1, 31)}
+    assert sweep("reap").err == "not looked at: 30 Regions, such as eu-west-1: not enabled; --json names all\n"
