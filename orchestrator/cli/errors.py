@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import traceback
 from dataclasses import asdict, dataclass
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 ParserError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer's parser raises. The class itself lives in click, or in a private module of newer typers."""
+
+
+_LONG_WORD = re.compile(r"(\S{120})\S{57,}(\S{80})")
 
 
 class Declined(SweepError):
@@ -70,7 +74,11 @@ def show_error(error: Exception, *, debug: bool, as_json: bool = False) -> int:
 
 
 def shortened(text: str) -> str:
-    """Return a text of at most 800 characters: what is wrong stands at its beginning, what to do at its end."""
+    """Return a text of at most 800 characters: what is wrong stands at its beginning, what to do at its end.
+
+    A word of more than 256 characters, such as a path, has its beginning and its end only.
+    """
+    text = _LONG_WORD.sub(r"\1…\2", text)
     return text if len(text) <= 800 else f"{text[:500]} … {text[-297:]}"
 
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.duration import DAY, MINUTE, between, seconds
+from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
 from orchestrator.spec.space.axes import Axis, Choice, columns
@@ -205,15 +205,8 @@ class Sweep(Model):
         return self
 
     @model_validator(mode="after")
-    def _stall_comes_before_the_timeout(self) -> Sweep:
-        if self.train.stall is not None and seconds(self.train.stall) >= seconds(self.timeout):
-            hint = f"say less than {self.timeout}, or leave the line out"
-            message = f"a log cannot be silent for {self.train.stall}: the timeout ends a training after {self.timeout}"
-            raise wrong(message, hint=hint, at=("train", "stall"))
-        return self
-
-    @model_validator(mode="after")
-    def _arguments_can_be_made(self) -> Sweep:
+    def _trainings_can_be_started(self) -> Sweep:
+        self.train.check_stall(self.timeout)
         check_filled_in(self.train, self.parameters)
         return self
 

@@ -20,7 +20,7 @@ class Framework(Model):
 
     name: Literal["pytorch", "tensorflow", "huggingface", "sklearn", "xgboost"] = Field(description="whose images")
     version: str = Field(
-        pattern=r"^\d+\.\d+(\.\d+)?(-\d+(-py\d+)?)?$",
+        pattern=r"^\d{1,5}\.\d{1,5}(\.\d{1,5})?(-\d{1,5}(-py\d{1,5})?)?$",
         description="such as 2.8.0, or 1.7-1 of xgboost; in quotes, for 2.10 is 2.1",
     )
     python: str = Field(default="py3", pattern=r"^py3\d*$", description="such as py312; py3 is the image's newest")

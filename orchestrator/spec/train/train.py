@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from orchestrator.errors import did_you_mean
-from orchestrator.spec.duration import DAY, MINUTE, between
+from orchestrator.spec.duration import DAY, MINUTE, between, seconds
 from orchestrator.spec.model import Hyperparameter, Model, shown, wrong
 from orchestrator.spec.train.channels import DATA, ChannelName, Channels, find_clash, lacks
 from orchestrator.spec.train.environment import Environment
@@ -200,6 +200,13 @@ class Train(Start):
             hint = did_you_mean(self.end_on_nan, list(self.metrics)) or "train.metrics is empty"
             raise wrong(f"{self.end_on_nan!r} is not a metric of train.metrics", hint=hint, at=("end_on_nan",))
         return self
+
+    def check_stall(self, timeout: str) -> None:
+        """Raise `wrong` if no log can be silent for so long, because the time-out comes first."""
+        if self.stall is not None and seconds(self.stall) >= seconds(timeout):
+            hint = f"say less than {timeout}, or leave the line out"
+            message = f"a log cannot be silent for {self.stall}: the timeout ends a training after {timeout}"
+            raise wrong(message, hint=hint, at=("train", "stall"))
 
     @property
     def instance_counts(self) -> tuple[int, ...]:

@@ -35,6 +35,7 @@ def test_versions_are_written_as_aws_writes_them(framework: dict[str, Any]) -> N
     [
         (named("xgboost", "1.7"), "AWS has no xgboost 1.7"),
         (named("sklearn", "1.2"), "AWS has no sklearn 1.2"),
+        (named("pytorch", f"2.{'8' * 400}.0"), "framework.version"),
         (named("pytorch", "2.8-1"), "AWS has no pytorch 2.8-1"),
         (named("huggingface", "4.56.2"), "huggingface images are built on PyTorch or TensorFlow"),
         (named("pytorch", "2.8.0", base="pytorch2.8.0"), "pytorch images have no base"),
