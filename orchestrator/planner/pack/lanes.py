@@ -37,11 +37,13 @@ class Lanes:
         self.slots[problem.sharing_lanes] = 0
         self._held: dict[int, tuple[Load, ...]] = {}
         """The tasks on each lane so far."""
+        self._full: dict[int, tuple[float, float]] = {}
+        """The wait and hours of a task that found no room on a lane: what waits and takes as long will find none."""
 
     def copy(self) -> Lanes:
         other = copy(self)
         other._spare, other._funds, other.slots = self._spare.copy(), self._funds.copy(), self.slots.copy()
-        other._held = self._held.copy()
+        other._held, other._full = self._held.copy(), self._full.copy()
         return other
 
     def add_all(self, tasks: Integers, slots: Floats | None = None) -> Integers:
@@ -79,14 +81,17 @@ class Lanes:
         """Return how many tasks `add` would put in, and leave everything as it is."""
         lane = int(self._problem.choices.lane[row])
         spare, funds, slots, held = self._spare.copy(), self._funds.copy(), self.slots[lane], self._held.get(lane, ())
+        full = self._full.copy()
         placed = self.add(row, count)
         self._spare, self._funds, self.slots[lane], self._held[lane] = spare, funds, slots, held
+        self._full = full if placed else self._full
         return placed
 
     def _room_for(self, lane: int, load: Load) -> int:
         """Return how many of these tasks the lane's slots can hold beside what they hold already."""
         held, slots, until = self._held.get(lane, ()), self.slots[lane], self._problem.latest_end[lane]
-        if slots < 1 or load.wait + load.hours > until * SLACK:
+        wait, least = self._full.get(lane, (np.inf, np.inf))
+        if slots < 1 or load.wait + load.hours > until * SLACK or (load.wait >= wait and load.hours >= least):
             return 0
         hours = slots * until * SLACK - sum(other.hours * other.count for other in held)
         low, high = 0, max(min(load.count, int(min(hours / load.hours, load.count) + 1e-6)), 0)
@@ -98,6 +103,8 @@ class Lanes:
                 low = middle
             else:
                 high = middle
+        if high:
+            self._full[lane] = load.wait, load.hours
         return low
 
     def _hold(self, lane: int, load: Load) -> None:
@@ -122,6 +129,7 @@ class Lanes:
 
     def _set_slots(self, lane: int, slots: float) -> None:
         """Give the lane so many slots, and take their units from its limits."""
+        self._full.pop(lane, None)
         self._spare -= self._units[:, lane] * (slots - self.slots[lane])
         self.slots[lane] = slots
 
