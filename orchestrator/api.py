@@ -236,7 +236,7 @@ class Orchestrator:
         rows = []
         for name in self._runs.names():
             try:
-                status = self.run(name).status()
+                status = self._runs.listed(name).status()
             except (Damaged, NewerVersion) as error:
                 self.ledger.damage.note(error)
                 continue

@@ -60,6 +60,8 @@ class Job:
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number of an array's children in each status; empty for an ordinary job."""
     exit_code: int | None = None
+    starts: int = 0
+    """Times that Batch has started it; 0 in a listing, which does not say."""
     reason: str = ""
     log_stream: str = ""
     created_at: float | None = field(default=None, compare=False)
@@ -250,6 +252,7 @@ def _job_of_detail(job: JobDetailTypeDef) -> Job:
         size=array.get("size", 1),
         counts=dict(array.get("statusSummary", {})),
         exit_code=container.get("exitCode"),
+        starts=len(job.get("attempts", [])),
         reason=_reason(job.get("statusReason"), container.get("reason")),
         log_stream=container.get("logStreamName", ""),
         created_at=_seconds(job.get("createdAt")),

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from orchestrator.chart.encode import encode
-from orchestrator.errors import Damaged
+from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.artifacts import fetch_artifacts
 from orchestrator.runs.ending.cancel import cancel
-from orchestrator.runs.known.sync import sync
+from orchestrator.runs.known.sync import read_results, sync
 from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.reproduce import reproduce
 from orchestrator.runs.sending.retry import retry
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.why.findings import Hindrance
     from orchestrator.runs.why.story import Story
     from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.runs.written.submission import Submission
 
 log = logging.getLogger(__name__)
 
@@ -76,12 +77,15 @@ class Run:
         return sync(self.anchor, self.ledger, self.cloud, documents=documents)
 
     def sync_as_far_as_possible(self, *, documents: bool = True) -> int:
-        """Bring the database up to date, unless an object that all tasks share is damaged: then that is noted only."""
+        """Bring the database up to date. An object that all tasks share, and nobody understands, is noted.
+
+        Then only the results tell how tasks stand, and nothing is said of launchers.
+        """
         try:
             return self.sync(documents=documents)
-        except Damaged as error:
+        except (Damaged, NewerVersion) as error:
             self.ledger.damage.note(error)
-            return 0
+        return read_results(self.anchor, self.ledger, self.cloud, documents=documents)
 
     def status(self) -> Status:
         return run_status(self.anchor, self.ledger, time.time())
@@ -156,14 +160,20 @@ class Run:
 
     def why(self) -> list[Hindrance]:
         """Return all that holds the run up, or has ended its tasks, with what to do."""
-        made = list(submissions(self.cloud.s3, self.name))
-        return find_causes(self.anchor, made, self.ledger, self.cloud, time.time())
+        return find_causes(self.anchor, self._made(), self.ledger, self.cloud, time.time())
 
     def story(self, task: int) -> Story | None:
         """Return where the time of a task has gone; None if it was not submitted yet. UsageError if there is none."""
         self.anchor.checked(Ranges.of([task]))
-        made = list(submissions(self.cloud.s3, self.name))
-        return tell_story(self.anchor, made, task, self.ledger, self.cloud, time.time())
+        return tell_story(self.anchor, self._made(), task, self.ledger, self.cloud, time.time())
+
+    def _made(self) -> list[Submission]:
+        """Return the submissions of the run; as they were last known where one of them cannot be understood now."""
+        try:
+            return list(submissions(self.cloud.s3, self.name))
+        except (Damaged, NewerVersion) as error:
+            self.ledger.damage.note(error)
+            return self.ledger.submissions(self.name)
 
     def reproduce(self, task: int, folder: Path) -> Reproduced:
         """Write what trains one task again into a new folder: a sweep file of it alone, and the sources as they were.

@@ -6,9 +6,10 @@ run.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import Damaged, Refused, UsageError
 from orchestrator.runs.known.lease import booking, holds
 from orchestrator.runs.run import Run
 from orchestrator.runs.written import anchor as anchors
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.home import Home
     from orchestrator.spec.sweep import Sweep
+
+log = logging.getLogger(__name__)
 
 
 class Runs:
@@ -62,6 +65,7 @@ class Runs:
         noted = self.ledger.note(wanted.name)
         if noted and not noted.is_same(wanted):
             self.ledger.forget(noted)  # so that it holds no slots
+        self._known(wanted.name)
         with booking(self.ledger) as slots:
             noted = self.ledger.note(wanted.name) or self.ledger.anchor(wanted.name)
             if noted and noted.is_same(wanted) and holds(wanted.name, self.ledger):
@@ -80,14 +84,18 @@ class Runs:
         return there and anchors.same(there, wanted)
 
     def open(self, name: str | None = None) -> Run:
-        """Open a run by its name; the newest if none is named. UsageError if there is none."""
+        """Open a run by its name; the newest if none is named. UsageError if there is none, or none here."""
         if name is None:
             names = self.names()
             if not names:
                 raise UsageError("there are no runs yet", hint="`sweep submit` makes one")
             name = names[0]
-        known = self.ledger.anchor(name)
+        known = self._known(name)
         return self.opened(known or self._read(name))
+
+    def listed(self, name: str) -> Run:
+        """Open a run of `names` to show what the database knows of it, whichever bucket it was seen in."""
+        return self.opened(self.ledger.anchor(name) or self._read(name))
 
     def opened(self, anchor: Anchor) -> Run:
         """Return this run, with the AWS of its home."""
@@ -116,6 +124,27 @@ class Runs:
                 if not run.status().finished:
                     return run
         return None
+
+    def _known(self, name: str) -> Anchor | None:
+        """Return the run of this name if the database has understood it.
+
+        UsageError for one that was seen in another bucket than ours, unless the bucket was copied.
+        """
+        try:
+            known = self.ledger.anchor(name)
+        except Damaged as error:
+            log.warning("%s: it is read anew", error)
+            return None
+        bucket = self.ledger.bucket(name)
+        if known is None or not self._has_bucket or bucket == self._bucket.bucket:
+            return known
+        if anchors.holds(self._bucket, known):
+            self.ledger.remember(known, self._cloud_at(known.home).account)
+            return known
+        raise UsageError(
+            f"run {known.name!r} is in the bucket {bucket}, and these settings name {self._bucket.bucket}",
+            hint=f"SWEEP_BUCKET={bucket} before the command opens it",
+        )
 
     def _read(self, name: str) -> Anchor:
         """Return the run of this name from the bucket, and remember it."""

@@ -25,7 +25,7 @@ class CancelMarker:
     def from_json(cls, body: dict[str, Any]) -> CancelMarker:
         """Return a stored marker. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "cancel marker")
-        return checked(cls(int(body["through"]), int(body.get("ended", 0))))
+        return checked(cls(body["through"], body.get("ended", 0)))
 
 
 PAUSED = "paused: "
@@ -50,7 +50,10 @@ class PauseMarker:
     def from_json(cls, body: dict[str, Any]) -> PauseMarker:
         """Return a stored marker. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "pause marker")
-        return cls({int(number): str(reason) for number, reason in body["reasons"].items()})
+        reasons = {_number(number): reason for number, reason in body["reasons"].items()}
+        if not all(type(reason) is str for reason in reasons.values()):
+            raise ValueError("a reason is no text")
+        return cls(reasons)
 
 
 @dataclass(frozen=True)
@@ -80,5 +83,13 @@ class Fence:
     def from_json(cls, body: dict[str, Any]) -> Fence:
         """Return a stored fence. NewerVersion if a newer `sweep` has written it."""
         check_version(body, "fence")
-        owners = ((int(submission), Ranges.parse(tasks)) for submission, tasks in body["owners"].items())
+        owners = ((_number(submission), Ranges.parse(tasks)) for submission, tasks in body["owners"].items())
         return cls(tuple(sorted(owners)))
+
+
+def _number(key: str) -> int:
+    """Return the number of a submission that a key says. ValueError if it says none."""
+    number = int(key)
+    if number < 1 or str(number) != key:
+        raise ValueError(f"{key[:40]!r} numbers no submission")
+    return number

@@ -96,6 +96,8 @@ class FakeJob:
     created: int = 0
     started: dict[int, float] = field(default_factory=dict)
     """When each child was started that was."""
+    starts: dict[int, int] = field(default_factory=dict)
+    """How often each child was started of which that matters."""
 
     @property
     def status(self) -> str:
@@ -152,7 +154,12 @@ class FakeBatch:
 
     def describe(self, ids: Sequence[str]) -> list[Job]:
         self._called("describe")
-        return [job.described() for job in self.jobs if job.id in ids]
+        arrays = [job.described() for job in self.jobs if job.id in ids]
+        children = [(job, index) for job in self.jobs for index in job.starts if f"{job.id}:{index}" in ids]
+        return arrays + [
+            Job(f"{job.id}:{index}", job.name, job.statuses[index], index=index, starts=job.starts[index])
+            for job, index in children
+        ]
 
     def children(self, job_id: str, status: str) -> Iterator[Job]:
         self._called("list")

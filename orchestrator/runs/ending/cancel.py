@@ -13,7 +13,7 @@ from orchestrator.runs.ending.stop import OpenAttempts
 from orchestrator.runs.known.documents import read_whole
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.patience import Patience
-from orchestrator.runs.written.anchor import add_submission, submissions
+from orchestrator.runs.written.anchor import add_submission, check_there, submissions
 from orchestrator.runs.written.submission import everything, latest
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     """
     cloud.refuse_elsewhere(anchor.name, anchor.home)
     patience = Patience(sleep)
+    patience.ask(lambda: check_there(cloud.s3, anchor.name))
     # A submit may be about to make the first submission: then it finds it made, and cancelled.
     patience.ask(lambda: add_submission(cloud.s3, anchor.name, everything(anchor.plan)))
     made = patience.ask(lambda: list(submissions(cloud.s3, anchor.name)))

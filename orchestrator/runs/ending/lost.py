@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 REMEMBERED_S = 8 * 24 * 3600
 """Seconds for which Batch surely knows a job: it forgets one seven days after it has ended."""
 
+MOST_STARTS = 10
+"""Times that Batch starts a launcher, at the most: its job definition says so."""
+
 
 def find_lost(anchor: Anchor, made: list[Submission], cancelled: int, ledger: Ledger, cloud: Cloud) -> dict[int, str]:
     """Return the tasks that have not ended though their Batch child has, each with the reason that Batch gives.
@@ -62,8 +65,19 @@ def _unfinished(
 def _failed(job: Job, array: Array, mine: set[int], cloud: Cloud) -> dict[int, str]:
     if job.status != "FAILED" and not job.counts.get("FAILED"):
         return {}
-    children = {array.tasks[child.index]: child.reason for child in cloud.batch.failed_children(job.id)}
-    return {task: children[task] for task in mine if task in children}
+    children = {array.tasks[child.index]: child for child in cloud.batch.failed_children(job.id)}
+    gone = {task: children[task] for task in mine if task in children}
+    # Listings do not say how often a child was started.
+    starts = {child.id: child.starts for child in cloud.batch.describe([child.id for child in gone.values()])}
+    return {task: _said(child.reason, starts.get(child.id, 0)) for task, child in gone.items()}
+
+
+def _said(reason: str, starts: int) -> str:
+    """Return Batch's reason, and how often it has started the launcher if that was more than once."""
+    if starts < 2:
+        return reason
+    again = "as often as it may" if starts >= MOST_STARTS else "in all"
+    return f"{reason or 'gone'} (Batch has started the launcher {starts} times, {again})"
 
 
 def is_forgotten(anchor: Anchor, array: Array, made: list[Submission], cloud: Cloud) -> bool:

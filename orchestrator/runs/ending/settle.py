@@ -58,8 +58,8 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     # The platform's word, else the launcher's last one, else Batch's.
     if outcome and outcome.reason:
         reason = outcome.reason
-    elif not outcome and found and found[0].reason:
-        reason = found[0].reason
+    elif not outcome and found and found[0].reason and found[0].submission == submission.number:
+        reason = found[0].reason if found[0].state.terminal else _died_waiting(reason, found[0].reason)
     state = _state(outcome, cancelled=control.cancelled(submission.number))
     if state is TaskState.CANCELLED:
         reason = "cancelled"
@@ -69,6 +69,11 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     curves = found[0].curves if found else {}
     control.write_result(Result(task, key, state, reason, outcomes, submission.number, curves))
     return True
+
+
+def _died_waiting(batch: str, last: str) -> str:
+    """Return why a task has failed whose launcher only ever said what it waited for: that was not its end."""
+    return f"its launcher died while it waited: {batch or 'Batch gives no reason'}; it had said last: {last}"
 
 
 def poll(attempt: Attempt, cloud: Cloud) -> Outcome | None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 """The most objects that one error names."""
+_BRING_BACK = "bring an earlier version of it back"
+_ASK_AGAIN = "`sweep retry --task N` finds out again how a task ended"
 
 
 class Damage:
@@ -19,6 +21,8 @@ class Damage:
 
     def __init__(self) -> None:
         self._found: dict[str, str] = {}
+        self._hints: dict[str, str] = {}
+        """What to do about each object."""
         self._lock = threading.Lock()
         self._tasks: set[tuple[str, int]] = set()
 
@@ -30,17 +34,21 @@ class Damage:
         """Remember what an error says of an object, whose address is the error's `where`."""
         with self._lock:
             self._found[error.where] = error.message
+            self._hints[error.where] = _BRING_BACK if isinstance(error, Damaged) else error.hint
 
     def note_task(self, error: SweepError, run: str, task: int) -> None:
         """Remember what an error says of the result of a task."""
         self.note(error)
         with self._lock:
             self._tasks.add((run, task))
+            if isinstance(error, Damaged):
+                self._hints[error.where] = f"{_BRING_BACK}; {_ASK_AGAIN}"
 
     def mend(self, where: str, run: str, task: int) -> None:
         """Forget what was said of the result of a task: it can be understood now."""
         with self._lock:
             self._found.pop(where, None)
+            self._hints.pop(where, None)
             self._tasks.discard((run, task))
 
     def check(self) -> None:
@@ -52,5 +60,5 @@ class Damage:
         what = "1 stored object is" if len(named) == 1 else f"{len(named):,} stored objects are"
         raise Damaged(
             f"{what} left out: {'; '.join(named[:_NAMED])}{more}",
-            hint="bring an earlier version of it back; `sweep retry --task N` finds out again how a task ended",
+            hint="; ".join(sorted({part for hint in self._hints.values() for part in hint.split("; ") if part})),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from sqlalchemy import delete, func, select, update
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import arrays, results, runs, submissions
 from orchestrator.db.upsert import insert_missing
+from orchestrator.errors import Damaged
 from orchestrator.runs.known.progress import Progress
 from orchestrator.runs.known.results import Results
 from orchestrator.runs.written.anchor import Anchor
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
     from orchestrator.runs.cloud import Account
     from orchestrator.runs.written.submission import Array
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,14 @@ class Ledger(Results):
     def remember(self, anchor: Anchor, account: Account) -> None:
         """Note that this run is in the bucket. Whatever was noted under its name before, and is another one, goes."""
         with reading(self.engine) as connection:
-            if connection.scalar(_DOCUMENT.where(runs.c.name == anchor.name, _ANCHORED)) == _document(anchor):
+            noted = select(runs.c.document, runs.c.bucket).where(runs.c.name == anchor.name, _ANCHORED)
+            if connection.execute(noted).one_or_none() == (_document(anchor), account.bucket):
                 return
         with writing(self.engine) as connection:
             named = runs.c.name == anchor.name
             connection.execute(delete(runs).where(named & (runs.c.document != _document(anchor))))
             insert_missing(connection, runs, [row(anchor, account)])
-            connection.execute(update(runs).where(named).values(anchored=True))
+            connection.execute(update(runs).where(named).values(anchored=True, bucket=account.bucket))
 
     def forget(self, anchor: Anchor) -> None:
         """Take this note back, with what it holds, unless it has become a run."""
@@ -70,6 +75,11 @@ class Ledger(Results):
     def note(self, name: str) -> Anchor | None:
         """Return the run that was noted under this name and not seen in the bucket, or None."""
         return self._anchor((runs.c.name == name) & ~_ANCHORED)
+
+    def bucket(self, name: str) -> str:
+        """Return the bucket in which the run of this name was seen; nothing if it was not."""
+        with reading(self.engine) as connection:
+            return connection.scalar(select(runs.c.bucket).where(runs.c.name == name, _ANCHORED)) or ""
 
     def _anchor(self, wanted: ColumnElement[bool]) -> Anchor | None:
         with reading(self.engine) as connection:
@@ -104,10 +114,17 @@ class Ledger(Results):
         return self.progress(run).paused.get(str(number), "")
 
     def progress(self, run: str) -> Progress:
-        """Return how far the bucket has been read."""
+        """Return how far the bucket has been read. A note that cannot be understood is none: all is read anew."""
         with reading(self.engine) as connection:
             seen = connection.scalar(select(runs.c.seen).where(runs.c.name == run))
-        return Progress.from_json(json.loads(seen)) if seen else Progress()
+        if not seen:
+            return Progress()
+        try:
+            with damage_named(f"run {run} in the database"):
+                return Progress.from_json(json.loads(seen))
+        except Damaged as error:
+            log.warning("%s: the bucket is read anew", error)
+            return Progress()
 
     def save_progress(self, run: str, progress: Progress) -> None:
         with writing(self.engine) as connection:
@@ -115,10 +132,18 @@ class Ledger(Results):
             connection.execute(update(runs).where(runs.c.name == run).values(seen=seen))
 
     def submissions(self, run: str) -> list[Submission]:
-        """Return the submissions that are known, in order."""
+        """Return the submissions that are known, in order. One that cannot be understood is not known."""
         query = select(submissions.c.document).where(submissions.c.run == run).order_by(submissions.c.number)
         with reading(self.engine) as connection:
-            return [Submission.from_json(json.loads(document)) for document in connection.scalars(query)]
+            documents = list(connection.scalars(query))
+        known = []
+        for document in documents:
+            try:
+                with damage_named(f"a submission of run {run} in the database"):
+                    known.append(Submission.from_json(json.loads(document)))
+            except Damaged as error:
+                log.warning("%s: it is read anew", error)
+        return known
 
     def expect(self, run: str, submission: Submission) -> None:
         """Note a submission and its arrays; tasks that left a result in an earlier one are pending again."""
@@ -142,6 +167,7 @@ class Ledger(Results):
         silent = self.silent(run)
         left = silent.minus(submission.tasks)
         with writing(self.engine) as connection:
+            connection.execute(delete(submissions).where(noted))  # what lies in the bucket is the truth
             insert_missing(connection, submissions, [{"run": run, "number": submission.number, "document": document}])
             insert_missing(connection, arrays, rows)
             if left != silent:

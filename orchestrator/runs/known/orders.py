@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import Damaged
-from orchestrator.runs.written.anchor import read_submission
+from orchestrator.runs.written.anchor import check_there, read_submission
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
@@ -30,8 +32,13 @@ class Orders:
 
 
 def read_orders(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> Orders:
-    """Return what was ordered of a run. Only what this database has not seen yet is read."""
-    return Orders(_submissions(anchor, ledger, cloud), _marker(anchor, ledger, cloud))
+    """Return what was ordered of a run. Only what this database has not seen yet is read.
+
+    UsageError if the bucket does not hold the run.
+    """
+    there = {item.key: item.etag for item in cloud.s3.level(anchor.keys.prefix)}
+    check_there(cloud.s3, anchor.name, there)
+    return Orders(_submissions(anchor, ledger, cloud), _marker(anchor, there, ledger, cloud))
 
 
 def _submissions(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> list[Submission]:
@@ -56,9 +63,8 @@ def _check(anchor: Anchor, submission: Submission, cloud: Cloud) -> None:
         raise Damaged("cannot be understood: its tasks are not those of the run", where=where)
 
 
-def _marker(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> CancelMarker:
+def _marker(anchor: Anchor, there: Mapping[str, str], ledger: Ledger, cloud: Cloud) -> CancelMarker:
     progress = ledger.progress(anchor.name)
-    there = {item.key: item.etag for item in cloud.s3.level(anchor.keys.prefix)}
     etag, read = there.get(anchor.keys.cancel, ""), progress
     if etag != progress.cancel_etag:
         marker = cloud.control(anchor.name).cancel_marker()

@@ -13,6 +13,7 @@ from orchestrator.runs.known.documents import read_documents, read_tasks, read_w
 from orchestrator.runs.known.lease import held, renew
 from orchestrator.runs.known.news import read_news
 from orchestrator.runs.known.orders import read_orders
+from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
@@ -53,6 +54,19 @@ def sync(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool = True
     if moved or lost or stopped or not held(anchor.name, ledger):
         renew(anchor, ledger)
     return moved + len(lost)
+
+
+def read_results(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool) -> int:
+    """Learn from results alone how tasks stand: what was ordered of the run cannot be understood.
+
+    Return how many tasks changed. What lies in submissions that are not known goes by the results' own words.
+    """
+    known = [one for one in ledger.submissions(anchor.name) if one.number > 1]
+    made = [everything(anchor.plan), *known]  # the first submission has all tasks, whatever its parts
+    moved = read_news(anchor, made, ledger, cloud) + read_whole(anchor, made, ledger, cloud)
+    if documents:
+        read_documents(anchor, made, ledger, cloud)
+    return moved
 
 
 def find_jobs(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> None:

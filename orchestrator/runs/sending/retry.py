@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import AlreadyExists, UsageError
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.sending.submit import send
-from orchestrator.runs.written.anchor import add_submission, submissions
+from orchestrator.runs.written.anchor import add_submission, check_there, submissions
 from orchestrator.runs.written.submission import Submission, parts
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:
     """Submit again what ended without being done, or exactly these tasks. Return what was submitted."""
     cloud.refuse_elsewhere(anchor.name, anchor.home)
+    check_there(cloud.s3, anchor.name)
     wanted = None if tasks is None else anchor.checked(tasks)
     made = list(submissions(cloud.s3, anchor.name))
     cancelled = cloud.control(anchor.name).cancel_marker().through

@@ -47,8 +47,8 @@ class Story:
 def tell_story(
     anchor: Anchor, made: list[Submission], task: int, ledger: Ledger, cloud: Cloud, now: float
 ) -> Story | None:
-    """Return where the time of a task has gone; None if it was not submitted yet."""
-    if not made:
+    """Return where the time of a task has gone; None if no submission of it is known."""
+    if not any(task in submission.tasks for submission in made):
         return None
     submission = latest(made, task)
     job = _launcher(anchor, submission, task, ledger, cloud)

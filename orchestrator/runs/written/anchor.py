@@ -18,7 +18,7 @@ from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.stored import VERSION, check_version, damage_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from orchestrator.aws.s3 import S3
     from orchestrator.errors import SweepError
@@ -203,6 +203,30 @@ def read(control: S3, name: str) -> Anchor:
     if found is None:
         raise UsageError(f"no run {name!r}", where=f"s3://{control.bucket}", hint="`sweep runs` lists them")
     return found
+
+
+def holds(control: S3, anchor: Anchor) -> bool:
+    """Return whether the control bucket holds this very run."""
+    try:
+        found = find(control, anchor.name)
+    except (Damaged, NewerVersion):
+        return False
+    return found is not None and found.to_json() == anchor.to_json()
+
+
+def check_there(control: S3, run: str, keys: Container[str] | None = None) -> None:
+    """Raise UsageError unless the control bucket holds this run. `keys` are what lies beside its anchor, if known.
+
+    An empty bucket says of no run that nothing of it is left.
+    """
+    key = RunKeys(run).anchor
+    if control.exists(key) if keys is None else key in keys:
+        return
+    raise UsageError(
+        f"run {run!r} is not in this bucket",
+        where=f"s3://{control.bucket}",
+        hint="name the bucket that it was submitted to: SWEEP_BUCKET, or `bucket` in the settings",
+    )
 
 
 def names(control: S3) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.errors import Unreachable
+from orchestrator.errors import Throttled, Unreachable
 from orchestrator.runs.ending import lost
 from orchestrator.wire.result import Result, TaskState
 from tests.launcher.fakes import DONE, RUNNING, Life
@@ -119,3 +120,34 @@ def test_a_finished_result_is_never_written_over(desk: Desk, waiting: Anchor) ->
     desk.batch.end_children(desk.batch.jobs[0], "host gone")
     desk.sync(waiting)
     assert desk.states(waiting)[0] == "done"
+
+
+def killed_while_throttled(desk: Desk, anchor: Anchor, starts: int) -> str:
+    """Return the reason of a task whose launcher was killed while AWS refused its start for now."""
+    desk.platform.lives = [Life(refusals=[Throttled("ThrottlingException: Rate exceeded")] * 50)]
+    driver = desk.launcher(anchor, 0)
+    driver._load()
+    for _ in range(4):
+        with suppress(Throttled):
+            driver._take_step()
+    desk.batch.jobs[0].starts[0] = starts
+    desk.batch.end_children(desk.batch.jobs[0], "Host EC2 (instance i-1) terminated")
+    desk.sync(anchor)
+    (known,) = [one.result for one in desk.ledger().known("nightly") if one.result.task == 0]
+    assert known.state is TaskState.FAILED
+    return known.reason
+
+
+def test_a_launcher_that_died_while_it_was_throttled_has_died_and_throttling_has_failed_nothing(
+    desk: Desk, waiting: Anchor
+) -> None:
+    reason = killed_while_throttled(desk, waiting, starts=1)
+    assert reason.startswith(
+        "its launcher died while it waited: Host EC2 (instance i-1) terminated; it had said last: "
+    )
+    assert "Rate exceeded" in reason
+
+
+def test_a_launcher_that_was_killed_as_often_as_it_may_start_says_so(desk: Desk, waiting: Anchor) -> None:
+    reason = killed_while_throttled(desk, waiting, starts=10)
+    assert "terminated (Batch has started the launcher 10 times, as often as it may)" in reason

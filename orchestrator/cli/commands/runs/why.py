@@ -35,7 +35,7 @@ class TaskCauses:
     run: str
     task: TaskRow
     story: Story | None
-    """The parts of its time; None if it was not submitted yet."""
+    """The parts of its time; None if no submission of it is known."""
     last_words: list[str]
     """The last lines of its log, if it has failed or runs."""
 
@@ -94,7 +94,7 @@ def _show_task(told: TaskCauses) -> None:
     attempts = f", attempt {row.attempt}" if row.attempt else ""
     render.line(render.printable(f"{told.run} task {row.task}: {row.state.value}{where}{attempts}{reason}"))
     if told.story is None:
-        render.line("it was not submitted yet")
+        render.line("no submission of it is known")
     else:
         _show_story(told.story)
     for text in told.last_words:
