@@ -196,6 +196,8 @@ def test_names_of_channels_are_taken_once() -> None:
     named_code = asked.model_copy(update={"train": asked.train.model_copy(update={"data_channel": "code"})})
     planning = SageMakerPlanning({})
     assert [one.message for one in planning.check(asked)] == ["the channels Training and training have one variable"]
+    same = asking(vpc={"eu-west-1": VPC}, file_systems={"training": system})
+    assert [one.message for one in planning.check(same)] == ["there is a channel training in train already"]
     assert "under network isolation the channel code brings the script" in [
         one.message for one in planning.check(named_code)
     ]

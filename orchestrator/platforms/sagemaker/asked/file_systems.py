@@ -50,8 +50,10 @@ def check_file_systems(sweep: Sweep, systems: Mapping[str, Any], security: Secur
     """Yield a complaint for names that are taken, and for file systems without a network to reach them by."""
     names = sweep.train.all_channels
     for name in systems:
-        other = name if name in names else find_clash(name, [*names, *systems])
-        if other:
+        other = find_clash(name, [*names, *systems])
+        if name in names:
+            yield Complaint(f"there is a channel {name} in train already", "rename one", (*AT, name))
+        elif other:
             yield Complaint(f"the channels {name} and {other} have one variable", "rename one", (*AT, name))
     if systems and not security.vpc:
         hint = "say its subnets and security groups under platforms.sagemaker.vpc, here or in sweep.toml"
