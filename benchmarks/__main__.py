@@ -10,11 +10,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import cli_start, feeds, launcher, localcloud, manifest, noticing, planning, status
+from benchmarks import cli_start, feeds, launcher, localcloud, manifest, medium, noticing, planning, status
 
 ALL = {
     "cli": cli_start,
     "planning": planning,
+    "medium": medium,
     "manifest": manifest,
     "launcher": launcher,
     "status": status,
