@@ -23,6 +23,7 @@ from orchestrator.runs.views.tasks import measured, ranked, task_rows, with_curv
 from orchestrator.runs.why.findings import find_causes
 from orchestrator.runs.why.story import tell_story
 from orchestrator.runs.written.anchor import submissions
+from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
 
 if TYPE_CHECKING:
@@ -168,12 +169,15 @@ class Run:
         return tell_story(self.anchor, self._made(), task, self.ledger, self.cloud, time.time())
 
     def _made(self) -> list[Submission]:
-        """Return the submissions of the run; as they were last known where one of them cannot be understood now."""
+        """Return the submissions of the run; as they were last known where one of them cannot be understood now.
+
+        The first submission has all tasks, so that it need not be known.
+        """
         try:
             return list(submissions(self.cloud.s3, self.name))
         except (Damaged, NewerVersion) as error:
             self.ledger.damage.note(error)
-            return self.ledger.submissions(self.name)
+            return self.ledger.submissions(self.name) or [everything(self.plan)]
 
     def reproduce(self, task: int, folder: Path) -> Reproduced:
         """Write what trains one task again into a new folder: a sweep file of it alone, and the sources as they were.
