@@ -74,7 +74,7 @@ class Fallbacks:
         lanes, free = self._left[home]
         away = others[self._region[others] != home]
         likely = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
-        second = next((other for other in likely if lanes.count_that_fit(other, count) == count), None)
+        second = next((other for other in likely if lanes.has_room(other, count)), None)
         best = self._by_turns(others, home, second)
         if not best or self._region[best[0]] == home:
             return RankedChoices([row, *best], 0)

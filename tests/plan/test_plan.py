@@ -131,7 +131,9 @@ def test_a_newer_writer_s_additions_are_ignored_but_stay_in_the_id(plan: Plan) -
 
 def test_a_plan_s_id_does_not_depend_on_how_it_is_written_down(plan: Plan) -> None:
     assert plan.to_json()["version"] == VERSION
-    assert Plan.from_json(plan.to_json() | {"version": 0}).id == plan.id
+    body = plan.to_json()
+    del body["version"]
+    assert Plan.from_json(body).id == plan.id
 
 
 def test_a_plan_of_a_newer_sweep_is_refused_with_the_file_s_name(plan: Plan, tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ class _Explainer:
         lane = int(self._problem.choices.lane[row])
         if not isfinite(self._problem.most_slots[lane]):
             return "no quota is known"
-        if self._filled.count_that_fit(row, 1):
+        if self._filled.has_room(row, 1):
             return f"{self._instances(lane):,} slots"
         return self._full(lane)
 
@@ -201,7 +201,7 @@ class _Explainer:
             return "its savings plan is spent"
         if choices.promise[other] - choices.promise[chosen] > self._unpromised:
             return f"its promise of ${choices.promise[other]:,.2f} is beyond the budget"
-        if self._filled.count_that_fit(within, 1):
+        if self._filled.has_room(within, 1):
             return ""
         return self._full(int(choices.lane[other]))
 

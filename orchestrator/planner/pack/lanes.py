@@ -77,15 +77,22 @@ class Lanes:
         self._refund(row, load.count - placed)
         return placed
 
-    def count_that_fit(self, row: int, count: int) -> int:
-        """Return how many tasks `add` would put in, and leave everything as it is."""
-        lane = int(self._problem.choices.lane[row])
-        spare, funds, slots, held = self._spare.copy(), self._funds.copy(), self.slots[lane], self._held.get(lane, ())
-        full = self._full.copy()
-        placed = self.add(row, count)
-        self._spare, self._funds, self.slots[lane], self._held[lane] = spare, funds, slots, held
-        self._full = full if placed else self._full
-        return placed
+    def has_room(self, row: int, count: int) -> bool:
+        """Return whether `add` would put in all of so many tasks. Everything stays as it is."""
+        choices = self._problem.choices
+        lane = int(choices.lane[row])
+        asked = Load(float(choices.hours[row]), float(choices.wait[row]), count)
+        paid = self._pay(row, asked)
+        self._refund(row, paid.count)
+        return paid == asked and any(
+            self._holds(lane, asked, slots)
+            for slots in (self.slots[lane], self.slots[lane] + self._slots_to_gain(lane))
+        )
+
+    def _holds(self, lane: int, load: Load, slots: float) -> bool:
+        """Return whether so many slots can hold all of these tasks beside what the lane holds already."""
+        until, loads = self._problem.latest_end[lane], (*self._held.get(lane, ()), load)
+        return slots >= 1 and load.wait + load.hours <= until * SLACK and fits(slots, until, loads)
 
     def _room_for(self, lane: int, load: Load) -> int:
         """Return how many of these tasks the lane's slots can hold beside what they hold already."""
