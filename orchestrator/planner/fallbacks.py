@@ -57,6 +57,8 @@ class Fallbacks:
         self._spare: Floats = np.minimum(problem.most_slots, _PLENTY) * problem.open_hours - load
         self._left: dict[int, tuple[Lanes, Floats]] = {}
         """The lanes with all that they would hold, and about their free hours, for each Region that could fail."""
+        self._refused: dict[tuple[int, int], list[tuple[float, float, int]]] = {}
+        """Hours, wait and number of tasks that a lane had no room for, by the Region that fails and the lane."""
         there = np.isin(choices.copy, [NO_COPY, *solution.copies])
         # Savings plans are spent by those that were planned for them; a window that opens later is no help now.
         now = (choices.pool == NO_POOL) & (offer.lanes["opens_h"].to_numpy() <= 0)[choices.lane]
@@ -74,12 +76,24 @@ class Fallbacks:
         lanes, free = self._left[home]
         away = others[self._region[others] != home]
         likely = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
-        second = next((other for other in likely if lanes.has_room(other, count)), None)
+        second = next((other for other in likely if self._has_room(home, lanes, other, count)), None)
         best = self._by_turns(others, home, second)
         if not best or self._region[best[0]] == home:
             return RankedChoices([row, *best], 0)
         free[choices.lane[best[0]]] -= count * choices.hours[best[0]]
         return RankedChoices([row, *best], lanes.add(best[0], count))
+
+    def _has_room(self, home: int, lanes: Lanes, other: int, count: int) -> bool:
+        """Return whether a lane holds all of so many tasks of a choice. As lanes fill up, what was refused stays so."""
+        choices = self._solution.problem.choices
+        asked = (float(choices.hours[other]), float(choices.wait[other]), count)
+        refused = self._refused.setdefault((home, int(choices.lane[other])), [])
+        if any(all(more >= known for more, known in zip(asked, one, strict=True)) for one in refused):
+            return False
+        if lanes.has_room(other, count):
+            return True
+        refused.append(asked)
+        return False
 
     def _worth_a_try(self, row: int, others: Integers) -> Integers:
         """Return those of the other choices, cheapest first, that make sense when this one is refused."""

@@ -84,15 +84,10 @@ class Lanes:
         asked = Load(float(choices.hours[row]), float(choices.wait[row]), count)
         paid = self._pay(row, asked)
         self._refund(row, paid.count)
-        return paid == asked and any(
-            self._holds(lane, asked, slots)
-            for slots in (self.slots[lane], self.slots[lane] + self._slots_to_gain(lane))
-        )
-
-    def _holds(self, lane: int, load: Load, slots: float) -> bool:
-        """Return whether so many slots can hold all of these tasks beside what the lane holds already."""
-        until, loads = self._problem.latest_end[lane], (*self._held.get(lane, ()), load)
-        return slots >= 1 and load.wait + load.hours <= until * SLACK and fits(slots, until, loads)
+        until, loads = self._problem.latest_end[lane], (*self._held.get(lane, ()), asked)
+        slots = self.slots[lane] + self._slots_to_gain(lane)
+        in_time = slots >= 1 and asked.wait + asked.hours <= until * SLACK
+        return paid == asked and in_time and fits(slots, until, loads)
 
     def _room_for(self, lane: int, load: Load) -> int:
         """Return how many of these tasks the lane's slots can hold beside what they hold already."""
