@@ -24,7 +24,7 @@ SweepError                     exit 1
 ├── PartlyFailed               exit 5   some did
 └── Refused                    exit 6   by budget, quota or a stale plan
 
-Errors of AWS become these in `aws/mapping.py`, and the command line shows them in `cli/errors.py`.
+Errors of AWS become these in `aws/errors.py`, and the command line shows them in `cli/errors.py`.
 """
 
 from __future__ import annotations

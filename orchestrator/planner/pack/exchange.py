@@ -148,7 +148,7 @@ class _Search:
         return np.where(np.isfinite(extra), rows[np.arange(len(used)), best], -1), extra
 
     def make(self, exchange: Exchange) -> bool:
-        """Make this exchange, as often as it can be made; return False if it cannot be made at all."""
+        """Make this exchange, then twice as much of it, and so on, while that can be made; return False if none can."""
         changes = {exchange.out: -exchange.moved, exchange.to: exchange.moved}
         if exchange.ejected >= 0:
             for row, count in ((exchange.ejected, -exchange.count), (exchange.onto, exchange.count)):
