@@ -141,7 +141,8 @@ def lightning(pytorch: Image) -> Image:
     return pytorch
 
 
-@pytest.mark.parametrize("name", ["pytorch", pytest.param("lightning", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["pytorch", "lightning"])
 def test_an_image_trains_by_its_own_command(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> None:
     root, environment = request.getfixturevalue(name)
     steps = dict(Dockerfile.read("pytorch").steps)

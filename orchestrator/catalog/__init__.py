@@ -5,16 +5,8 @@ platforms.py         what do the installed platforms say of lanes?
 market.py            what may the planner know, and in which tables?
 files/               how do files become rows? (`sweep catalog load`)
 
-From rows to a Market (`sweep plan`):
-
-survey.py            what can the datasets of one sweep be trained on, and for how much?
-select_datasets.py   which datasets does a sweep train on?
-lines.py             which datasets do the lines of a classic JOBARRAY stand for?
-select_types.py      which instance types does `where.resources` stand for?
-for_sale.py          which lanes may a sweep buy?
+survey/              on what can the datasets of one sweep be trained, and for how much? (`sweep plan`)
 quotas.py            what do these lanes count under, and how much of it is there? (`sweep quotas`)
-commitments.py       which training plans and savings plans may a sweep use?
-infeasible.py        why can a dataset be trained nowhere?
 
 What people read:
 

@@ -19,9 +19,9 @@ from orchestrator.catalog.files.rows import CatalogRows
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.price_history import LanePrices, price_history
 from orchestrator.catalog.quotas import QuotaUse, quota_use
-from orchestrator.catalog.select_types import select_types
 from orchestrator.catalog.snapshot import write_snapshot
-from orchestrator.catalog.survey import resurvey, survey
+from orchestrator.catalog.survey.select_types import select_types
+from orchestrator.catalog.survey.survey import resurvey, survey
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading
 from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, replicas

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Connection
 
-    from orchestrator.catalog.commitments import TrainingPlan
     from orchestrator.catalog.platforms import Platforms
+    from orchestrator.catalog.survey.commitments import TrainingPlan
 
 
 def uses_of(candidates: pd.DataFrame, platforms: Platforms) -> pd.DataFrame:

@@ -18,12 +18,6 @@ How things are shown:
 render.py        how is a list printed, as a table, as JSON and as CSV?
 formatting.py    how does one value read: money, time, bytes?
 jsonable.py      how does a value of our types become JSON?
-status_view.py   how is the status of a run shown?
-follow.py        how is a run watched?
-frontier.py      how are the plans of `sweep plan --frontier` shown?
-discover_view.py  how is it shown what `sweep catalog discover` has found?
-refresh_view.py  how is it shown what `sweep catalog refresh` has brought?
-metric_warning.py   who says that nothing ranks the results?
-pause_words.py   how is it said that a run is paused?
+views/           what do the answers of the larger commands look like?
 files.py         how is a file written, whole or not at all?
 """

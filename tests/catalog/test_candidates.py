@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from orchestrator.catalog.commitments import TrainingPlan
-from orchestrator.catalog.for_sale import gather_lanes
 from orchestrator.catalog.platforms import Platforms
-from orchestrator.catalog.survey import WANTED, candidates, in_order
+from orchestrator.catalog.survey.commitments import TrainingPlan
+from orchestrator.catalog.survey.for_sale import gather_lanes
+from orchestrator.catalog.survey.survey import WANTED, candidates, in_order
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import interruptions, prices, transfer_prices
 from orchestrator.wire.task import Purchase

@@ -83,6 +83,7 @@ def test_learning_rate_and_batch_size_matter(learned: Learned, data: Path, tmp_p
     assert learned.losses[2] < timid[-1] / 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed: `make torch`")
 def test_two_processes_of_ddp_learn_it_too(data: Path, tmp_path: Path) -> None:
     found = losses(torchrun(2), data, tmp_path, epochs=6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,20 @@ from orchestrator.api import find_differences
 from orchestrator.spec.reading.reader import read
 
 if TYPE_CHECKING:
+    from orchestrator.api import Run
+    from orchestrator.runs.why.story import Story
     from tests.fixtures.team import Team
+
+
+def story_of_an_ended_launcher(run: Run) -> Story:
+    """Return task 0's story once Batch says that its launcher has ended, a moment after the task has."""
+    until = time.monotonic() + 30
+    while True:
+        story = run.story(0)
+        assert story is not None
+        if story.launcher != "RUNNING" or time.monotonic() > until:
+            return story
+        time.sleep(0.2)
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -18,8 +32,7 @@ def test_a_tasks_time_is_told_and_it_is_trained_again(team: Team, name: str) -> 
     run = team.orchestrator().submit(team.plan("[1]"), name=name)
     for status in run.watch(every_s=0.2):
         assert not status.cancelled
-    story = run.story(0)
-    assert story is not None
+    story = story_of_an_ended_launcher(run)
     parts = {part.name: part.seconds for part in story.parts}
     assert {"waiting for slots", "launcher start", "training", "noticed"} <= parts.keys()
     assert sum(parts.values()) + story.unaccounted == pytest.approx(story.total)

@@ -270,6 +270,7 @@ def test_a_cancelled_training_saves_and_its_retry_goes_on(desk: Desk, parallel: 
     assert found.metrics["loss"] == desk.undisturbed(parallel).metrics["loss"]
 
 
+@pytest.mark.long
 @WITHOUT_TORCH
 def test_a_cancelled_training_of_pytorch_does_too(desk: Desk) -> None:
     """What it costs to import PyTorch once more, for the undisturbed training, is left to the test above."""

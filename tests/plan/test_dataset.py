@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.catalog.lines import name_lines
+from orchestrator.catalog.survey.lines import name_lines
 from orchestrator.plan.dataset import Dataset, lines_of
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.solve import solve

@@ -13,8 +13,8 @@ from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.catalog.commitments import SAVINGS_PLAN, TRAINING_PLAN
 from orchestrator.catalog.market import ANY
+from orchestrator.catalog.survey.commitments import SAVINGS_PLAN, TRAINING_PLAN
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.task import Purchase

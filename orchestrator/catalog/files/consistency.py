@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.catalog.commitments import TRAINING_PLAN
 from orchestrator.catalog.market import ANY
+from orchestrator.catalog.survey.commitments import TRAINING_PLAN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.catalog.commitments import SAVINGS_PLAN, TRAINING_PLAN
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.consistency import RowProblem
 from orchestrator.catalog.market import ANY
+from orchestrator.catalog.survey.commitments import SAVINGS_PLAN, TRAINING_PLAN
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.task import Lane, Purchase
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.discover_view import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes
 from orchestrator.cli.options import AsJson, AsOf, moment
-from orchestrator.cli.refresh_view import (
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import Session
+from orchestrator.cli.views.discover import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes
+from orchestrator.cli.views.refresh import (
     BROUGHT_COLUMNS,
     FEED_COLUMNS,
     Brought,
@@ -20,8 +22,6 @@ from orchestrator.cli.refresh_view import (
     show_progress,
     tell_failures,
 )
-from orchestrator.cli.render import Column
-from orchestrator.cli.session import Session
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from orchestrator.cli.confirm import confirm
 from orchestrator.cli.errors import Interrupted
 from orchestrator.cli.options import AsJson, RunName, Yes
 from orchestrator.cli.session import Session
-from orchestrator.cli.status_view import StatusView
+from orchestrator.cli.views.status import StatusView
 
 if TYPE_CHECKING:
     from orchestrator.api import Stopped

@@ -11,12 +11,12 @@ import typer
 
 from orchestrator import files
 from orchestrator.cli import formatting, render
-from orchestrator.cli.frontier import check_picture
-from orchestrator.cli.metric_warning import warn_of_missing_metric
 from orchestrator.cli.options import AsJson, Force, NoSync, RunName
-from orchestrator.cli.pause_words import warn_of_pause
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import open_run
+from orchestrator.cli.views.frontier import check_picture
+from orchestrator.cli.views.metric_warning import warn_of_missing_metric
+from orchestrator.cli.views.pause_words import warn_of_pause
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import typer
 
 from orchestrator.cli import render
 from orchestrator.cli.options import AsJson, NoSync, RunName
-from orchestrator.cli.pause_words import pause_line
 from orchestrator.cli.session import open_run
-from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, outlook_line, region_lines
+from orchestrator.cli.views.pause_words import pause_line
+from orchestrator.cli.views.status import REGION_COLUMNS, StatusView, outlook_line, region_lines
 
 
 def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False, as_json: AsJson = False) -> None:

@@ -6,9 +6,9 @@ import sys
 
 import typer
 
-from orchestrator.cli.follow import follow_to_end
 from orchestrator.cli.options import AsJson, RunName
 from orchestrator.cli.session import Session
+from orchestrator.cli.views.follow import follow_to_end
 
 
 def watch(context: typer.Context, run: RunName = None, as_json: AsJson = False) -> None:

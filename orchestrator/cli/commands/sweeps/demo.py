@@ -14,8 +14,8 @@ from orchestrator.cli.commands.runs import cost, results
 from orchestrator.cli.commands.runs.cost import Invoice
 from orchestrator.cli.commands.sweeps import plan
 from orchestrator.cli.commands.sweeps.plan import Summary
-from orchestrator.cli.follow import follow
 from orchestrator.cli.options import AsJson
+from orchestrator.cli.views.follow import follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,9 +15,9 @@ import typer
 from orchestrator import files
 from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson, AsOf, Force, moment, time_limit_seconds
-from orchestrator.cli.refresh_view import show_progress, tell_failures
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
+from orchestrator.cli.views.refresh import show_progress, tell_failures
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def plan(
     session = Session.of(context)
     orchestrator = context.with_resource(session.orchestrator.as_of(then))
     if frontier:
-        from orchestrator.cli.frontier import check_picture, show_frontier
+        from orchestrator.cli.views.frontier import check_picture, show_frontier
 
         check_picture(output, "--output", "frontier.svg", force=force)
         if seconds is not None:

@@ -14,9 +14,9 @@ from orchestrator.cli import formatting, render
 from orchestrator.cli.commands.sweeps.plan import Classic, show_plan
 from orchestrator.cli.confirm import confirm
 from orchestrator.cli.errors import Interrupted
-from orchestrator.cli.follow import follow_to_end
 from orchestrator.cli.options import AsJson, Yes
 from orchestrator.cli.session import Session
+from orchestrator.cli.views.follow import follow_to_end
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:

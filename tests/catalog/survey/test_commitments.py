@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from orchestrator.catalog.commitments import FAR_H, HOUR, window
 from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
+from orchestrator.catalog.survey.commitments import FAR_H, HOUR, window
 from orchestrator.db.engine import writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.errors import CatalogError, InfeasibleError, UsageError
@@ -298,7 +298,7 @@ def test_a_catalog_without_prices_and_commitments_says_so(empty: Catalog, tmp_pa
 
 
 def test_the_handbook_s_commitments_can_be_loaded(empty: Catalog, tmp_path: Path) -> None:
-    handbook = Path(__file__, "..", "..", "..", "docs", "catalog.md").resolve().read_text(encoding="utf-8")
+    handbook = Path(__file__, "..", "..", "..", "..", "docs", "catalog.md").resolve().read_text(encoding="utf-8")
     (example,) = re.findall(r"```csv\n(.*?)```", handbook, re.DOTALL)
     counts = empty.load([write(tmp_path, "commitments", example)]).counts
     assert counts["commitments"].inserted == 2

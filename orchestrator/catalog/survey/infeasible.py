@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from orchestrator.catalog.for_sale import OFFERED
+from orchestrator.catalog.survey.for_sale import OFFERED
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.tables import prices
 from orchestrator.errors import CatalogError, InfeasibleError, did_you_mean
@@ -15,7 +15,7 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-    from orchestrator.catalog.for_sale import ForSale
+    from orchestrator.catalog.survey.for_sale import ForSale
     from orchestrator.spec.sweep import Where
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from orchestrator.catalog.commitments import TrainingPlan
     from orchestrator.catalog.platforms import Platforms
+    from orchestrator.catalog.survey.commitments import TrainingPlan
     from orchestrator.spec.sweep import Where
 
 OFFERED = Table(

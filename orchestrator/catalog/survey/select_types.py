@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from orchestrator.catalog.commitments import TRAINING_PLAN
 from orchestrator.catalog.files.cells import is_local
+from orchestrator.catalog.survey.commitments import TRAINING_PLAN
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import commitments, prices

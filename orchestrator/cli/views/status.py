@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from orchestrator.cli import formatting
-from orchestrator.cli.pause_words import after_pause
 from orchestrator.cli.render import Column
+from orchestrator.cli.views.pause_words import after_pause
 from orchestrator.errors import PartlyFailed, RunFailed
 
 if TYPE_CHECKING:

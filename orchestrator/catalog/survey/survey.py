@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text, func, insert, select, text
 
 from orchestrator import resources
-from orchestrator.catalog.commitments import savings_pools, training_plans
-from orchestrator.catalog.for_sale import gather_lanes
-from orchestrator.catalog.infeasible import check_instance_types, no_place_error
-from orchestrator.catalog.lines import name_lines
 from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, TRANSFERS, Market, Past, table
 from orchestrator.catalog.quotas import known_quotas, live_leases, uses_of
-from orchestrator.catalog.select_datasets import Chosen, datasets_named, select_datasets
+from orchestrator.catalog.survey.commitments import savings_pools, training_plans
+from orchestrator.catalog.survey.for_sale import gather_lanes
+from orchestrator.catalog.survey.infeasible import check_instance_types, no_place_error
+from orchestrator.catalog.survey.lines import name_lines
+from orchestrator.catalog.survey.select_datasets import Chosen, datasets_named, select_datasets
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import datasets, replicas, transfer_prices
 from orchestrator.errors import CatalogError

@@ -7,8 +7,8 @@ from typing import IO, TYPE_CHECKING
 
 from orchestrator.cli import formatting, render
 from orchestrator.cli.errors import Interrupted
-from orchestrator.cli.metric_warning import warn_of_missing_metric
-from orchestrator.cli.status_view import REGION_COLUMNS, StatusView, outlook_line, raise_unless_done, region_lines
+from orchestrator.cli.views.metric_warning import warn_of_missing_metric
+from orchestrator.cli.views.status import REGION_COLUMNS, StatusView, outlook_line, raise_unless_done, region_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

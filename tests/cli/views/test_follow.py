@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.cli.status_view import StatusView
+from orchestrator.cli.views.status import StatusView
 from tests.cli.fake import FakeOrchestrator, status
 
 if TYPE_CHECKING:

@@ -1,0 +1,10 @@
+"""What the answers of the larger commands look like on a screen.
+
+status.py          how is the status of a run shown?
+follow.py          how is a run watched?
+frontier.py        how are the plans of `sweep plan --frontier` shown?
+discover.py        how is it shown what `sweep catalog discover` has found?
+refresh.py         how is it shown what `sweep catalog refresh` has brought?
+metric_warning.py  who says that nothing ranks the results?
+pause_words.py     how is it said that a run is paused?
+"""
