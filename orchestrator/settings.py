@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from orchestrator import files
 from orchestrator.errors import SettingsError, did_you_mean
+from orchestrator.infra_settings import InfraSettings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,6 +36,7 @@ _PREFIX = "SWEEP_"
 _PROJECT_FILE = "sweep.toml"
 _SQLITE = "sqlite:///"
 _PLATFORMS = "platforms"
+_INFRA = "infra"
 _LANE_FACTS = ("region", "instance_type", "purchase")
 
 logger = logging.getLogger(__name__)
@@ -84,6 +86,9 @@ class Settings(BaseModel):
     platforms: dict[str, dict[str, Any]] = Field(
         default={},
         description="a table for each platform, such as [platforms.sagemaker]: the platform says what is in it",
+    )
+    infra: InfraSettings = Field(
+        default=InfraSettings(), description="the table [infra]: what `sweep infra` need not make, and how large"
     )
     _files: dict[str, str] = PrivateAttr(default={})
     """The file that each platform's table stands in."""
@@ -225,7 +230,7 @@ def _beside(file: Path, url: str) -> str:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    known = {_variable(name): name for name in Settings.model_fields if name != _PLATFORMS}
+    known = {_variable(name): name for name in Settings.model_fields if name not in (_PLATFORMS, _INFRA)}
     for variable in environ:
         if not variable.startswith(_PREFIX) or variable in known:
             continue
@@ -238,15 +243,19 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
 def _explained(error: ValidationError, origins: Mapping[str, str], files: Mapping[str, str]) -> SettingsError:
     problem = error.errors()[0]
     name, *rest = map(str, problem["loc"])
+    where = origins.get(name, "")
+    if problem["type"] == "extra_forbidden" and rest:
+        hint = did_you_mean(rest[0], list(InfraSettings.model_fields))
+        return SettingsError(f"unknown setting {rest[0]!r} in [{name}]", where=where, hint=hint)
     if problem["type"] == "extra_forbidden":
         return SettingsError(f"unknown setting {name!r}", hint=did_you_mean(name, list(Settings.model_fields)))
     if name == _PLATFORMS:
-        path, where = ".".join([name, *rest]), files.get(rest[0], "") if rest else origins[name]
+        path, where = ".".join([name, *rest]), files.get(rest[0], "") if rest else where
         return SettingsError(
             f"{path} is no table", where=where, hint=f"write [{_PLATFORMS}.NAME], and settings below it"
         )
     message = problem["msg"].removeprefix("Value error, ")
-    return SettingsError(f"{name}: {message[:1].lower()}{message[1:]}", where=origins.get(name, ""))
+    return SettingsError(f"{'.'.join([name, *rest])}: {message[:1].lower()}{message[1:]}", where=where)
 
 
 def _variable(name: str) -> str:

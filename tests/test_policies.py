@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import boto3
@@ -41,6 +42,12 @@ def granted(policy: str) -> set[str]:
     document = json.loads((POLICIES / f"{policy}.json").read_text(encoding="utf-8"))
     actions = [statement["Action"] for statement in document["Statement"]]
     return {action for group in actions for action in ([group] if isinstance(group, str) else group)}
+
+
+def test_the_pages_are_what_the_code_says() -> None:
+    pages = runpy.run_path(str(ROOT / "docs" / "write_policies.py"))["pages"]()
+    written = {path.name: path.read_text(encoding="utf-8") for path in POLICIES.glob("*.json")}
+    assert written == pages, "python docs/write_policies.py writes them anew"
 
 
 def test_a_launcher_may_do_what_it_does() -> None:

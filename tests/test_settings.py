@@ -110,6 +110,16 @@ def test_each_platform_has_a_table_and_the_nearest_file_s_counts(home: Path, pro
         ("queue = 7", "queue: input should be a valid string"),
         ("platforms = 3", "platforms is no table (write [platforms.NAME], and settings below it)"),
         ("platforms.near = 3", "platforms.near is no table (write [platforms.NAME], and settings below it)"),
+        ('[infra]\nregion = ["x"]', "unknown setting 'region' in [infra] (did you mean 'regions'?)"),
+        ("[infra]\nmax_vcpus = 0", "infra.max_vcpus: input should be greater than or equal to 1"),
+        (
+            '[infra]\nsubnets = ["subnet-1"]',
+            "infra: security_groups is missing: a network of yours has subnets and security groups",
+        ),
+        (
+            '[infra]\nkms_key = "alias/x"',
+            "infra.kms_key: not a key's ARN: 'alias/x'; it is written as in arn:aws:kms:{region}:<account>:key/<id>",
+        ),
         ('region_bucket = "mine"', "region_bucket: must contain {region}, as in my-sweeps-{region}"),
     ],
 )

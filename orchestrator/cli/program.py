@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.commands.account import catalog, images, local, local_fault, prices, quotas, reap
+from orchestrator.cli.commands.account import catalog, images, infra, local, local_fault, prices, quotas, reap
 from orchestrator.cli.commands.runs import (
     artifacts,
     cancel,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
     "init": init.init,
+    "infra": infra.app,
     "catalog": catalog.app,
     "prices": prices.prices,
     "quotas": quotas.quotas,

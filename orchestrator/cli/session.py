@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import typer
 
     from orchestrator.api import Orchestrator, Run, Settings, Sweep
+    from orchestrator.infra.infra import Infra
 
 
 @dataclass
@@ -45,6 +46,14 @@ class Session:
 
         self._log_to_stderr()
         return Orchestrator(self.settings)
+
+    @cached_property
+    def infra(self) -> Infra:
+        """The account's stacks, as these settings ask for them."""
+        from orchestrator.infra.infra import Infra
+
+        self._log_to_stderr()
+        return Infra(self.settings)
 
     def check_damage(self) -> None:
         """Raise Damaged if stored objects were left out. Nothing is raised where something else went wrong anyway."""

@@ -1,6 +1,7 @@
 """AWS's facts brought into the catalog (`sweep catalog refresh`, `sweep catalog discover`, `sweep catalog import`).
 
-feeds.py       which feeds are there, and whom do they fill?
+feeds.py       what do feeds fill, and when?
+every.py       which feeds are there?
 refresh.py     how are feeds read, Regions side by side, and what becomes of one that fails?
 discover.py    which datasets lie in S3, which are the same, and how is that known?
 pattern.py     which dataset does an object belong to?

@@ -10,12 +10,11 @@ from orchestrator import files
 from orchestrator.aws.s3 import S3
 from orchestrator.db.foreign import read_query
 from orchestrator.errors import CatalogError, UsageError
-from orchestrator.feeds import transfers
 from orchestrator.feeds.campaign_database import split_rows
 from orchestrator.feeds.discover import compare_folders, look_through, rows_of
+from orchestrator.feeds.every import every_feed
 from orchestrator.feeds.pattern import USUAL, Pattern
 from orchestrator.feeds.refresh import Refresh, choose_feeds
-from orchestrator.platforms import registry
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ class Feeds:
 
     def all(self) -> list[Feed]:
         """Return the feeds of all installed platforms, and that of transfers."""
-        brought = (feed for name in registry.platforms() for feed in registry.make_operating(name).feeds())
-        return [*brought, transfers.FEED]
+        return every_feed()
 
     def refresh(self, names: Sequence[str] = (), regions: Sequence[str] = ()) -> Iterator[Refreshed]:
         """Bring AWS's facts into the catalog, and yield what became of each feed in each Region.

@@ -253,6 +253,13 @@ class Operating(Protocol):
         """
         ...
 
+    def trusted(self) -> Sequence[str]:
+        """Return the AWS services that start trainings under the role of trainings; none if that role is not needed.
+
+        The role's trust policy names them, such as `ec2.amazonaws.com`.
+        """
+        ...
+
     def feeds(self) -> Sequence[Feed]:
         """Return what AWS can be asked about the platform's prices and quotas, a feed for each question.
 

@@ -1,6 +1,6 @@
 """What SageMaker needs in an account, and what of ours runs there.
 
-The statements are those of the policies of docs/policies that are there because of it.
+The statements go into the policies of roles: `orchestrator/infra/policies.py` puts them together.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ class SageMakerOperating:
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())
+
+    def trusted(self) -> Sequence[str]:
+        return ("sagemaker.amazonaws.com",)
 
     def feeds(self) -> Sequence[Feed]:
         return training_prices.FEED, ec2_prices.FEED, ec2_spot_prices.FEED, training_quotas.FEED

@@ -26,6 +26,9 @@ class TrialOperating:
         actions = ["s3:GetObject"] if role == "submit" else ["s3:GetObject", "s3:PutObject"]
         return ({"Sid": "KeepOutcomes", "Effect": "Allow", "Action": actions, "Resource": _OUTPUTS},)
 
+    def trusted(self) -> Sequence[str]:
+        return ()
+
     def feeds(self) -> Sequence[Feed]:
         return ()
 

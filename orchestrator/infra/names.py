@@ -1,0 +1,115 @@
+"""What is everything in a ready account called? What we make has our names; what the settings name is the team's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator.platforms import registry
+
+if TYPE_CHECKING:
+    from orchestrator.infra_settings import InfraSettings
+    from orchestrator.settings import Settings
+
+ACCOUNT = "${AWS::AccountId}"
+"""The account's number in a template, which is not known before it is deployed."""
+CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
+VERSION = "1"
+"""The version of our templates; their outputs carry it."""
+LAUNCHER_REPOSITORY, TRAINING_REPOSITORY = "sweep-launcher", "sweep-training"
+QUEUE = "sweep-tasks"
+LANE_QUEUE = "sweep-tasks-{region}"
+LOG_GROUP = "/sweep/launchers"
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of all that a team has in an account, by the settings that hold them."""
+
+    account: str
+    region: str
+    """The control Region."""
+    regions: tuple[str, ...]
+    """The Regions that are trained in."""
+    bucket: str
+    region_bucket: str
+    role: str
+    job_role: str
+    execution_role: str
+    queue: str
+    lane_queue: str
+    log_group: str
+    launcher_image: str
+    theirs: frozenset[str]
+    """The settings whose values are the team's own: what they name is used as it is, and not made."""
+    platforms: tuple[str, ...]
+    given: InfraSettings
+    """The table [infra]: networks, keys and bounds."""
+
+    @property
+    def bucket_pattern(self) -> str:
+        """The buckets of all Regions, as a policy names them."""
+        return self.region_bucket.replace("{region}", "*")
+
+    def bucket_of(self, region: str) -> str:
+        """Return the name of a Region's bucket."""
+        return self.region_bucket.replace("{region}", region)
+
+    def lane_queues(self) -> dict[str, str]:
+        """Return the queue in which tasks wait for the slots of each Region, by Region."""
+        return {region: self.lane_queue.replace("{region}", region) for region in self.regions}
+
+    @property
+    def image_repository(self) -> str:
+        """The repository of the launcher's image: ours, or whatever the settings name."""
+        return self.launcher_image.partition("/")[2].partition("@")[0].partition(":")[0]
+
+    def key_of(self, region: str) -> str:
+        """Return the KMS key with which a Region's buckets are encrypted; empty for S3's own."""
+        return (self.given.kms_key or "").replace("{region}", region)
+
+
+def ours(account: str, region: str) -> dict[str, str]:
+    """Return what each setting says where everything is made by us, in an account with this control Region."""
+    roles = {"role": "training", "job_role": "launcher", "execution_role": "launcher-start"}
+    return {
+        "bucket": f"sweep-control-{account}-{region}",
+        "region_bucket": f"sweep-data-{account}-{{region}}",
+        **{setting: f"arn:aws:iam::{account}:role/sweep-{role}-{region}" for setting, role in roles.items()},
+        "queue": QUEUE,
+        "lane_queue": LANE_QUEUE,
+        "log_group": LOG_GROUP,
+        "launcher_image": f"{account}.dkr.ecr.{region}.amazonaws.com/{LAUNCHER_REPOSITORY}:1",
+    }
+
+
+def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Names:
+    """Return the names of all that these settings need in an account.
+
+    What a setting names is the team's own, unless it is the name that we would give. Without Regions, those of the
+    table [infra] are trained in; without these, the control Region alone.
+    """
+    made = ours(account, settings.region)
+    number = account_of_roles(settings) if account == ACCOUNT else account
+    known = ours(number, settings.region)
+    said = {name: getattr(settings, name) or "" for name in made if name in settings.model_fields_set}
+    if "launcher_image" in said:
+        said["launcher_image"] = (
+            said["launcher_image"].replace("{account}", number).replace("{region}", settings.region)
+        )
+    theirs = {name: value for name, value in said.items() if value not in ("", known[name])}
+    return Names(
+        account=account,
+        region=settings.region,
+        regions=tuple(dict.fromkeys(regions or settings.infra.regions or (settings.region,))),
+        **{**made, **theirs},
+        theirs=frozenset(theirs),
+        platforms=tuple(sorted(settings.platforms)) or (registry.DEFAULT,),
+        given=settings.infra,
+    )
+
+
+def account_of_roles(settings: Settings) -> str:
+    """Return the account that the settings' roles belong to; empty if they name none."""
+    found = (getattr(settings, name) or "" for name in ("role", "job_role", "execution_role"))
+    return next((role.split(":")[4] for role in found if role.count(":") >= 5), "")

@@ -1,0 +1,198 @@
+"""Which statements does each role of an account need? This is the only place where they stand; platforms add theirs.
+
+docs/policies shows them for an account that `sweep infra deploy` has made ready: docs/write_policies.py writes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.feeds.every import every_feed
+from orchestrator.platforms import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from orchestrator.infra.names import Names
+
+Statement = dict[str, Any]
+_DEFINITIONS = "arn:aws:batch:*:{account}:job-definition/sweep-launcher*"
+_JOBS = "arn:aws:batch:*:{account}:job/*"
+_REPOSITORIES = "arn:aws:ecr:*:{account}:repository/sweep-*"
+_TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
+"""Only what is given the tag of a run as it is started."""
+_OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
+"""Only what carries the tag of a run."""
+
+
+def policy(role: str, names: Names) -> dict[str, Any]:
+    """Return the policy of a role: `submit`, `refresh`, `images`, `launcher`, `launcher-start` or `training`."""
+    statements = [*_OURS[role](names), *_of_platforms(role, names)]
+    return {"Version": "2012-10-17", "Statement": [_filled(each, names.account) for each in statements]}
+
+
+def trust(services: Sequence[str]) -> dict[str, Any]:
+    """Return the policy that lets these services assume a role."""
+    statement = {"Effect": "Allow", "Principal": {"Service": _one_or_all(services)}, "Action": "sts:AssumeRole"}
+    return {"Version": "2012-10-17", "Statement": [statement]}
+
+
+def training_services(names: Names) -> list[str]:
+    """Return the services that start trainings under their role, as the platforms say; none if it needs no role."""
+    found = (registry.make_operating(name).trusted() for name in names.platforms)
+    return sorted({service for services in found for service in services})
+
+
+def _of_platforms(role: str, names: Names) -> Iterator[Statement]:
+    """Yield the statements of all platforms. What launchers hand over to them may be a role of the team's own."""
+    for name in names.platforms:
+        for needed in registry.make_operating(name).permissions(role):
+            statement = dict(needed)
+            if statement["Action"] == ["iam:PassRole"] and "role" in names.theirs:
+                statement["Resource"] = [*_listed(statement["Resource"]), names.role]
+            yield statement
+
+
+def _submit(names: Names) -> Iterator[Statement]:
+    control = f"arn:aws:s3:::{names.bucket}"
+    data = f"arn:aws:s3:::{names.bucket_pattern}"
+    yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*", f"{control}/workloads/*"])
+    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*"])
+    yield _allow("ListRunsAndTellMissingFromForbidden", ["s3:ListBucket"], [control, data, *_data_buckets(names)])
+    yield _allow("UploadSources", ["s3:GetObject", "s3:PutObject"], [f"{data}/sources/*"])
+    yield _allow("CopyDatasetsThatArePlannedToMove", ["s3:GetObject", "s3:PutObject"], [f"{data}/datasets/*"])
+    if names.given.data_buckets:
+        yield _allow("ReadDatasetsElsewhere", ["s3:GetObject"], [f"{each}/*" for each in _data_buckets(names)])
+    yield from _use_key(names)
+    yield _allow("FindJobs", ["batch:DescribeJobDefinitions", "batch:DescribeJobs", "batch:ListJobs"], "*")
+    yield _allow("RegisterTheLauncher", ["batch:RegisterJobDefinition", "batch:TagResource"], _DEFINITIONS)
+    yield _allow(
+        "SubmitArrays",
+        ["batch:SubmitJob", "batch:TagResource"],
+        [_DEFINITIONS, *(f"arn:aws:batch:*:{{account}}:job-queue/{queue}" for queue in _queues(names)), _JOBS],
+        Condition=_TAGGED,
+    )
+    yield _allow("EndTheArraysOfRuns", ["batch:TerminateJob"], _JOBS, Condition=_OF_A_RUN)
+    yield _allow(
+        "CountTheSlotsOfLanes",
+        [
+            "batch:CreateConsumableResource",
+            "batch:DescribeConsumableResource",
+            "batch:SubmitJob",
+            "batch:UpdateConsumableResource",
+        ],
+        "arn:aws:batch:*:{account}:consumable-resource/sweep-*",
+    )
+    yield _allow(
+        "StartLaunchersUnderTheirRoles",
+        ["iam:PassRole"],
+        [names.job_role, names.execution_role],
+        Condition={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+    )
+    yield _allow("ReadLogsOfLaunchers", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _log_group(names))
+
+
+def _launcher(names: Names) -> Iterator[Statement]:
+    control = f"arn:aws:s3:::{names.bucket}"
+    yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*"])
+    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*"])
+    yield _allow("ListAttemptsAndTellMissingFromForbidden", ["s3:ListBucket"], [control])
+    yield from _use_key(names)
+
+
+def _launcher_start(names: Names) -> Iterator[Statement]:
+    image = (
+        f"arn:aws:ecr:*:*:repository/{names.image_repository}" if "launcher_image" in names.theirs else _REPOSITORIES
+    )
+    yield _allow("LogInToEcr", ["ecr:GetAuthorizationToken"], "*")
+    yield _allow(
+        "PullTheLauncher",
+        ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+        image,
+    )
+    yield _allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], _log_group(names))
+
+
+def _training(names: Names) -> Iterator[Statement]:
+    data = [f"arn:aws:s3:::{names.bucket_pattern}", *_data_buckets(names)]
+    yield _allow("ReadDataAndSources", ["s3:GetObject", "s3:ListBucket"], [*data, *(f"{bucket}/*" for bucket in data)])
+    yield _allow("LeaveModelsAndCheckpoints", ["s3:PutObject", "s3:DeleteObject"], f"{data[0]}/runs/*")
+    yield from _use_key(names)
+
+
+def _images(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - repositories are called alike everywhere
+    yield _allow("LogIn", ["ecr:GetAuthorizationToken"], "*")
+    yield _allow(
+        "PushImages",
+        [
+            "ecr:CreateRepository",
+            "ecr:BatchGetImage",
+            "ecr:BatchCheckLayerAvailability",
+            "ecr:InitiateLayerUpload",
+            "ecr:UploadLayerPart",
+            "ecr:CompleteLayerUpload",
+            "ecr:PutImage",
+        ],
+        _REPOSITORIES,
+    )
+
+
+def _refresh(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - prices are of no account
+    actions = {action for feed in every_feed() for action in feed.actions}
+    yield _allow("ReadPricesAndQuotas", sorted(actions), "*")
+
+
+_OURS: dict[str, Callable[[Names], Iterator[Statement]]] = {
+    "submit": _submit,
+    "refresh": _refresh,
+    "images": _images,
+    "launcher": _launcher,
+    "launcher-start": _launcher_start,
+    "training": _training,
+}
+ROLES = tuple(_OURS)
+"""Every role that has a policy: the first three are people's."""
+
+
+def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> Statement:
+    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
+
+
+def _use_key(names: Names) -> Iterator[Statement]:
+    """Yield what it takes to read and write buckets that are encrypted with a key of the team's own."""
+    if names.given.kms_key:
+        key = names.given.kms_key.replace("{region}", "*")
+        yield _allow("UseTheKeyOfTheBuckets", ["kms:Decrypt", "kms:GenerateDataKey"], key)
+
+
+def _data_buckets(names: Names) -> list[str]:
+    return [f"arn:aws:s3:::{bucket.replace('{region}', '*')}" for bucket in names.given.data_buckets]
+
+
+def _queues(names: Names) -> list[str]:
+    """Return the queues that arrays may be sent to. A pattern of lanes is one with stars in it."""
+    lanes = names.lane_queue
+    for fact in ("{region}", "{instance_type}", "{purchase}"):
+        lanes = lanes.replace(fact, "*")
+    return list(dict.fromkeys((names.queue, lanes)))
+
+
+def _log_group(names: Names) -> str:
+    return f"arn:aws:logs:*:{{account}}:log-group:{names.log_group}:*"
+
+
+def _filled(statement: Statement, account: str) -> Statement:
+    """Return a statement as it is written down: with the account's number, and lists of one as that one."""
+    filled = {**statement}
+    filled["Action"] = _one_or_all(statement["Action"])
+    resources = [resource.replace("{account}", account) for resource in _listed(statement["Resource"])]
+    filled["Resource"] = _one_or_all(resources)
+    return filled
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _one_or_all(values: Sequence[str]) -> str | list[str]:
+    return values[0] if len(values) == 1 else list(values)

@@ -1,0 +1,159 @@
+"""Templates are what CloudFormation takes, keep what must be kept, and leave out what a team has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cfnlint.api import lint
+from cfnlint.core import get_rules
+
+from orchestrator.infra.infra import Infra
+from orchestrator.infra.names import ACCOUNT, names
+from orchestrator.infra.policies import policy
+from orchestrator.infra.template import LONGEST, control_template, region_template
+from orchestrator.settings import Settings
+
+OURS = Settings(region="us-east-1")
+REGIONS = ["us-east-1", "eu-west-1"]
+GIVEN: dict[str, Any] = {
+    "bucket": "our-control",
+    "region_bucket": "our-data-{region}",
+    "role": "arn:aws:iam::123456789012:role/our/training",
+    "job_role": "arn:aws:iam::123456789012:role/our-launcher",
+    "execution_role": "arn:aws:iam::123456789012:role/our-start",
+    "queue": "our-queue",
+    "lane_queue": "our-queue-{region}",
+    "launcher_image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/our-launcher:7",
+    "log_group": "/our/logs",
+}
+KEY = "arn:aws:kms:{region}:123456789012:key/mrk-0123456789abcdef0123456789abcdef"
+NETWORK = {"subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-0123456789abcdef0"]}
+BOUNDARY = "arn:aws:iam::123456789012:policy/our-boundary"
+
+
+def control(settings: Settings) -> dict[str, Any]:
+    return control_template(names(settings, ACCOUNT))
+
+
+def of_type(template: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [each for each in template["Resources"].values() if each["Type"] == kind]
+
+
+def listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(region="us-east-1", infra={"regions": REGIONS}),
+        Settings(region="eu-west-1", infra={"kms_key": KEY, "permissions_boundary": BOUNDARY, **NETWORK}),
+    ],
+    ids=["all ours", "network, key and boundary given"],
+)
+def test_cloudformation_s_own_linter_has_nothing_to_say(settings: Settings) -> None:
+    for region in (None, settings.region):
+        found = lint(Infra(settings).template(region), get_rules([], [], ["W", "E"], {}), [settings.region])
+        assert [str(match) for match in found] == []
+
+
+def test_a_template_for_thirty_regions_is_short_enough() -> None:
+    many = Settings(region="us-east-1", infra={"regions": [f"us-east-{n}" for n in range(1, 31)]})
+    assert len(Infra(many).template().encode()) <= LONGEST
+
+
+def test_no_rule_of_a_bucket_takes_away_what_was_written_last() -> None:
+    for template in (control(OURS), region_template(names(OURS, ACCOUNT), "us-east-1")):
+        (bucket,) = of_type(template, "AWS::S3::Bucket")
+        assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
+        for rule in bucket["Properties"]["LifecycleConfiguration"]["Rules"]:
+            takes = rule.keys() - {"Id", "Status"}
+            assert takes <= {
+                "NoncurrentVersionExpiration",
+                "ExpiredObjectDeleteMarker",
+                "AbortIncompleteMultipartUpload",
+            }
+
+
+def test_what_holds_data_stays_when_its_stack_goes_and_nothing_else_does() -> None:
+    kept = {
+        each["Type"]
+        for template in (control(OURS), region_template(names(OURS, ACCOUNT), "us-east-1"))
+        for each in template["Resources"].values()
+        if each.get("DeletionPolicy") == "RetainExceptOnCreate" and each.get("UpdateReplacePolicy") == "Retain"
+    }
+    assert kept == {"AWS::S3::Bucket", "AWS::ECR::Repository", "AWS::Logs::LogGroup"}
+
+
+def test_the_roles_have_the_policies_that_the_code_knows() -> None:
+    template = control(OURS)
+    known = names(OURS, ACCOUNT)
+    for logical, role in (("TrainingRole", "training"), ("LauncherRole", "launcher")):
+        (inline,) = template["Resources"][logical]["Properties"]["Policies"]
+        plain = json.loads(json.dumps(inline["PolicyDocument"]), object_hook=lambda each: each.get("Fn::Sub", each))
+        assert plain == policy(role, known)
+
+
+def test_what_the_settings_name_is_not_made() -> None:
+    template = control(Settings(region="us-east-1", **GIVEN))
+    assert sorted(template["Resources"]) == ["ImagesPolicy", "RefreshPolicy", "SubmitPolicy"]
+    region = region_template(names(Settings(region="us-east-1", **GIVEN), ACCOUNT), "eu-west-1")
+    assert sorted(region["Resources"]) == ["TrainingRepository"]
+
+
+def test_the_names_that_a_deployment_writes_down_are_no_others() -> None:
+    account = "123456789012"
+    made = names(OURS, account)
+    written = {name: getattr(made, name) for name in GIVEN}
+    assert names(Settings(region="us-east-1", **written), account).theirs == frozenset()
+    assert Infra(Settings(region="us-east-1", **written)).template() == Infra(OURS).template()
+
+
+def test_a_launcher_image_may_be_written_with_gaps() -> None:
+    gaps = "{account}.dkr.ecr.{region}.amazonaws.com/sweep-launcher:1"
+    assert names(Settings(region="us-east-1", launcher_image=gaps), "123456789012").theirs == frozenset()
+
+
+def test_a_boundary_bounds_every_role_and_nothing_grants_its_removal() -> None:
+    template = control(Settings(region="us-east-1", infra={"permissions_boundary": BOUNDARY}))
+    roles = of_type(template, "AWS::IAM::Role")
+    assert len(roles) == 3
+    assert {role["Properties"]["PermissionsBoundary"] for role in roles} == {BOUNDARY}
+    assert "Boundary" not in json.dumps([role["Properties"]["Policies"] for role in roles])
+    granted = json.dumps([each["Properties"] for each in of_type(template, "AWS::IAM::ManagedPolicy")])
+    assert '"iam:' not in granted.replace('"iam:PassRole"', "").replace('"iam:PassedToService"', "")
+
+
+def test_a_key_encrypts_the_buckets_and_may_be_used_by_all_who_read_them() -> None:
+    settings = Settings(region="us-east-1", infra={"kms_key": KEY, "regions": ["eu-west-1"]})
+    known = names(settings, ACCOUNT)
+    (bucket,) = of_type(region_template(known, "eu-west-1"), "AWS::S3::Bucket")
+    (rule,) = bucket["Properties"]["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == KEY.replace("{region}", "eu-west-1")
+    for role in ("submit", "launcher", "training"):
+        grants = [each for each in policy(role, known)["Statement"] if each["Sid"] == "UseTheKeyOfTheBuckets"]
+        assert [each["Resource"] for each in grants] == [KEY.replace("{region}", "*")]
+
+
+def test_other_buckets_with_data_may_be_read_and_not_written() -> None:
+    known = names(Settings(region="us-east-1", infra={"data_buckets": ["drives-{region}"]}), ACCOUNT)
+    for role in ("submit", "training"):
+        grants = [each for each in policy(role, known)["Statement"] if "drives-*" in str(each["Resource"])]
+        actions = {action for each in grants for action in listed(each["Action"])}
+        assert actions == {"s3:GetObject", "s3:ListBucket"}
+
+
+def test_launchers_may_hand_over_a_training_role_of_the_team_s_own() -> None:
+    known = names(Settings(region="us-east-1", role=GIVEN["role"]), "123456789012")
+    (grant,) = [each for each in policy("launcher", known)["Statement"] if each["Action"] == "iam:PassRole"]
+    assert GIVEN["role"] in grant["Resource"]
+
+
+def test_a_network_is_made_only_where_none_is_given() -> None:
+    assert of_type(control(OURS), "AWS::EC2::VPCEndpoint")
+    given = control(Settings(region="us-east-1", infra=NETWORK))
+    assert not [each for each in given["Resources"].values() if each["Type"].startswith("AWS::EC2::")]
+    (environment,) = of_type(given, "AWS::Batch::ComputeEnvironment")
+    assert environment["Properties"]["ComputeResources"]["Subnets"] == NETWORK["subnets"]
