@@ -7,17 +7,13 @@ task, a longer one, or one slot less never lets anything end sooner: what does n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heapify, heapreplace
+from heapq import heapify, heappush, heapreplace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from orchestrator.planner.model.arrays import Floats
 
 ONE_BY_ONE = 2_000
 """Tasks up to which it is quicker to start one after another than equal ones at once."""
@@ -43,7 +39,7 @@ def end_hours(slots: float, loads: Sequence[Load]) -> list[float]:
     total = sum(load.count for load in loads)
     if slots >= total:
         return ends
-    free = _free_slots(slots, total)
+    free = _FreeSlots(int(slots), total)
     for number in start_order(loads):
         load = loads[number]
         if load.count:
@@ -70,7 +66,7 @@ def fill(slots: float, until: float, loads: Sequence[Load]) -> list[int]:
     if fits(slots, until, loads):
         return [load.count for load in loads]
     total = sum(load.count for load in loads)
-    free, placed = _free_slots(min(slots, total), total), [0] * len(loads)
+    free, placed = _FreeSlots(int(min(slots, total)), total), [0] * len(loads)
     for number in start_order(loads):
         load = loads[number]
         if load.wait + load.hours <= until * SLACK:
@@ -102,68 +98,86 @@ def start_order(loads: Sequence[Load]) -> list[int]:
     return sorted(range(len(loads)), key=lambda number: (-loads[number].hours, loads[number].wait))
 
 
-class _Few:
-    """Slots that few tasks run in, started one by one."""
+class _FreeSlots:
+    """The slots of a lane, those that are free at the same time together: each load adds one such group at most."""
 
-    def __init__(self, slots: int) -> None:
-        self._free = [0.0] * slots
-        """Hours until each slot is free, as a heap."""
+    def __init__(self, slots: int, tasks: int) -> None:
+        self._groups: list[tuple[float, int]] = [(0.0, slots)]
+        """Hours until slots are free, and how many slots those are, as a heap."""
+        self._start = _start_one_by_one if tasks <= ONE_BY_ONE else _start_at_once
 
     def wait_until(self, hours: float) -> None:
-        if hours > self._free[0]:
-            self._free = [max(each, hours) for each in self._free]
-            heapify(self._free)
+        if hours > self._groups[0][0]:
+            later = [group for group in self._groups if group[0] > hours]
+            now_free = sum(slots for free, slots in self._groups if free <= hours)
+            self._groups = [(hours, now_free), *later]
+            heapify(self._groups)
 
     def start(self, hours: float, count: int) -> float:
-        """Start so many tasks, and return when the last of them ends."""
-        free, end = self._free, 0.0
-        for _ in range(count):
-            end = free[0] + hours
-            heapreplace(free, end)
-        return end
+        """Start so many tasks, each in the slot that is free first, and return when the last of them ends."""
+        return self._start(self._groups, hours, count)
 
     def room_for(self, load: Load, until: float) -> int:
         """Return how many such tasks would end by then."""
-        return sum(max(int((until * SLACK - max(each, load.wait)) / load.hours), 0) for each in self._free)
+        each = ((int((until * SLACK - max(free, load.wait)) / load.hours), slots) for free, slots in self._groups)
+        return sum(max(tasks, 0) * slots for tasks, slots in each)
 
 
-class _Many:
-    """Slots that many tasks run in: equal ones are started at once."""
-
-    def __init__(self, slots: int) -> None:
-        self._free = np.zeros(slots)
-
-    def wait_until(self, hours: float) -> None:
-        np.maximum(self._free, hours, out=self._free)
-
-    def start(self, hours: float, count: int) -> float:
-        """Start so many tasks, and return when the last of them ends."""
-        taken = _tasks_of_each_slot(self._free, hours, count)
-        self._free += taken * hours
-        return float(self._free[taken > 0].max())
-
-    def room_for(self, load: Load, until: float) -> int:
-        """Return how many such tasks would end by then."""
-        each = np.floor((until * SLACK - np.maximum(self._free, load.wait)) / load.hours)
-        return int(np.maximum(each, 0.0).sum())
+def _start_one_by_one(groups: list[tuple[float, int]], hours: float, count: int) -> float:
+    """Start so many tasks, group after group, and return when the last of them ends."""
+    while True:
+        free, slots = groups[0]
+        if count <= slots:
+            break
+        heapreplace(groups, (free + hours, slots))
+        count -= slots
+    heapreplace(groups, (free + hours, count))
+    if slots > count:
+        heappush(groups, (free, slots - count))
+    return free + hours
 
 
-def _free_slots(slots: float, tasks: int) -> _Few | _Many:
-    return _Few(int(slots)) if tasks <= ONE_BY_ONE else _Many(int(slots))
+def _start_at_once(groups: list[tuple[float, int]], hours: float, count: int) -> float:
+    """Start so many tasks, all rounds of a group together, and return when the last of them ends."""
+    first = groups[0][0]
+    steps = [((free - first) / hours, slots) for free, slots in groups]
+    rounds = _last_round(steps, count)
+    before = [_started(rounds - 1, step) for step, _ in steps]
+    rest = count - sum(started * slots for started, (_, slots) in zip(before, steps, strict=True))
+    found, end = [], 0.0
+    for number in sorted(range(len(groups)), key=lambda number: steps[number][0] + before[number]):
+        (free, slots), taken = groups[number], before[number]
+        more = min(rest, slots) if _started(rounds, steps[number][0]) > taken else 0
+        rest -= more
+        if more:
+            found.append((free + (taken + 1) * hours, more))
+        if more < slots:
+            found.append((free + taken * hours, slots - more))
+        if more or taken:
+            end = max(end, free + (taken + 1 if more else taken) * hours)
+    groups[:] = sorted(found)
+    return end
 
 
-def _tasks_of_each_slot(free: Floats, hours: float, count: int) -> Floats:
-    """Return how many tasks each slot takes, if the next task always goes to the slot that is free first."""
-    low, high = 0, count
-    steps = (free - free.min()) / hours
-    while low < high:  # the first round in which all have begun
+def _last_round(steps: Sequence[tuple[float, int]], count: int) -> int:
+    """Return the first round in which so many tasks have begun. `steps` says after how many rounds slots are free."""
+    average = (count + sum(step * slots for step, slots in steps)) / sum(slots for _, slots in steps)
+    # Once all slots are in use, none is a whole round before or after the average.
+    low = int(average) - 1 if average > max(steps)[0] + 2 else 0
+    high = min(count, int(average) + 2)
+    while low < high:
         middle = (low + high) // 2
-        if np.maximum(np.floor(middle - steps) + 1, 0).sum() >= count:
+        begun = 0
+        for step, slots in steps:
+            if middle >= step:
+                begun += (int(middle - step) + 1) * slots
+        if begun >= count:
             high = middle
         else:
             low = middle + 1
-    before = np.maximum(np.floor(low - 1 - steps) + 1, 0)
-    last = np.flatnonzero(np.maximum(np.floor(low - steps) + 1, 0) > before)
-    rest = count - int(before.sum())
-    before[last[np.argsort((steps + before)[last], kind="stable")][:rest]] += 1
-    return np.asarray(before, dtype=np.float64)
+    return low
+
+
+def _started(rounds: int, step: float) -> int:
+    """Return the tasks that a slot has started after these rounds, if it is free after so many steps."""
+    return int(rounds - step) + 1 if rounds >= step else 0

@@ -76,6 +76,24 @@ def test_what_fits_still_does_with_fewer_or_shorter_tasks_or_more_slots(
         )
 
 
+many_loads = st.lists(
+    st.builds(Load, st.sampled_from([0.25, 0.5, 1.1, 3.0]), st.sampled_from([0.0, 0.0, 0.75]), st.integers(1, 90)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(st.integers(1, 40), many_loads)
+def test_many_tasks_that_start_at_once_end_when_they_do_one_by_one(slots: int, loads: list[Load]) -> None:
+    def ends(most: int) -> list[float]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(play, "ONE_BY_ONE", most)
+            return end_hours(slots, loads)
+
+    assert ends(0) == pytest.approx(ends(10**6))
+    assert max(ends(0)) == pytest.approx(last_end(one_by_one(loads), slots))
+
+
 def test_slots_without_a_limit_hold_everything_that_is_short_enough() -> None:
     assert fill(inf, 2.0, [Load(2.0, 0.0, 10**6)]) == [10**6]
     assert fill(0, 2.0, [Load(1.0, 0.0, 3)]) == [0]
