@@ -36,6 +36,7 @@ def test_what_is_missing_is_named() -> None:
         resources.path("sql/nothing.sql")
 
 
+@pytest.mark.long
 def test_a_wheel_plans_in_an_empty_folder(tmp_path: Path) -> None:
     """Built, installed with its dependencies into a new environment, and run far from the checkout."""
     checkout = resources.path("sql").parent

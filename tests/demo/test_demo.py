@@ -115,8 +115,7 @@ def tables(output: str) -> list[list[dict[str, str]]]:
     "moment",
     [
         "Starting AWS",
-        *(pytest.param(moment, marks=pytest.mark.long) for moment in ("in the catalog", "Submitted")),
-        "running",
+        *(pytest.param(moment, marks=pytest.mark.long) for moment in ("in the catalog", "Submitted", "running")),
     ],
 )
 def test_ctrl_c_at_any_moment_leaves_nothing(home: Path, moment: str) -> None:

@@ -264,7 +264,7 @@ def cancelled_and_retried(desk: Desk, parallel: str) -> TaskRow:
     return found
 
 
-@pytest.mark.parametrize("parallel", [pytest.param("single", marks=pytest.mark.long), "mpi", TORCHRUN_TOO])
+@pytest.mark.parametrize("parallel", ["single", pytest.param("mpi", marks=pytest.mark.long), TORCHRUN_TOO])
 def test_a_cancelled_training_saves_and_its_retry_goes_on(desk: Desk, parallel: str) -> None:
     found = cancelled_and_retried(desk, parallel)
     assert found.metrics["loss"] == desk.undisturbed(parallel).metrics["loss"]

@@ -54,6 +54,7 @@ def end(desk: Desk, tasks: range, state: TaskState = TaskState.DONE, hours: floa
         control.write_result(Result(task, "key", state, outcomes=(outcome,)))
 
 
+@pytest.mark.long
 def test_ten_thousand_results_are_known_by_twenty_five_listings_and_nothing_new_by_three(
     desk: Desk, doorstep: Doorstep
 ) -> None:

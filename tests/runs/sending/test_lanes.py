@@ -78,6 +78,7 @@ def most_at_once(times: list[tuple[float, float]]) -> int:
     return max(sum(start <= moment < end for start, end in times) for moment, _ in times)
 
 
+@pytest.mark.long
 def test_one_queue_for_all_lanes_does_too_one_after_the_other(
     team: Team, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -43,6 +43,7 @@ def test_a_retry_runs_exactly_what_is_not_done(team: Team, name: str) -> None:
     assert run.retry() == Ranges()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_retry_of_named_tasks_runs_exactly_these_and_finds_them_by_number(team: Team, name: str) -> None:
     run = team.orchestrator().submit(team.plan("{range: [0, 3], step: 1}", data="{campaigns: [alps]}"), name=name)
