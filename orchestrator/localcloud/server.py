@@ -27,6 +27,7 @@ from orchestrator.localcloud.http.rates import Rates
 from orchestrator.localcloud.http.web import Server
 from orchestrator.localcloud.local_api import LocalApi
 from orchestrator.localcloud.machines import prerequisites
+from orchestrator.localcloud.machines.own_mounts import OwnMounts
 from orchestrator.localcloud.machines.processes import Processes
 from orchestrator.localcloud.machines.real_toolkit import RealToolkit
 from orchestrator.localcloud.machines.tunnel import Tunnel
@@ -112,10 +113,13 @@ def _site(options: Options, home: Home, processes: Processes, server: Server, ac
     """Make what all services have in common."""
     clock, objects, scratch = Clock(), moto_backends.Objects(), home.scratch()
     environment = _environment(access, options.regions[0])
-    starter: Starter = ImitatedToolkit(environment, objects)
+    mounts = OwnMounts.find(scratch)
+    starter: Starter = ImitatedToolkit(environment, objects, mounts)
     if options.toolkit:
         tunnel = Tunnel(scratch / "tunnel", server)
-        starter = RealToolkit(options.toolkit, environment, tunnel, prerequisites.refusal(options.toolkit))
+        refusal = prerequisites.refusal(options.toolkit)
+        mounts = OwnMounts(None, refusal, refusal) if refusal else mounts
+        starter = RealToolkit(options.toolkit, environment, tunnel, refusal, mounts)
     return Site(
         account=moto_backends.ACCOUNT,
         work=home.work,

@@ -1,6 +1,9 @@
 """The processes of the local cloud, and the containers that AWS's real toolkit wants for a training's hosts.
 
 processes.py      how does a service start a process, signal it, and hear of its end?
+own_mounts.py     what does a host have mounted that is a plain process?
+own_opt_ml.py     how does it get an /opt/ml of its own? (a script)
+fuse/             how is a channel streamed?
 python_layer.py   what does a training's own `pip install` change?
 no_ssh.py         how does a training's own `mpirun` reach other hosts, which are all this machine?
 keeper.py         who owns all processes, so that none outlives the server?

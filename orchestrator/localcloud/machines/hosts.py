@@ -50,7 +50,8 @@ class Hosts:
 
     def start(self, host: dict[str, Any]) -> None:
         """Start one host, in namespaces of its own."""
-        command = [*self.described["unshare"], sys.executable, "-I", "-S", _LAYOUT, self.file, host["name"]]
+        lay_out = [sys.executable, "-I", "-S", _LAYOUT, self.file, host["name"]]
+        command = [*self.described["unshare"], *host["within"], *lay_out]
         marks = {name: value for name, value in os.environ.items() if name.startswith("LOCALCLOUD_")}
         with Path(host["log"]).open("ab") as log:
             process = subprocess.Popen(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,8 @@ class Machine:
     log: str
     environment: Mapping[str, str]
     layout: Layout
+    within: list[str] = field(default_factory=list)
+    """Words that mount the host's streamed channels, before it is laid out."""
 
 
 def plain(command: list[str]) -> list[str]:

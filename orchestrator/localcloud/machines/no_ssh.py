@@ -9,17 +9,21 @@ if TYPE_CHECKING:
 
 _SCRIPT = """#!/bin/sh
 # Open MPI calls it as it calls ssh: HOST COMMAND. Two hosts on one machine must not share files in memory.
-export TMPDIR="{folder}/$1" OMPI_MCA_btl_vader_backing_directory="{folder}/$1"
-mkdir -p "$TMPDIR"
+host="$1"
 shift
-exec /bin/sh -c "$*"
+export TMPDIR="{folder}/$host" OMPI_MCA_btl_vader_backing_directory="{folder}/$host"
+mkdir -p "$TMPDIR"
+exec {join} /bin/sh -c "$*"
 """
 
 
-def write_agent(folder: Path) -> Path:
-    """Write the program into a folder, unless it is there already; return its path."""
-    agent = folder / "ssh"
+def write_agent(folder: Path, join: str) -> Path:
+    """Write the program into a folder, unless it is there already; return its path.
+
+    `join` is what a shell puts before a command to run it on the host whose name is `$host`.
+    """
+    agent = folder / "reach"  # mpirun gives options of ssh to a program of that name
     if not agent.exists():
-        agent.write_text(_SCRIPT.format(folder=folder))
+        agent.write_text(_SCRIPT.format(folder=folder, join=join))
         agent.chmod(0o755)
     return agent

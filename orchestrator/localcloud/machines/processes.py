@@ -29,6 +29,8 @@ class Command:
     environment: dict[str, str]
     folder: Path
     log: Path
+    waits: bool = False
+    """True for a process that only waits for those that are started with it."""
 
 
 @dataclass(frozen=True)

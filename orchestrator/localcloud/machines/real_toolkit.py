@@ -14,6 +14,7 @@ from __future__ import annotations
 import signal
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.machines import machine, prerequisites
@@ -24,8 +25,8 @@ from orchestrator.localcloud.services.sagemaker.toolkit.starter import CannotSta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
+    from orchestrator.localcloud.machines.own_mounts import OwnMounts
     from orchestrator.localcloud.machines.processes import Ending
     from orchestrator.localcloud.machines.tunnel import Tunnel
     from orchestrator.localcloud.services.sagemaker.host.host import Host
@@ -49,6 +50,7 @@ class RealToolkit:
     """The way to this cloud from a host in a network of its own."""
     refusal: str
     """Why hosts cannot be containers on this machine; empty when they can."""
+    mounts: OwnMounts
     out_of_memory_signal = signal.SIGUSR1  # pid1.py, which every host begins with, then kills the training
 
     @property
@@ -56,7 +58,12 @@ class RealToolkit:
         """What the server says about how it starts trainings."""
         if self.refusal:
             return f"trainings of one host run under AWS's toolkit; MPI and several hosts do not, for {self.refusal}"
-        return "trainings run under AWS's toolkit, each host in a container"
+        containers = "trainings run under AWS's toolkit, each host in a container"
+        return f"{containers}; {self.mounts.description}" if self.mounts.description else containers
+
+    def home(self, base: Path) -> Path:
+        """Return /opt/ml, or the folder in its stead where hosts are no containers."""
+        return base if self.refusal else Path("/opt/ml")
 
     def network_interface(self, request: Mapping[str, Any]) -> str:
         """Return the network interface for a training's hosts; raise CannotStart when it cannot run here."""
@@ -82,7 +89,7 @@ class RealToolkit:
     def commands(self, training: Training, hosts: list[Host], folder: Path) -> dict[str, Command]:
         """Return one command for all hosts; it ends with the first host that fails, or when all have ended."""
         for host in hosts:
-            host.log.touch()
+            host.log.write_text(starter.first_lines(host, self.mounts))
         leader = hosts[0]
         if self.refusal:
             return {leader.name: self._plain(training, leader)}
@@ -117,6 +124,7 @@ class RealToolkit:
             folder="/opt/ml/code",
             log=str(host.log),
             environment={**self._variables(training), "HOME": "/root"},
+            within=self.mounts.streaming([host.channel(name) for name in sorted(host.streamed)]),
             layout=machine.Layout(
                 base=str(host.base),
                 python=str(self.python),

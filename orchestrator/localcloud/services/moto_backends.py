@@ -98,6 +98,18 @@ class Objects:
         """Return an object's content; KeyError when there is no such object."""
         return bytes(self._backend.get_bucket(bucket).keys[key].value)
 
+    def facts(self, bucket: str, key: str) -> tuple[int, float]:
+        """Return an object's size in bytes, and when it was written; KeyError when there is no such object."""
+        stored = self._backend.get_bucket(bucket).keys[key]
+        return int(stored.size), float(stored.last_modified.timestamp())
+
+    def read_part(self, bucket: str, key: str, offset: int, size: int) -> bytes:
+        """Return a part of an object's content, without touching the rest; KeyError when there is no such object."""
+        stored = self._backend.get_bucket(bucket).keys[key]
+        with stored.lock:
+            stored._value_buffer.seek(offset)
+            return bytes(stored._value_buffer.read(size))
+
     def write(self, bucket: str, key: str, body: bytes) -> None:
         """Write an object, over one that is there already."""
         self._backend.put_object(bucket, key, body)

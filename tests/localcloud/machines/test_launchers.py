@@ -92,7 +92,7 @@ def test_the_imitation_has_the_toolkits_launch_line(kind: str, toolkit: Path, de
     real = log[log.index("Invoking script with the following command:") + 1].split()
     config = json.loads(next(line for line in log if line.startswith("SM_RESOURCE_CONFIG=")).partition("=")[2])
     facts = ({"training": {}}, request["HyperParameters"], 7777, "digits", "us-east-1")
-    imitated = toolkit_command(Host(Path("/opt/ml"), Path("/tmp"), config, *facts))
+    imitated = toolkit_command(Host(Path("/opt/ml"), Path("/opt/ml"), Path("/tmp"), config, *facts))
     assert imitated
     assert options(imitated.argv) - options(real) == ONLY_OURS[kind]
     assert options(real) - options(imitated.argv) == ONLY_THEIRS[kind]

@@ -6,15 +6,19 @@ Sources: [A] API reference of the data type that is named.
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.localcloud import LocalCloud
+from tests.fixtures.cloud import client_of
 from tests.localcloud import account
 from tests.localcloud.conftest import TrainingDesk, training_refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 LOOK = """
 import json, os
@@ -68,6 +72,80 @@ def test_each_host_gets_its_share_or_all_and_a_manifest_says_which(sagemaker: Tr
     assert first["files"]["validation"] == second["files"]["validation"] == ["a/1.txt", "b.txt"]
     assert first["modes"] == {"train": "FastFile", "validation": "File"}
     assert json.loads(first["channels"]) == ["train", "validation"]
+
+
+STREAMED = """
+import errno, os
+folder = os.environ["SM_CHANNEL_TRAIN"]
+print("read", open(f"{folder}/a/1.txt").read(), sorted(os.listdir(folder)))
+for change in (lambda: open(f"{folder}/new", "w"), lambda: os.remove(f"{folder}/b.txt")):
+    try:
+        change()
+    except OSError as error:
+        print("refused", errno.errorcode[error.errno])
+print("mounted", os.path.ismount(folder), os.path.realpath(folder))
+"""
+
+
+def test_a_streamed_channel_can_be_read_and_not_written(sagemaker: TrainingDesk) -> None:
+    """[AWS] Using FastFile mode: it "exposes S3 objects as if they were files" of a read-only file system."""
+    put(sagemaker, {"train/a/1.txt": "one", "train/b.txt": "two"})
+    asked = channel("train", f"s3://{sagemaker.bucket}/{sagemaker.name}/train/", InputMode="FastFile")
+    training = sagemaker.run(STREAMED, InputDataConfig=[asked])
+    assert training["TrainingJobStatus"] == "Completed", training.get("FailureReason")
+    log = sagemaker.log()
+    assert "read one ['a', 'b.txt']" in log
+    copied = next((line for line in log if "is a copy here" in line), "")
+    if copied:
+        pytest.skip(f"streams nothing: {copied}")
+    assert log.count("refused EROFS") == 2
+    assert "mounted True /opt/ml/input/data/train" in log
+
+
+@pytest.mark.parametrize("mode", ["File", "FastFile"])
+def test_under_mpi_each_host_has_its_own_share(sagemaker: TrainingDesk, mode: str) -> None:
+    """[A] S3DataDistributionType: each host gets a subset, whoever starts its processes."""
+    put(sagemaker, {f"train/{n}.txt": str(n) for n in range(5)})
+    uri = f"s3://{sagemaker.bucket}/{sagemaker.name}/train/"
+    training = sagemaker.run(
+        """
+import os
+from mpi4py import MPI
+shares = MPI.COMM_WORLD.gather(sorted(os.listdir("/opt/ml/input/data/train")))
+if shares:
+    print("shares", shares)
+""",
+        InputDataConfig=[channel("train", uri, S3DataDistributionType="ShardedByS3Key", InputMode=mode)],
+        ResourceConfig={"InstanceType": "ml.c5.xlarge", "InstanceCount": 2, "VolumeSizeInGB": 10},
+        hyperparameters={"sagemaker_mpi_enabled": "true", "sagemaker_mpi_num_of_processes_per_host": "2"},
+    )
+    if "No such file" in training.get("FailureReason", ""):
+        pytest.skip("this machine gives trainings no /opt/ml")
+    assert training["TrainingJobStatus"] == "Completed", training.get("FailureReason")
+    printed = next(line for line in sagemaker.log() if "shares " in line)
+    one, two = ["0.txt", "2.txt", "4.txt"], ["1.txt", "3.txt"]
+    assert printed.endswith(f"shares {[one, one, two, two]}")
+
+
+def test_a_machine_that_mounts_nothing_copies_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that make namespaces are hidden from the cloud: its trainings have folders in the place of /opt/ml."""
+    here = tmp_path / "programs"
+    here.mkdir()
+    for name in ("sh", "cat", "env"):
+        (here / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", str(here))
+    with LocalCloud(tmp_path / "home") as cloud:
+        desk = TrainingDesk(client_of(cloud), "copied")
+        put(desk, {"train/a/1.txt": "one", "train/b.txt": "two"})
+        asked = channel("train", f"s3://{desk.bucket}/copied/train/", InputMode="FastFile")
+        training = desk.run(STREAMED, InputDataConfig=[asked])
+        assert training["TrainingJobStatus"] == "Completed", training.get("FailureReason")
+        lines = desk.log()
+        told = "there is no `unshare` on this machine"
+        assert f"The channel train is a copy here, and not streamed (FastFile): {told}" in lines
+        assert "read one ['a', 'b.txt']" in lines
+        assert any(line.startswith("mounted False") for line in lines)
+        assert cloud.serving.trainings.endswith(f"for this machine gives no namespaces: {told}")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '["a"]', '[{"prefix": 3}]', '[{"prefix": "s3://no-such-bucket/"}, "x"]'])

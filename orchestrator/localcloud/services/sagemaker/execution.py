@@ -60,12 +60,11 @@ class Execution:
     def prepare(self) -> None:
         """Lay out the hosts' folders. It may take long, as data is copied; raises CannotStart, see Starter."""
         request, objects, starter = self.training.request, self._site.objects, self._site.starter
-        interface = starter.network_interface(request)
-        self._hosts = container.make_hosts(self.training, self._folder, self._scratch, interface)
+        self._hosts = container.make_hosts(self.training, self._folder, self._scratch, starter)
         config = request.get("CheckpointConfig")
         self._checkpoints = [Checkpoints(host, config, objects) for host in self._hosts] if config else []
         for host in self._hosts:
-            container.fill_folders(host, request, objects)
+            container.fill_folders(host, request, objects, starter.mounts.shown)
             starter.unpack_code(host)
         for checkpoints in self._checkpoints:
             checkpoints.restore()
@@ -90,13 +89,14 @@ class Execution:
         )
 
     def _on_ended(self, name: str, command: Command, ending: Ending, ended: Callable[[], None]) -> None:
-        """Kill the other processes when one fails, for they are of no use; call `ended` after the last."""
+        """Kill the other processes when one fails or none is left but those that wait; call `ended` after the last."""
         with self._lock:
             del self._processes[name]
-            self._endings[name] = ending
+            if not command.waits:
+                self._endings[name] = ending
             if ending.code is None:
                 command.log.write_text(f"{ending.refusal}\n")
-            if ending.code != 0:
+            if ending.code != 0 or all(self._commands[each].waits for each in self._processes):
                 self.signal(signal.SIGKILL)
             if not self._processes:
                 ended()

@@ -20,8 +20,7 @@ class Checkpoints:
     """Copies one host's checkpoints from S3 and to S3, as the request's CheckpointConfig asks."""
 
     def __init__(self, host: Host, config: dict[str, Any], objects: Objects) -> None:
-        local = host.local(config.get("LocalPath", "/opt/ml/checkpoints"))
-        self._folder: Path = host.base / str(local)  # an absolute path replaces the base
+        self._folder = host.on_disk(config.get("LocalPath", "/opt/ml/checkpoints"))
         self._uri = Uri.parse(config["S3Uri"])
         self._objects = objects
         self._copied: dict[Path, tuple[int, int]] = {}

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import socket
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.sagemaker.host.channel_data import find_files
 from orchestrator.localcloud.services.sagemaker.host.host import Host
-from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri, unpack, write_files
+from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri, as_tree, unpack, write_files
 from orchestrator.localcloud.services.sagemaker.toolkit.starter import CannotStart
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.localcloud.machines.fuse.shown import Shown
     from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.sagemaker.toolkit.starter import Starter
     from orchestrator.localcloud.services.sagemaker.training import Training
 
 GROUP = "homogeneousCluster"
 """The name of the one instance group that a training without groups has."""
 
 
-def make_hosts(training: Training, folder: Path, scratch: Path, interface: str) -> list[Host]:
-    """Return the hosts of a training, with nothing in their folders yet. `interface` is their network interface."""
+def make_hosts(training: Training, folder: Path, scratch: Path, starter: Starter) -> list[Host]:
+    """Return the hosts of a training, with nothing in their folders yet. Raise CannotStart when there can be none."""
     request = training.request
+    interface = starter.network_interface(request)
     names = [f"algo-{number}" for number in range(1, training.instances + 1)]
     group = {"instance_group_name": GROUP, "instance_type": training.instance_type, "hosts": names}
     channels = {
@@ -32,6 +36,7 @@ def make_hosts(training: Training, folder: Path, scratch: Path, interface: str) 
     return [
         Host(
             base=folder / name,
+            home=starter.home(folder / name),
             scratch=scratch / name,
             resource_config={
                 "current_host": name,
@@ -46,14 +51,18 @@ def make_hosts(training: Training, folder: Path, scratch: Path, interface: str) 
             port=port,
             job=training.name,
             region=training.region,
+            streamed=_streamed(request, channels) if starter.mounts.shown else frozenset(),
             isolated=training.isolated,
         )
         for name in names
     ]
 
 
-def fill_folders(host: Host, request: dict[str, Any], objects: Objects) -> None:
-    """Make a host's folders, and write the configuration and the channels that a container finds when it starts."""
+def fill_folders(host: Host, request: dict[str, Any], objects: Objects, shown: Shown | None) -> None:
+    """Make a host's folders, and write the configuration and the channels that a container finds when it starts.
+
+    Nothing is read of a channel that is streamed: `shown` lets its folder be mounted.
+    """
     host.scratch.mkdir(parents=True)
     for folder in ("input/config", "input/data", "model", "output/data", "code", "checkpoints"):
         (host.base / folder).mkdir(parents=True, exist_ok=True)
@@ -63,8 +72,13 @@ def fill_folders(host: Host, request: dict[str, Any], objects: Objects) -> None:
     _write_json(config / "inputdataconfig.json", host.channels)
     for channel in request.get("InputDataConfig", ()):
         source = channel["DataSource"]["S3DataSource"]
-        folder = host.base / "input" / "data" / channel["ChannelName"]
-        write_files(objects, find_files(source, objects, _objects_of(host, source)), folder)
+        where = host.channel(channel["ChannelName"])
+        files = find_files(source, objects, _objects_of(host, source))
+        if shown and channel["ChannelName"] in host.streamed:
+            where.mkdir()
+            shown.show(as_tree(files, objects), where)
+        else:
+            write_files(objects, files, where)
 
 
 def unpack_code(host: Host, objects: Objects) -> None:
@@ -79,7 +93,7 @@ def unpack_code(host: Host, objects: Objects) -> None:
         source = Uri.parse(uri)
         unpack(objects.read(source.bucket, source.key), host.code)
     elif uri.endswith(".tar.gz"):
-        unpack(Path(host.local(uri)).read_bytes(), host.code)
+        unpack(host.on_disk(uri).read_bytes(), host.code)
     program = host.hyperparameters.get("sagemaker_program", "").strip('"')
     if program and (host.code / program).is_file():
         (host.code / program).chmod(0o755)
@@ -96,6 +110,16 @@ def _channel_config(request: dict[str, Any], channel: dict[str, Any]) -> dict[st
     if "ContentType" in channel:
         config["ContentType"] = channel["ContentType"]
     return config
+
+
+def _streamed(request: dict[str, Any], channels: dict[str, dict[str, Any]]) -> frozenset[str]:
+    """Return the channels of FastFile, but for one with the code, which we unpack before anything is mounted."""
+    code = request.get("HyperParameters", {}).get("sagemaker_submit_directory", "").strip('"')
+    return frozenset(
+        name
+        for name, config in channels.items()
+        if config["TrainingInputMode"] == "FastFile" and not code.startswith(f"/opt/ml/input/data/{name}/")
+    )
 
 
 def _objects_of(host: Host, source: dict[str, Any]) -> slice:

@@ -15,6 +15,8 @@ class Host:
 
     base: Path
     """The folder on this machine that is the host's /opt/ml."""
+    home: Path
+    """The path at which the host's own processes see that folder: /opt/ml, where this machine can do that."""
     scratch: Path
     """The folder on this machine that is the host's /tmp."""
     resource_config: dict[str, Any]
@@ -28,6 +30,8 @@ class Host:
     job: str
     """The training's name."""
     region: str
+    streamed: frozenset[str] = frozenset()
+    """The channels whose folders are mounted, and whose objects are read when a process reads them."""
     isolated: bool = False
     """True when no network call may leave the host, but to the other hosts of its training."""
 
@@ -66,7 +70,20 @@ class Host:
         """The folder that the packages are installed in which the code requires."""
         return self.base / "packages"
 
+    def channel(self, name: str) -> Path:
+        """Return the folder on this machine that is a channel's."""
+        return self.base / "input" / "data" / name
+
     def local(self, value: Any) -> Any:
-        """Return a path under /opt/ml as it is on this machine, and anything else as it is."""
-        moved = isinstance(value, str) and (value == "/opt/ml" or value.startswith("/opt/ml/"))
-        return str(self.base) + value[len("/opt/ml") :] if moved else value
+        """Return a path under /opt/ml as the host's own processes see it, and anything else as it is."""
+        return _moved(value, self.home)
+
+    def on_disk(self, value: str) -> Path:
+        """Return where a path of the host's lies on this machine, for those who are no processes of the host."""
+        return self.base / str(_moved(value, self.base))  # an absolute path replaces the base
+
+
+def _moved(value: Any, folder: Path) -> Any:
+    """Return a path under /opt/ml as one under a folder, and anything else as it is."""
+    moved = isinstance(value, str) and (value == "/opt/ml" or value.startswith("/opt/ml/"))
+    return str(folder) + value[len("/opt/ml") :] if moved else value

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import tarfile
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
+
+from orchestrator.localcloud.machines.fuse.tree import File, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -48,6 +51,14 @@ def write_files(objects: Objects, files: Mapping[str, Uri], folder: Path) -> Non
         if file.resolve().is_relative_to(folder.resolve()):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(objects.read(uri.bucket, uri.key))
+
+
+def as_tree(files: Mapping[str, Uri], objects: Objects) -> Tree:
+    """Return objects as files that can be read, each at its path, without reading any now."""
+    return Tree(
+        File(name, *objects.facts(uri.bucket, uri.key), partial(objects.read_part, uri.bucket, uri.key))
+        for name, uri in files.items()
+    )
 
 
 def unpack(archive: bytes, folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The command that the sagemaker-training toolkit would run on a host of a training. Pure.
 
-One machine plays all hosts here, so a few things differ from AWS: MPI's hosts are all `localhost` and may be
-oversubscribed, its shared memory lies where we clean up, and `torchrun` meets at a free port of this machine. The rest
-is the toolkit's (version 5.1), as far as a training can see.
+One machine plays all hosts here, so a few things differ from AWS: MPI's hosts may be oversubscribed, are reached by a
+program of ours or are all `localhost`, its shared memory lies where we clean up, and `torchrun` meets at a free port of
+this machine. The rest is the toolkit's (version 5.1), as far as a training can see.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ class ToolkitCommand:
     environment: dict[str, str]
 
 
-def toolkit_command(host: Host) -> ToolkitCommand | None:
+def toolkit_command(host: Host, agent: str = "") -> ToolkitCommand | None:
     """Return what to run on a host, or None for an MPI worker: `mpirun` on the first host starts all ranks.
 
-    Raise CannotStart for a training that needs what the local cloud has not.
+    `agent` is the program by which `mpirun` reaches the other hosts, if they are more than names for this one. Raise
+    CannotStart for a training that needs what the local cloud has not.
     """
     settings = toolkit_settings(host)
     program = str(settings.get("sagemaker_program", ""))
@@ -49,7 +50,8 @@ def toolkit_command(host: Host) -> ToolkitCommand | None:
         if not host.is_master:
             return None
         options = str(settings.get("sagemaker_mpi_custom_mpi_options", ""))
-        argv = _mpirun(host, processes, options, environment) + _script_under_mpi(host, program)
+        where = _hosts(host, processes, agent)
+        argv = _mpirun(host, where, options, environment) + _script_under_mpi(host, program)
         return ToolkitCommand(argv, environment)
     if settings.get("sagemaker_torch_distributed_enabled") or settings.get("sagemaker_pytorch_ddp_enabled"):
         argv = [*_torchrun(host, processes), program, *arguments(host)]
@@ -78,18 +80,26 @@ def _module_or_shell(host: Host, program: str, python: list[str]) -> list[str]:
     return ["/bin/sh", "-c", f"./{program} {shlex.join(arguments(host))}"]
 
 
-def _mpirun(host: Host, processes: int, options: str, environment: dict[str, str]) -> list[str]:
-    """Return the toolkit's line, but for the hosts, the shared cores, and the preloaded gethostname."""
+def _hosts(host: Host, processes: int, agent: str) -> list[str]:
+    """Return the options of `mpirun` that say on which hosts how many ranks are started."""
     total = processes * len(host.hosts)
+    if not agent or len(host.hosts) == 1:
+        shared_memory = ["-mca", "btl_vader_backing_directory", str(host.scratch)]
+        return ["--host", f"localhost:{total}", "-np", str(total), *shared_memory]
+    names = ",".join(f"{name}:{processes}" for name in host.hosts)
+    return ["--host", names, "-np", str(total), "-mca", "plm_rsh_agent", agent]
+
+
+def _mpirun(host: Host, where: list[str], options: str, environment: dict[str, str]) -> list[str]:
+    """Return the toolkit's line, but for the hosts, the shared cores, and the preloaded gethostname."""
     mpirun = Path(sys.prefix) / "bin" / "mpirun"
     interface = host.interface
-    line = [str(mpirun) if mpirun.exists() else "mpirun", "--host", f"localhost:{total}", "-np", str(total)]
+    line = [str(mpirun) if mpirun.exists() else "mpirun", *where]
     line += ["--allow-run-as-root", "--oversubscribe", "--display-map", "--tag-output"]
     line += ["-mca", "btl_tcp_if_include", interface, "-mca", "oob_tcp_if_include", interface]
     line += ["-mca", "plm_rsh_no_tree_spawn", "1", "-bind-to", "none", "-map-by", "slot"]
     line += ["-mca", "pml", "ob1", "-mca", "btl", "^openib", "-mca", "orte_abort_on_non_zero_status", "1"]
     line += ["-mca", "btl_vader_single_copy_mechanism", "none"]
-    line += ["-mca", "btl_vader_backing_directory", str(host.scratch)]
     nccl = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     nccl.add_argument("--NCCL_DEBUG", default="INFO")
     known, others = nccl.parse_known_args(options.split())

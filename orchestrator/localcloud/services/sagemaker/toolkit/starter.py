@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from orchestrator.localcloud.machines.own_mounts import OwnMounts
     from orchestrator.localcloud.machines.processes import Command, Ending
     from orchestrator.localcloud.services.sagemaker.host.host import Host
     from orchestrator.localcloud.services.sagemaker.training import Training
@@ -29,6 +30,13 @@ class Starter(Protocol):
     @property
     def description(self) -> str:
         """A sentence on how trainings are started, for the one who starts this cloud; empty if as usual."""
+
+    @property
+    def mounts(self) -> OwnMounts:
+        """What hosts can have mounted on this machine."""
+
+    def home(self, base: Path) -> Path:
+        """Return the path at which a host's own processes see its folder: /opt/ml, if that can be."""
 
     def network_interface(self, request: Mapping[str, Any]) -> str:
         """Return the name of the network interface that a training's hosts are given.
@@ -61,6 +69,17 @@ class Starter(Protocol):
 
         `ending` is the end of the process that failed first, and `lines` are the logs of all hosts.
         """
+
+
+def first_lines(host: Host, mounts: OwnMounts) -> str:
+    """Return what a host's log begins with: which channels are copies, though they were to be streamed."""
+    copied = [
+        name
+        for name, config in host.channels.items()
+        if config["TrainingInputMode"] == "FastFile" and name not in host.streamed
+    ]
+    why = mounts.copies_for or "it holds the code"
+    return "".join(f"The channel {name} is a copy here, and not streamed (FastFile): {why}\n" for name in copied)
 
 
 def container_environment(training: Training) -> dict[str, str]:

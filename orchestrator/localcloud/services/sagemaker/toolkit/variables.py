@@ -70,7 +70,7 @@ def variables(host: Host) -> dict[str, str]:
     }
     shown = {name: value for name, value in facts.items() if name not in _ONLY_IN_TRAINING_ENV} | own_names
     toolkit = {
-        "SAGEMAKER_BASE_DIR": str(host.base),
+        "SAGEMAKER_BASE_DIR": str(host.home),
         "SAGEMAKER_JOB_NAME": _text(decoded.get("sagemaker_job_name", "")),
         "SAGEMAKER_TRAINING_MODULE": TRAINING_MODULE,
         "SAGEMAKER_REGION": _text(decoded.get("sagemaker_region", host.region)),
@@ -105,12 +105,12 @@ def _facts(host: Host) -> dict[str, Any]:
     decoded = _decoded(host)
     config = host.resource_config
     folders = {
-        "input_dir": host.base / "input",
-        "input_config_dir": host.base / "input" / "config",
-        "output_dir": host.base / "output",
-        "output_data_dir": host.base / "output" / "data",
-        "output_intermediate_dir": host.base / "output" / "intermediate",
-        "model_dir": host.base / "model",
+        "input_dir": host.home / "input",
+        "input_config_dir": host.home / "input" / "config",
+        "output_dir": host.home / "output",
+        "output_data_dir": host.home / "output" / "data",
+        "output_intermediate_dir": host.home / "output" / "intermediate",
+        "model_dir": host.home / "model",
     }
     framework = {name: value for name, value in toolkit_settings(host).items() if name not in _NOT_PASSED_ON}
     distributed = any(value for name, value in framework.items() if name.endswith("_enabled"))
@@ -134,11 +134,11 @@ def _facts(host: Host) -> dict[str, Any]:
         "hyperparameters": _users_hyperparameters(host),
         "resource_config": config,
         "input_data_config": host.channels,
-        "channel_input_dirs": {name: str(host.base / "input" / "data" / name) for name in sorted(host.channels)},
+        "channel_input_dirs": {name: str(host.home / "input" / "data" / name) for name in sorted(host.channels)},
         "additional_framework_parameters": framework,
         "user_entry_point": program,
         "module_name": str(program).removesuffix(".py"),
-        "module_dir": decoded.get("sagemaker_submit_directory", str(host.code)),
+        "module_dir": decoded.get("sagemaker_submit_directory", str(host.home / "code")),
         "log_level": decoded.get("sagemaker_container_log_level", 20),
         "framework_module": TRAINING_MODULE,
         "num_cpus": os.cpu_count(),

@@ -28,6 +28,8 @@ def test_a_machine_without_a_gpu_starts_one_process_unless_told_how_many(
     enabled: str, option: str, given: dict[str, str], processes: str
 ) -> None:
     hyperparameters = {"sagemaker_program": '"train.py"', enabled: "true", **given}
-    started = toolkit_command(Host(Path("/host"), Path("/tmp"), CONFIG, {}, hyperparameters, 7777, "job", "us-east-1"))
+    started = toolkit_command(
+        Host(Path("/host"), Path("/host"), Path("/tmp"), CONFIG, {}, hyperparameters, 7777, "job", "us-east-1")
+    )
     assert started is not None
     assert started.argv[started.argv.index(option) + 1] == processes
