@@ -8,6 +8,7 @@ from orchestrator.errors import SettingsError, SpecError, did_you_mean
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Complaint
 from orchestrator.settings import read as read_settings
+from orchestrator.spec.known_types import KnownTypes
 from orchestrator.spec.reading.mistakes import find_mistakes
 from orchestrator.spec.reading.reader import read
 from orchestrator.spec.schema import schema as sweep_schema
@@ -65,6 +66,8 @@ class Rules:
         used = sweep.where.platforms or self.usual
         for name in used:
             yield from self.planning(name).check(sweep)
+        for mistake in KnownTypes(self.planning(name).shapes for name in used).mistakes(sweep):
+            yield Complaint(mistake.message, mistake.hint, mistake.at)
         for name in sorted(sweep.platforms.keys() - set(used)):
             # Nobody uses it, and nobody would miss it: a mistake in it would stay until somebody does.
             at = ("platforms", name)

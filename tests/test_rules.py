@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -12,6 +12,7 @@ from orchestrator.rules import Rules, read_sweep
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
 from orchestrator.spec.model import Model
+from orchestrator.wire.shapes import Chip, Shape
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Picky:
     """A platform that wants no sweep called grid, and takes one setting; a sweep may ask it for a colour."""
 
     asks = Asks
+    shapes: ClassVar = {"picky.desk": Shape(vcpus=16, memory_gib=64, chip=Chip("RTX 4090", 2, 24))}
 
     def __init__(self, settings: dict[str, Any]) -> None:
         if settings.keys() - {"room"}:
@@ -55,7 +57,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def make(name: str, settings: dict[str, Any]) -> Any:
         if name not in ("easy", "picky"):
             raise UsageError(f"no platform {name!r} is installed")
-        return type("Easy", (), {"check": lambda *_: iter(())})() if name == "easy" else Picky(settings)
+        return type("Easy", (), {"check": lambda *_: iter(()), "shapes": {}})() if name == "easy" else Picky(settings)
 
     monkeypatch.setattr("orchestrator.platforms.registry.make_planning", make)
 
@@ -110,3 +112,29 @@ def test_what_a_sweep_asks_of_a_platform_that_it_does_not_use_is_checked_too(fil
     assert str(error.value) == f"{file}:8:21: unknown key 'color' (did you mean 'colour'?)"
     file.write_text(SWEEP % "[easy]" + "platforms: {picky: {colour: red}}\n")
     assert read_sweep(file, Settings()).name == "grid"
+
+
+@pytest.mark.parametrize(
+    ("where", "runtime", "said"),
+    [
+        ("{resources: {gpu: [L4, RTX 4090]}}", "1", "5:31: no GPU is known as 'RTX 4090' (did you mean 'RTX "),
+        ("{resources: {gpus: 2}}", "{picky.desk: 1}", "6:23: picky.desk has not what where.resources asks for (leave "),
+        (
+            "{resources: {gpus: 2}, instance_types: [picky.desk]}",
+            "1",
+            "5:20: none of the instance types has gpus: 2 (ask for less, or leave out one of ",
+        ),
+    ],
+)
+def test_types_that_only_a_platform_knows_are_known_to_sweeps_that_use_it(
+    tmp_path: Path, where: str, runtime: str, said: str
+) -> None:
+    (tmp_path / "train.py").touch()
+    file = tmp_path / "sweep.yaml"
+    text = "name: by-need\ntrain: {source: ., entry_point: train.py, image: mine:1}\n\n\nwhere: %s\nruntime: %s\n"
+    file.write_text(text % (where.replace("{", "{platforms: [picky], ", 1), runtime))
+    assert read_sweep(file, Settings()).where.resources is not None
+    file.write_text(text % (where, runtime))
+    with pytest.raises(SpecError) as caught:
+        read_sweep(file, Settings(platforms={"easy": {}}))
+    assert said in str(caught.value)

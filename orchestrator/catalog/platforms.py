@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.platforms.refusals import find_refusal
+from orchestrator.spec.known_types import KnownTypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +47,10 @@ class Platforms:
             if name not in self._planning:
                 raise UsageError(f"no platform {name!r} is installed", hint=did_you_mean(name, sorted(self._planning)))
         return names
+
+    def known_types(self, where: Where) -> KnownTypes:
+        """Return what is known of instance types, those of the platforms included that a sweep may train on."""
+        return KnownTypes(self._planning[name].shapes for name in self.asked(where))
 
     def _refuses(self, lane: Lane) -> str:
         """Return in words why its platform has no such lane; nothing if it has, or if only prices are known of it."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.wire.shapes import Shape
     from orchestrator.wire.task import Lane, Place, Task
     from orchestrator.wire.template import Template
 
@@ -185,6 +186,11 @@ class Planning(Protocol):
     """What may stand under `platforms.NAME` of a sweep file: the file's JSON Schema is made from it."""
     proxies: tuple[str, ...]
     """Platforms whose prices stand in for missing ones of ours (see `proxy`): they need not be installed."""
+
+    shapes: Mapping[str, Shape]
+    """What instances of the platform's own types are made of, by the type's name: `where.resources` selects by it, and
+    nothing else does. Types of EC2 are known without it, with `ml.` before their names or not (`wire.shapes`). A type
+    that is left out can be used by its name. It may come from the settings."""
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         """Take `[platforms.NAME]` of the settings. Raise SettingsError for what cannot be in it."""

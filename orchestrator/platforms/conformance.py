@@ -68,6 +68,12 @@ class Conformance:
             assert proxy == planning.proxy(spot)
             assert proxy is None or proxy.platform in planning.proxies
 
+    def test_what_types_are_made_of_is_told_by_their_names(self, subject: Subject) -> None:
+        for name, shape in subject.planning.shapes.items():
+            assert name
+            assert shape.vcpus > 0
+            assert shape.memory_gib > 0
+
     def test_what_a_lane_refuses_is_one_line(self, subject: Subject) -> None:
         assert subject.planning.refuses(subject.place.lane) == ""
         lanes = [replace(subject.place.lane, instance_type=name) for name in TYPES]

@@ -5,7 +5,8 @@ sweep.py                what may a sweep.yaml hold? what must its parts agree on
 train/                  what may stand under `train`? (code, image, processes, channels, environment)
 space/                  what may stand under `space`? which point has which number?
 where.py                what may stand under `where`? (platforms, Regions, instance types, ways of buying)
-resources.py            what may stand under `where.resources`, and which instance types have it?
+resources.py            what may stand under `where.resources`, and does an instance of some shape have it?
+known_types.py          which instance types have it, and what is wrong with resources that none has?
 goal.py                 what may stand under `plan`?
 tags.py                 which tags may a sweep have?
 by_region.py            how is something written that differs by Region?

@@ -1,4 +1,4 @@
-"""`where.resources`: what an instance must have. It selects instance types by what they are made of."""
+"""`where.resources`: what an instance must have, and whether one of some shape has it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from orchestrator.errors import did_you_mean
 from orchestrator.spec.model import Model, listed_once, shown, wrong
 from orchestrator.wire.shapes import gpu_names
-from orchestrator.wire.shapes import shape as shape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from orchestrator.wire.shapes import Chip, Shape
 
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(GB|GiB)", re.ASCII)
@@ -44,12 +40,9 @@ def _size(value: Any) -> Any:
 
 
 def _gpu(value: str) -> str:
-    """Return the name of a GPU as it is known here, for any spelling of it in capital or small letters."""
+    """Return the name of a GPU as AWS's is known here, for any spelling of it; as it is, if it may be a platform's."""
     known = {name.lower(): name for name in gpu_names()}
-    if value.lower() not in known:
-        nearest = did_you_mean(value.upper(), list(gpu_names()))
-        raise wrong(f"no GPU is known as {shown(value)}", hint=nearest)
-    return known[value.lower()]
+    return known.get(value.lower(), value)
 
 
 _Size = Annotated[
@@ -116,25 +109,6 @@ def _gpus_match(shape: Shape, resources: Resources) -> bool:
 
 
 def _is_such_a_gpu(chip: Chip, resources: Resources) -> bool:
-    named = not resources.gpu or chip.name in resources.gpu
+    named = not resources.gpu or chip.name.lower() in map(str.lower, resources.gpu)
     # A GPU sold as 24 GB has 22.35 GiB, which the table of shapes rounds down: so is what is asked for.
     return named and (resources.gpu_memory is None or chip.memory_gib >= int(gib(resources.gpu_memory)))
-
-
-def resolve_types(resources: Resources, candidates: Iterable[str]) -> list[str]:
-    """Return those of these instance types that have all that is asked for, in their order.
-
-    A type that `wire.shapes` does not know is left out: nothing is guessed.
-    """
-    shapes = ((name, shape_of(name)) for name in candidates)
-    return [name for name, shape in shapes if shape is not None and matches(shape, resources)]
-
-
-def what_none_has(resources: Resources, candidates: Iterable[str]) -> str:
-    """Return in the file's words what none of these types has: one line of the resources, or all of them together."""
-    names = list(candidates)
-    for key, value in resources.asked.items():
-        alone = Resources.model_validate({key: value})
-        if not resolve_types(alone, names):
-            return str(alone)
-    return str(resources)

@@ -29,7 +29,6 @@ from orchestrator.wire.names import valid_run_name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pydantic_core import PydanticCustomError
 
 __all__ = ["Checkpoints", "Data", "Framework", "Goal", "Objective", "Sweep", "Train", "Where"]
 
@@ -219,12 +218,13 @@ class Sweep(Model):
 
     @model_validator(mode="after")
     def _runtime_is_known(self) -> Sweep:
-        known = self._named
+        known, written = self._named, self.as_written().where.instance_types
         known.setdefault(INSTANCES_NAME, 1)
         for instance_type, expression in self.runtimes.items():
             at = ("runtime", instance_type) if instance_type else ("runtime",)
-            if instance_type and not self.where.allows_type(instance_type):
-                raise self._no_such_type(instance_type, at)
+            if instance_type and written and instance_type not in written:
+                hint = did_you_mean(instance_type, written)
+                raise wrong(f"{instance_type} is not in where.instance_types", hint=hint, at=at)
             for name, offset in expression.names.items():
                 if name not in known:
                     hint = did_you_mean(name, list(known)) if len(known) > 1 else "there are no parameters"
@@ -255,13 +255,6 @@ class Sweep(Model):
                     offset=offset,
                 )
         return self
-
-    def _no_such_type(self, instance_type: str, at: tuple[str, ...]) -> PydanticCustomError:
-        """Return the error that a runtime is given for a type that `where` does not ask for."""
-        if self.where.resources is not None and not self.where.instance_types:
-            return wrong(f"{instance_type} has not what where.resources asks for", hint="leave the line out", at=at)
-        hint = did_you_mean(instance_type, self.where.instance_types)
-        return wrong(f"{instance_type} is not in where.instance_types", hint=hint, at=at)
 
     @model_validator(mode="after")
     def _sizes_are_parameters(self) -> Sweep:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.spec.model import Model, listed_once, wrong
-from orchestrator.spec.resources import Resources, resolve_types, what_none_has
+from orchestrator.spec.resources import Resources
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -55,24 +55,6 @@ class Where(Model):
             "where: neither instance_types nor resources",
             hint="write `instance_types: [ml.g5.xlarge]` or `resources: {gpus: 1}` under where",
         )
-
-    @model_validator(mode="after")
-    def _some_type_has_the_resources(self) -> Where:
-        names, resources = self.instance_types, self.resources
-        if names and resources is not None and not resolve_types(resources, names):
-            raise wrong(
-                f"none of the instance types has {what_none_has(resources, names)}",
-                hint="ask for less, or leave out one of resources and instance_types",
-                at=("resources",),
-            )
-        return self
-
-    def allows_type(self, name: str) -> bool:
-        """Return True if an instance type is one that the file asks for, for sale or not."""
-        written = self.instance_types if self.named_types is None else self.named_types
-        if written or self.resources is None:
-            return name in written
-        return resolve_types(self.resources, [name]) == [name]
 
     def with_types(self, names: Iterable[str]) -> Where:
         """Return a copy whose `instance_types` are these. It remembers which ones the file names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.catalog import Catalog
@@ -12,6 +13,7 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from orchestrator.wire.shapes import Shape
     from orchestrator.wire.task import Lane, Place
 
 
@@ -19,6 +21,7 @@ class _NothingElse:
     """What the catalog does not ask."""
 
     asks = Model
+    shapes: Mapping[str, Shape] = MappingProxyType({})
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         pass
@@ -62,6 +65,9 @@ class Machines(_NothingElse):
     """Has any type but `ml.` ones, and counts the vCPUs of all together: 4 of an xlarge, 8 of a 2xlarge."""
 
     proxies = ()
+
+    def __init__(self, shapes: Mapping[str, Shape] | None = None) -> None:
+        self.shapes = shapes or {}
 
     def refuses(self, lane: Lane) -> str:
         return f"{lane.instance_type} is managed" if lane.instance_type.startswith("ml.") else ""

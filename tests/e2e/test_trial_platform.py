@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.api import Orchestrator, Settings, read_sweep
+from orchestrator.api import Orchestrator, Settings, read_plan, read_sweep
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.cli.app import main
@@ -220,6 +220,17 @@ def test_a_platform_that_the_launcher_s_image_may_lack_is_refused_before_anythin
     assert "the launcher's image is not said to have the platform 'trial'" in error
     assert 'launcher_platforms = ["trial"]' in error
     assert list(S3(Clients(), REGION, names.bucket()).list(f"runs/{name}/")) == []
+
+
+def test_types_of_the_platform_are_selected_by_need(sweep: Shell) -> None:
+    file = sweep.folder / "sweep.yaml"
+    text = file.read_text().replace("instance_types: [trial.small, trial.large]", "resources: {cpus: 2}")
+    file.write_text(text.replace("runtime: {trial.small: 0.001, ", "runtime: {"))
+    sweep("catalog", "load", "catalog")
+    sweep("plan", "sweep.yaml", "-o", "plan.json")
+    plan = read_plan(sweep.folder / "plan.json")
+    assert {place.lane.instance_type for share in plan.shares for place in share.places} == {"trial.large"}
+    assert "where.resources: considered trial.large" in plan.notes
 
 
 def test_types_share_a_quota_with_the_cores_of_each(sweep: Shell) -> None:

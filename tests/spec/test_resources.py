@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from orchestrator.spec.resources import Resources, gib, matches, resolve_types, what_none_has
+from orchestrator.spec.known_types import KnownTypes
+from orchestrator.spec.resources import Resources, gib, matches
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.shapes import gpu_names, shape
 from tests.fixtures.sweeps import make_sweep
@@ -27,7 +28,7 @@ TYPES = types_for_training()
 
 def found(**resources: Any) -> str:
     """The types that SageMaker trains on and that have these resources, without `ml.`, as one text."""
-    names = resolve_types(Resources.model_validate(resources), TYPES)
+    names = KnownTypes().having(Resources.model_validate(resources), TYPES)
     return " ".join(name.removeprefix("ml.") for name in names)
 
 
@@ -60,13 +61,6 @@ def test_a_gpu_that_is_sold_as_24_gb_has_24_gb(size: str, fits: bool) -> None:
 def test_trainium_is_never_meant_unless_it_is_named() -> None:
     assert not [name for name in found(cpus=1).split() if name.startswith("trn")]
     assert not [name for name in found(gpus=0).split() if name.startswith("trn")]
-
-
-def test_a_type_that_nobody_knows_is_left_out() -> None:
-    assert resolve_types(Resources(cpus=1), ["ml.new.large", "ml.c5.xlarge", "m5.large"]) == [
-        "ml.c5.xlarge",
-        "m5.large",
-    ]
 
 
 KNOWN = [one for name in TYPES if (one := shape(name))]
@@ -105,7 +99,6 @@ def test_a_type_matches_exactly_if_each_line_alone_matches(
         ({"gpus": 0, "gpu": ["L4"]}, "0 GPUs have no name"),
         ({"gpus": 0, "gpu_memory": "1GB"}, "0 GPUs have no name"),
         ({"gpu": ["L4", "l4"]}, "'L4' is listed twice"),
-        ({"gpu": ["Trainium"]}, "no GPU is known as 'Trainium'"),
         ({"gpu": "L4"}, "valid list"),
         ({"memory": "0GB"}, "is not above 0"),
         ({"memory": "64"}, "not a size of memory"),
@@ -131,11 +124,6 @@ def test_sizes_are_in_gb_or_gib() -> None:
 def test_resources_are_written_as_the_file_has_them() -> None:
     written = Resources.model_validate({"efa": True, "gpu": ["a10g", "L4"], "memory": "64GB", "gpus": 4})
     assert str(written) == "gpus: 4, gpu: [A10G, L4], memory: 64GB, efa: true"
-
-
-def test_what_none_has_is_one_line_if_one_is_to_blame() -> None:
-    assert what_none_has(Resources(gpus=3, cpus=4), TYPES) == "gpus: 3"
-    assert what_none_has(Resources(gpus=1, gpu=["A100"]), TYPES) == "gpus: 1, gpu: [A100]"
 
 
 def test_a_sweep_remembers_what_its_file_says_when_types_were_found_for_it() -> None:

@@ -188,15 +188,6 @@ def test_spot_and_on_demand_may_be_bought_unless_the_file_says_otherwise() -> No
         ({"where": {"instance_types": []}}, "where.instance_types: there is nothing in it"),
         ({"where": {}}, "neither instance_types nor resources"),
         ({"where__platforms": ["sagemaker", "sagemaker"]}, "'sagemaker' is listed twice"),
-        ({"where__resources": {"gpus": 8}}, "none of the instance types has gpus: 8"),
-        (
-            {"where": {"resources": {"gpus": 1}}, "runtime": {"ml.c5.xlarge": 1}},
-            "has not what where.resources asks for",
-        ),
-        (
-            {"where": {"resources": {"gpus": 1}}, "runtime": {"ml.new.large": 1}},
-            "has not what where.resources asks for",
-        ),
         ({"platforms": {"sagemaker": None}}, "valid dictionary"),
         ({"where": {"instance_types": ["a", "a"]}}, "'a' is listed twice"),
         ({"where__purchases": ["spot", "spot"]}, "'spot' is listed twice"),

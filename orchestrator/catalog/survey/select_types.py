@@ -13,7 +13,6 @@ from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import commitments, prices
 from orchestrator.errors import InfeasibleError
-from orchestrator.spec.resources import resolve_types, what_none_has
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
@@ -37,17 +36,18 @@ def select_types(engine: Engine, platforms: Platforms, sweep: Sweep) -> Sweep:
     resources, names = written.where.resources, written.where.instance_types
     if resources is None:
         return written
+    known = platforms.known_types(written.where)
     if names:
-        return written.with_types(resolve_types(resources, names))
+        return written.with_types(known.having(resources, names))
     with reading(engine) as connection:
         sold = _types_for_sale(connection, written, platforms)
     there = f" in {few(written.where.regions)}" if written.where.regions else ""
     if not sold:
         raise InfeasibleError(f"no instance type is for sale{there}", where=_LINE, hint="sweep catalog load prices.csv")
-    found = resolve_types(resources, sold)
+    found = known.having(resources, sold)
     if not found:
         raise InfeasibleError(
-            f"none of {counted(sold, 'instance type')} for sale{there} has {what_none_has(resources, sold)}",
+            f"none of {counted(sold, 'instance type')} for sale{there} has {known.missing(resources, sold)}",
             where=_LINE,
             hint="ask for less; `sweep catalog show prices` lists what is for sale",
         )

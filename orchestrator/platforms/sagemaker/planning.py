@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.sagemaker.asked.preferences import asks_alike
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Complaint, Staging
     from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.shapes import Shape
     from orchestrator.wire.task import Place
     from orchestrator.wire.template import Template
 
@@ -35,6 +37,7 @@ class SageMakerPlanning:
 
     asks = Asked
     proxies = ("ec2",)
+    shapes: Mapping[str, Shape] = MappingProxyType({})
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         self.usual = read_settings(settings)

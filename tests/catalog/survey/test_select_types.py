@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.platforms.base import Complaint
+from orchestrator.wire.shapes import Chip, Shape
 from tests.catalog.conftest import write
 from tests.catalog.platforms import Machines, Managed, make_catalog
 from tests.fixtures.sweeps import make_sweep
@@ -28,6 +29,11 @@ PRICES = """
     sagemaker,us-west-2,ml.p4d.24xlarge,on_demand,37,2026-11-01
     sagemaker,us-east-1,ml.new.12xlarge,on_demand,5,2026-11-01
     ec2,us-east-1,g6.12xlarge,on_demand,5,2026-11-01
+    """
+POOL = """
+    platform,region,instance_type,purchase,usd_per_hour,observed_at
+    pool,us-east-1,desk.2xlarge,on_demand,0.3,2026-11-01
+    pool,us-east-1,shed.xlarge,on_demand,0.1,2026-11-01
     """
 PLANS = """
     commitment,kind,region,instance_type,slots,usd_per_hour,discount,starts_at,ends_at,arn
@@ -91,6 +97,18 @@ def test_only_the_platforms_of_the_sweep_count(database_url: str, tmp_path: Path
     both = stocked(database_url, tmp_path, ec2=Machines())
     assert selected(both, {"gpu": ["L4"]}) == ["g6.12xlarge", "ml.g6.12xlarge"]
     assert selected(both, {"gpu": ["L4"]}, platforms=["ec2"]) == ["g6.12xlarge"]
+
+
+def test_types_of_a_platform_of_its_own_are_selected_by_what_it_says_of_them(database_url: str, tmp_path: Path) -> None:
+    pool = Machines({"desk.2xlarge": Shape(vcpus=16, memory_gib=64, chip=Chip("RTX 4090", 2, 24))})
+    catalog = stocked(database_url, tmp_path, pool=pool)
+    catalog.load([write(tmp_path, "prices", POOL)])
+    assert selected(catalog, {"gpu": ["rtx 4090"]}) == ["desk.2xlarge"]
+    assert selected(catalog, {"gpus": 2, "cpus": 8}, platforms=["pool"]) == ["desk.2xlarge"]
+    with pytest.raises(InfeasibleError, match="none of 2 instance types for sale has gpus: 1 "):
+        selected(catalog, {"gpus": 1}, platforms=["pool"])
+    with pytest.raises(InfeasibleError, match="none of 5 instance types for sale has gpus: 2 "):
+        selected(catalog, {"gpus": 2}, platforms=["sagemaker"])
 
 
 def test_a_type_on_which_a_platform_starts_nothing_is_left_out(database_url: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SettingsError, did_you_mean
@@ -11,6 +12,7 @@ from orchestrator.spec.reading.mistakes import find_mistakes
 from orchestrator.spec.train.arguments import Arguments
 from orchestrator.spec.train.environment import plain_variables, secrets
 from orchestrator.training.words import names_in
+from orchestrator.wire.shapes import Shape
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template
 from pydantic import Field
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 CORES = {"trial.small": 1, "trial.large": 2}
 """The instance types, and the cores of each. All of a Region together have one quota, which counts cores."""
+GIB_PER_CORE = 2
 
 
 class Asks(Model):
@@ -41,6 +44,9 @@ class TrialPlanning:
 
     asks = Asks
     proxies = ()
+    shapes: Mapping[str, Shape] = MappingProxyType(
+        {name: Shape(vcpus=cores, memory_gib=cores * GIB_PER_CORE) for name, cores in CORES.items()}
+    )
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         for name in settings:
