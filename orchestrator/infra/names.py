@@ -61,7 +61,9 @@ class Names:
 
     @property
     def image_repository(self) -> str:
-        """The repository of the launcher's image: ours, or whatever the settings name."""
+        """The repository of a launcher's image that the settings name; empty for ours, and for one outside ECR."""
+        if "launcher_image" not in self.theirs:
+            return ""
         return self.launcher_image.partition("/")[2].partition("@")[0].partition(":")[0]
 
     def key_of(self, region: str) -> str:

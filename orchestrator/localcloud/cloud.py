@@ -40,12 +40,14 @@ class LocalCloud:
         port: int = 0,
         vcpus: float | None = None,
         trainings: int | None = None,
+        empty: bool = False,
         toolkit: bool = False,
     ) -> None:
         """Take the cloud's options; `with` starts it.
 
-        `vcpus` of a Region's queues are shared by its launchers. `trainings` is how many run at once. With `toolkit`,
-        trainings are started by AWS's own training toolkit, which `make toolkit` installs.
+        `vcpus` of a Region's queues are shared by its launchers. `trainings` is how many run at once. An `empty` cloud
+        has nothing, as a new account of AWS. With `toolkit`, trainings are started by AWS's own training toolkit, which
+        `make toolkit` installs.
         """
         self.home = Path(home)
         self.regions = list(regions)
@@ -54,6 +56,8 @@ class LocalCloud:
             self._arguments += ["--vcpus", str(vcpus)]
         if trainings is not None:
             self._arguments += ["--trainings", str(trainings)]
+        if empty:
+            self._arguments += ["--empty"]
         if toolkit:
             self._arguments += ["--toolkit"]
         self._server: subprocess.Popen[str] | None = None
@@ -108,12 +112,16 @@ class LocalCloud:
     @property
     def environment(self) -> dict[str, str]:
         """The variables that lead a process to this cloud, its key among them."""
-        return names.environment(self.serving.access, self.regions)
+        return environment(self.serving)
 
 
-def up(home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, toolkit: bool = False) -> Serving:
+def up(
+    home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, empty: bool = False, toolkit: bool = False
+) -> Serving:
     """Start a local cloud in the background, where it stays until `down`. Return who serves, and where."""
     arguments = ["--port", str(port)]
+    if empty:
+        arguments += ["--empty"]
     if toolkit:
         arguments += ["--toolkit"]
     server, serving = _start(home, list(regions), arguments, detached=True)
@@ -135,7 +143,7 @@ def status(home: Path) -> Serving | None:
 
 def environment(serving: Serving) -> dict[str, str]:
     """Return the variables that lead a process to a running cloud, its key among them."""
-    return names.environment(serving.access, serving.regions)
+    return names.environment(serving.access, serving.regions, empty=serving.empty)
 
 
 def _start(

@@ -40,6 +40,8 @@ class Serving:
     pid: int
     endpoint: str
     regions: list[str]
+    empty: bool = False
+    """True when the account had nothing when the server started."""
     trainings: str = ""
     """A sentence on how trainings are started, if not as usual."""
     key_id: str = ""

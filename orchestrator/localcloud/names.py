@@ -47,8 +47,13 @@ def aws_variables(access: Access, region: str) -> dict[str, str]:
     }
 
 
-def environment(access: Access, regions: Sequence[str]) -> dict[str, str]:
-    """Return the variables of an SDK, and the settings of `sweep`, which looks at trainings every second here."""
+def environment(access: Access, regions: Sequence[str], *, empty: bool = False) -> dict[str, str]:
+    """Return the variables of an SDK, and the settings of `sweep`, which looks at trainings every second here.
+
+    An account that was empty has names that only its owner knows.
+    """
+    if empty:
+        return {**aws_variables(access, regions[0]), "SWEEP_LAUNCHER_IMAGE": "sweep-launcher", "SWEEP_POLL_S": "1"}
     roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
     return {
         **aws_variables(access, regions[0]),

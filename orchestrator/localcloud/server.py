@@ -35,6 +35,8 @@ from orchestrator.localcloud.names import Access
 from orchestrator.localcloud.provision import provision
 from orchestrator.localcloud.services import moto_backends
 from orchestrator.localcloud.services.batch.api import Batch
+from orchestrator.localcloud.services.cloudformation.api import CloudFormation
+from orchestrator.localcloud.services.cloudformation.caller import Caller
 from orchestrator.localcloud.services.ecr import Registry
 from orchestrator.localcloud.services.events import Events
 from orchestrator.localcloud.services.logs import Logs
@@ -73,6 +75,8 @@ class Options:
     """The size of each Region's compute environment: it limits how many launchers run at once."""
     trainings: int
     """The most trainings that run at once on this machine, in all Regions."""
+    empty: bool = False
+    """True for an account that has nothing yet, as AWS gives it."""
     toolkit: Path | None = None
     """The environment of AWS's training toolkit, if trainings are to be started by that."""
 
@@ -90,11 +94,12 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
             access = _new_access(server)
             site = _site(options, home, processes, server, access)
             guard = Guard(access, moto_backends.secret_of)
-            server.answer = _cloud(options, site, guard)
+            server.answer = _cloud(options, site, guard, access)
             serving = Serving(
                 pid=os.getpid(),
                 endpoint=access.endpoint,
                 regions=options.regions,
+                empty=options.empty,
                 trainings=site.starter.description,
                 key_id=access.key_id,
                 secret=access.secret,
@@ -135,13 +140,17 @@ def _site(options: Options, home: Home, processes: Processes, server: Server, ac
     )
 
 
-def _cloud(options: Options, site: Site, guard: Guard) -> Gateway:
+def _cloud(options: Options, site: Site, guard: Guard, access: Access) -> Gateway:
     """Make all services, fill them with what a fresh cloud has, and return the gateway that answers for them."""
     clock, objects, logs = site.clock, site.objects, site.logs
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
-    provision(batch, objects, moto_backends.LogStreams(), options.vcpus)
+    if options.empty:
+        for each in batch.values():
+            each.scheduler.most_vcpus = options.vcpus
+    else:
+        provision(batch, objects, moto_backends.LogStreams(), options.vcpus)
     faults = Faults()
     cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings)
     overview = Overview(guard.endpoint, clock, faults, objects, batch, trainings)
@@ -149,6 +158,9 @@ def _cloud(options: Options, site: Site, guard: Guard) -> Gateway:
         guard=guard,
         services={
             "batch": batch,
+            "cloudformation": {
+                region: CloudFormation(site, region, Caller(access, site.account, region)) for region in options.regions
+            },
             "sagemaker": trainings,
             "ec2": {region: SpotMarket(region, clock) for region in REGIONS},
             "pricing": dict.fromkeys(ENDPOINTS, Pricing()),

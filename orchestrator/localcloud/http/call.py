@@ -13,6 +13,9 @@ from orchestrator.localcloud.http.answers import AwsError
 if TYPE_CHECKING:
     from orchestrator.localcloud.http.signature import Scope
 
+FORMS = ("ec2", "cloudformation")
+"""Services of ours whose requests are forms."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -32,7 +35,7 @@ class Call:
 
     def document(self) -> dict[str, Any]:
         """Return the parameters of body, path and query. Raise AwsError when the body cannot be read."""
-        if self.service == "ec2":
+        if self.service in FORMS:
             return forms.read(self.body)
         try:
             document = json.loads(self.body or b"{}")

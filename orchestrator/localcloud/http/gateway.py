@@ -34,7 +34,7 @@ _JSON = "application/json"
 _AMZ_JSON = "application/x-amz-json-1.1"
 _REST = ("batch", "scheduler")
 """Services of ours whose documents are plain JSON."""
-_WHOLLY_OURS = ("batch", "pricing", "servicequotas")
+_WHOLLY_OURS = ("batch", "cloudformation", "pricing", "servicequotas")
 """Services that moto is not asked about: what ours do not support, nobody does."""
 
 
@@ -94,6 +94,8 @@ class Gateway:
             method = self._method(call, document)
             if method and call.service == "ec2":
                 return answers.query(call.operation, method(document) or {})
+            if method and call.service == "cloudformation":
+                return answers.members(call.operation, method(document) or {})
             if method:
                 return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
         if call.service == "ecr" and (granted := self.registry.assume_images(call.operation, call.document())):

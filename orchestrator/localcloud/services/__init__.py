@@ -2,6 +2,7 @@
 
 batch/            how does AWS Batch run jobs?
 sagemaker/        how does SageMaker run trainings?
+cloudformation/   how are stacks made, changed and taken away?
 market/           which prices, quotas and spot markets does AWS show?
 logs.py           how does what a process prints get into CloudWatch Logs?
 events.py         who hears of a change of a job or a training? (EventBridge)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 NOT_STARTED = ("SUBMITTED", "PENDING", "RUNNABLE")
+LOG_GROUP = "/aws/batch/job"
+"""Where jobs log whose definition names no group."""
 ENDED = ("SUCCEEDED", "FAILED")
 
 
@@ -108,6 +110,12 @@ class Job:
         attempt = len(self.attempts)
         suffix = f"/{attempt + 1}" if attempt else ""
         return f"{self.spec.definition_name}/default/{self.id.replace(':', '/')}{suffix}"
+
+    @property
+    def log_group(self) -> str:
+        """The log group that the job's definition names, or Batch's own."""
+        options = self.spec.container.get("logConfiguration", {}).get("options", {})
+        return str(options.get("awslogs-group", LOG_GROUP))
 
     def move(self, status: str, now: int) -> None:
         """Change the job's state. A child's array counts it, and ends when the last child has ended."""

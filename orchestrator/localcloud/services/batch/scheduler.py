@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.batch.resources import ComputeEnvironment, Queue, Resources
     from orchestrator.localcloud.site import Site
 
-LOG_GROUP = "/aws/batch/job"
 GRACE_S = 30.0
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -38,6 +37,8 @@ class Scheduler:
     """Starts and ends the jobs of one Region. `lock` guards it, its jobs and its resources."""
 
     def __init__(self, site: Site, region: str, resources: Resources, consumables: Consumables) -> None:
+        self.most_vcpus = float("inf")
+        """What this machine bears, whatever the compute environments allow."""
         self.lock = threading.RLock()
         self._site = site
         self._region = region
@@ -142,6 +143,8 @@ class Scheduler:
         """Return an environment with enough free vCPUs; None when there is none, or a consumable is lacking."""
         if not self._consumables.suffice(spec.needs):
             return None
+        if sum(job.spec.vcpus for job in self._running) + spec.vcpus > self.most_vcpus:
+            return None
         for environment in self._resources.environments_of(queue):
             used = sum(job.spec.vcpus for job, where in self._running.items() if where is environment)
             if environment.enabled and used + spec.vcpus <= environment.max_vcpus:
@@ -155,7 +158,7 @@ class Scheduler:
         folder = self._site.work / "batch" / self._region / job.id
         folder.mkdir(parents=True)
         file = folder.with_suffix(".log")
-        job.tail = self._site.logs.open(LogStream(self._region, LOG_GROUP, job.log_stream), file)
+        job.tail = self._site.logs.open(LogStream(self._region, job.log_group, job.log_stream), file)
         job.process = self._site.processes.start(
             Command(_argv(job), self._variables(job, environment), folder, file),
             started=lambda: self._on_started(job),
