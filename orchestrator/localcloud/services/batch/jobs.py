@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 NOT_STARTED = ("SUBMITTED", "PENDING", "RUNNABLE")
 LOG_GROUP = "/aws/batch/job"
-"""Where jobs log whose definition names no group."""
+"""The log group of jobs whose definition names none."""
 ENDED = ("SUCCEEDED", "FAILED")
 
 
