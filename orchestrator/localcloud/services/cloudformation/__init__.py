@@ -1,4 +1,4 @@
-"""How does CloudFormation make, change and take away stacks? What it makes, the services of this cloud make.
+"""CloudFormation makes, changes and takes away stacks. What it makes, the services of this cloud make.
 
 api.py          the operations
 stack.py        what is a stack, a change set, a resource, an event?

@@ -1,4 +1,4 @@
-"""How do the resources of a stack differ from what was asked for?"""
+"""Finds the resources of a stack that differ from what was asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is each type of resource made, read back, changed and deleted?
+"""The types of resources: each is made, read back, changed and deleted by its own service.
 
 kind.py      what must be known of every type, and when is a resource what was asked for?
 buckets.py   S3

@@ -16,7 +16,7 @@ class Kind(Protocol):
     properties: frozenset[str]
     """The properties that are known. Any other fails the stack."""
     fixed: frozenset[str]
-    """Those that cannot be changed: another value wants another resource."""
+    """The properties that cannot be changed: another value wants another resource."""
     named_by: str
     """The property that names the resource; empty if the service makes its name."""
 
