@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from orchestrator.errors import SettingsError, did_you_mean
 
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:(\{region\}|[a-z0-9-]+):\d{12}:key/[\w-]+")
 _POLICY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+")
@@ -48,3 +50,18 @@ class InfraSettings(BaseModel):
         if arn is not None and not _POLICY.fullmatch(arn):
             raise ValueError(f"not a policy's ARN: {arn!r}; it is written as in arn:aws:iam::<account>:policy/<name>")
         return arn
+
+
+def read_infra(table: object, origin: str) -> InfraSettings:
+    """Return what the table [infra] says. Raise SettingsError for what is wrong in it."""
+    try:
+        return InfraSettings.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        path = ["infra", *map(str, problem["loc"])]
+        if problem["type"] == "extra_forbidden":
+            hint = did_you_mean(path[1], list(InfraSettings.model_fields))
+            raise SettingsError(f"unknown setting {path[1]!r} in [infra]", where=origin, hint=hint) from error
+        message = problem["msg"].removeprefix("Value error, ")
+        said = f"{'.'.join(path)}: {message[:1].lower()}{message[1:]}"
+        raise SettingsError(said, where=origin) from error

@@ -13,16 +13,15 @@ import getpass
 import logging
 import os
 import sys
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from string import Formatter
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from orchestrator import files
 from orchestrator.errors import SettingsError, did_you_mean
-from orchestrator.infra_settings import InfraSettings
+from orchestrator.setting_values import checked_value
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -32,12 +31,13 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from orchestrator.infra_settings import InfraSettings
+
 _PREFIX = "SWEEP_"
 _PROJECT_FILE = "sweep.toml"
 _SQLITE = "sqlite:///"
 _PLATFORMS = "platforms"
 _INFRA = "infra"
-_LANE_FACTS = ("region", "instance_type", "purchase")
 
 logger = logging.getLogger(__name__)
 
@@ -49,74 +49,77 @@ def _login_name() -> str:
         return "unknown"
 
 
-class Settings(BaseModel):
-    """The settings that are in force. Unknown ones are errors."""
+@dataclass(frozen=True)
+class Settings:
+    """The settings that are in force. It is no model of pydantic's: every command reads them, and most need no other.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Raises SettingsError for a value that cannot be.
+    """
 
-    database: str = Field(default="sqlite:///sweep.db", description="sqlite:///FILE or postgresql://…")
-    campaign_database: str | None = Field(
-        default=None, description="SQLAlchemy URL of a team's own campaign database: `sweep catalog import` reads it"
-    )
-    campaign_query: str | None = Field(
-        default=None, description="file of the query whose rows are the campaigns, datasets and replicas there"
-    )
-    profile: str | None = Field(default=None, description="AWS profile; none is boto3's own choice")
-    region: str = Field(default="us-east-1", description="control Region: AWS Batch and the control bucket")
-    bucket: str | None = Field(default=None, description="control bucket")
-    region_bucket: str | None = Field(
-        default=None, description="the bucket of each Region, for sources and outputs; contains {region}"
-    )
-    role: str | None = Field(default=None, description="ARN of the role that trainings run under")
-    job_role: str | None = Field(default=None, description="ARN of the role that launchers run under")
-    execution_role: str | None = Field(default=None, description="ARN of the role that starts launchers' containers")
-    queue: str = Field(default="sweep", description="AWS Batch job queue")
-    lane_queue: str | None = Field(
-        default=None,
-        description="queue of tasks that wait for a lane's slots, with {region}, {instance_type} or {purchase} in it; "
-        "without it they go to `queue`, where one lane holds up the others",
-    )
-    launcher_image: str | None = Field(default=None, description="container image of the launcher")
-    launcher_platforms: tuple[str, ...] = Field(
-        default=(), description="platforms of other packages that the launcher's image has; in the environment, a,b"
-    )
-    log_group: str = Field(default="/aws/batch/job", description="where launchers log")
-    owner: str = Field(default_factory=_login_name, description="tag of everything started")
-    poll_s: float = Field(default=30.0, gt=0, description="launchers look at their training no more often than this")
-    platforms: dict[str, dict[str, Any]] = Field(
-        default={},
-        description="a table for each platform, such as [platforms.sagemaker]: the platform says what is in it",
-    )
-    infra: InfraSettings = Field(
-        default=InfraSettings(), description="the table [infra]: what `sweep infra` need not make, and how large"
-    )
-    _files: dict[str, str] = PrivateAttr(default={})
+    database: str = "sqlite:///sweep.db"
+    """sqlite:///FILE or postgresql://…"""
+    campaign_database: str | None = None
+    """SQLAlchemy URL of a team's own campaign database: `sweep catalog import` reads it."""
+    campaign_query: str | None = None
+    """File of the query whose rows are the campaigns, datasets and replicas there."""
+    profile: str | None = None
+    """AWS profile; None is boto3's own choice."""
+    region: str = "us-east-1"
+    """Control Region: AWS Batch and the control bucket."""
+    bucket: str | None = None
+    """Control bucket."""
+    region_bucket: str | None = None
+    """The bucket of each Region, for sources and outputs; contains {region}."""
+    role: str | None = None
+    """ARN of the role that trainings run under."""
+    job_role: str | None = None
+    """ARN of the role that launchers run under."""
+    execution_role: str | None = None
+    """ARN of the role that starts launchers' containers."""
+    queue: str = "sweep"
+    """AWS Batch job queue."""
+    lane_queue: str | None = None
+    """Queue of tasks that wait for a lane's slots, with {region}, {instance_type} or {purchase} in it.
+
+    Without it they go to `queue`, where one lane holds up the others.
+    """
+    launcher_image: str | None = None
+    """Container image of the launcher."""
+    launcher_platforms: tuple[str, ...] = ()
+    """Platforms of other packages that the launcher's image has; in the environment, a,b."""
+    log_group: str = "/aws/batch/job"
+    """The group where launchers log."""
+    owner: str = field(default_factory=_login_name)
+    """Tag of everything started."""
+    poll_s: float = 30.0
+    """Launchers look at their training no more often than this."""
+    platforms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """A table for each platform, such as [platforms.sagemaker]: the platform says what is in it."""
+    infra_table: dict[str, Any] = field(default_factory=dict)
+    """The table [infra], as it is written."""
+    _files: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     """The file that each platform's table stands in."""
+    _said: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    """The settings that some source has named."""
 
-    @field_validator("region_bucket")
-    @classmethod
-    def _names_the_region(cls, pattern: str | None) -> str | None:
-        if pattern is not None and "{region}" not in pattern:
-            raise ValueError("must contain {region}, as in my-sweeps-{region}")
-        return pattern
+    def __post_init__(self) -> None:
+        for name in NAMES:
+            try:
+                object.__setattr__(self, name, checked_value(name, getattr(self, name), optional=name in _OPTIONAL))
+            except ValueError as error:
+                raise SettingsError(f"{name}: {error}") from error
 
-    @field_validator("launcher_platforms", mode="before")
-    @classmethod
-    def _split_names(cls, names: object) -> object:
-        return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
+    @cached_property
+    def infra(self) -> InfraSettings:
+        """What `sweep infra` need not make, and how large it makes the rest: the table [infra]."""
+        from orchestrator.infra_settings import read_infra
 
-    @field_validator("lane_queue")
-    @classmethod
-    def _names_facts_of_a_lane(cls, pattern: str | None) -> str | None:
-        try:
-            names = {name for _, name, *_ in Formatter().parse(pattern or "") if name is not None}
-        except ValueError as error:
-            raise ValueError(f"cannot be read: {error}") from error
-        unknown = names - set(_LANE_FACTS)
-        if unknown:
-            known = ", ".join(f"{{{name}}}" for name in _LANE_FACTS)
-            raise ValueError(f"may contain {known}, and no {{{min(unknown)}}}")
-        return pattern
+        return read_infra(self.infra_table, "")
+
+    def says(self, name: str) -> bool:
+        """Return whether somebody has set this, rather than left it at what it is by itself."""
+        default = next(each.default for each in fields(self) if each.name == name)
+        return name in self._said or getattr(self, name) != default
 
     def file_of(self, platform: str) -> str:
         """Return the file that this platform's table stands in; nothing if there is none."""
@@ -133,6 +136,11 @@ class Settings(BaseModel):
                 f"{' and '.join(missing)} {verb} not set",
                 hint=f"export {variables}, or write {lines} in {_PROJECT_FILE}",
             )
+
+
+NAMES = tuple(each.name for each in fields(Settings) if each.name not in ("_files", "_said", "infra_table"))
+"""The settings that are values, and the platforms' tables."""
+_OPTIONAL = {each.name for each in fields(Settings) if each.default is None}
 
 
 def read(
@@ -158,11 +166,14 @@ def read(
             tables |= given
             files |= dict.fromkeys(given, origins[_PLATFORMS])
             values[_PLATFORMS] = tables
-    try:
-        settings = Settings.model_validate(values)
-    except ValidationError as error:
-        raise _explained(error, origins, files) from error
-    settings._files.update(files)
+    infra = values.pop(_INFRA, {})
+    for name, value in values.items():
+        _check(name, value, origins[name], files)
+    settings = Settings(**values, infra_table=infra, _files=files, _said=frozenset(values))  # type: ignore[arg-type]  # those were refused
+    if infra != {}:
+        from orchestrator.infra_settings import read_infra
+
+        settings.__dict__["infra"] = read_infra(infra, origins[_INFRA])
     return settings
 
 
@@ -212,11 +223,9 @@ def _from_file(file: Path) -> dict[str, object]:
         raise SettingsError(f"not TOML: {error}", where=str(file)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"cannot be read: {error}", where=str(file)) from error
-    unknown = next((name for name in values if name not in Settings.model_fields), None)
+    unknown = next((name for name in values if name not in (*NAMES, _INFRA)), None)
     if unknown is not None:
-        raise SettingsError(
-            f"unknown setting {unknown!r}", where=str(file), hint=did_you_mean(unknown, list(Settings.model_fields))
-        )
+        raise SettingsError(f"unknown setting {unknown!r}", where=str(file), hint=did_you_mean(unknown, list(NAMES)))
     if isinstance(values.get("database"), str):
         values["database"] = _beside(file, values["database"])
     return values
@@ -230,7 +239,7 @@ def _beside(file: Path, url: str) -> str:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    known = {_variable(name): name for name in Settings.model_fields if name not in (_PLATFORMS, _INFRA)}
+    known = {_variable(name): name for name in NAMES if name != _PLATFORMS}
     for variable in environ:
         if not variable.startswith(_PREFIX) or variable in known:
             continue
@@ -240,22 +249,22 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return {name: environ[variable] for variable, name in known.items() if environ.get(variable)}
 
 
-def _explained(error: ValidationError, origins: Mapping[str, str], files: Mapping[str, str]) -> SettingsError:
-    problem = error.errors()[0]
-    name, *rest = map(str, problem["loc"])
-    where = origins.get(name, "")
-    if problem["type"] == "extra_forbidden" and rest:
-        hint = did_you_mean(rest[0], list(InfraSettings.model_fields))
-        return SettingsError(f"unknown setting {rest[0]!r} in [{name}]", where=where, hint=hint)
-    if problem["type"] == "extra_forbidden":
-        return SettingsError(f"unknown setting {name!r}", hint=did_you_mean(name, list(Settings.model_fields)))
+def _check(name: str, value: object, origin: str, files: Mapping[str, str]) -> None:
+    """Raise SettingsError, with the source that says it, for a setting that is unknown, or a value that cannot be."""
+    if name not in NAMES:
+        raise SettingsError(f"unknown setting {name!r}", hint=did_you_mean(name, list(NAMES)))
     if name == _PLATFORMS:
-        path, where = ".".join([name, *rest]), files.get(rest[0], "") if rest else where
-        return SettingsError(
-            f"{path} is no table", where=where, hint=f"write [{_PLATFORMS}.NAME], and settings below it"
-        )
-    message = problem["msg"].removeprefix("Value error, ")
-    return SettingsError(f"{'.'.join([name, *rest])}: {message[:1].lower()}{message[1:]}", where=where)
+        tables = value if isinstance(value, dict) else {"": value}
+        wrong = next((table for table, its in tables.items() if not isinstance(its, dict)), None)
+        if wrong is not None:
+            path, where = (f"{name}.{wrong}", files[wrong]) if wrong else (name, origin)
+            hint = f"write [{_PLATFORMS}.NAME], and settings below it"
+            raise SettingsError(f"{path} is no table", where=where, hint=hint)
+        return
+    try:
+        checked_value(name, value, optional=name in _OPTIONAL)
+    except ValueError as error:
+        raise SettingsError(f"{name}: {error}", where=origin) from error
 
 
 def _variable(name: str) -> str:

@@ -14,8 +14,8 @@ ROLE, LAUNCHER, STARTER = (
 
 
 def settings(**changes: str | None) -> Settings:
-    return Settings.model_validate(
-        {"bucket": "b", "region_bucket": "b-{region}", "launcher_image": "{account}.dkr.{region}/launcher:1"} | changes
+    return Settings(
+        bucket="b", region_bucket="b-{region}", launcher_image="{account}.dkr.{region}/launcher:1", **changes
     )
 
 

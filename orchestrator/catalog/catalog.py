@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,7 @@ from orchestrator.catalog.quotas import QuotaUse, quota_use
 from orchestrator.catalog.snapshot import write_snapshot
 from orchestrator.catalog.survey.select_types import select_types
 from orchestrator.catalog.survey.survey import resurvey, survey
-from orchestrator.db import migrate
-from orchestrator.db.engine import engine, reading
+from orchestrator.db.engine import reading
 from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, replicas
 from orchestrator.errors import CatalogError, did_you_mean
 
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from orchestrator.catalog.files.incoming import Counts
     from orchestrator.catalog.files.observe import Observed
     from orchestrator.catalog.market import Market, Past
+    from orchestrator.db.database import Database
     from orchestrator.platforms.base import Planning
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
@@ -47,22 +46,22 @@ class Catalog:
     The database is opened on first use.
     """
 
-    def __init__(self, url: str, planning: Mapping[str, Planning], usual: Sequence[str] = ()) -> None:
-        """Take the database's URL, and the planning part of each installed platform by its name.
+    def __init__(self, database: Database, planning: Mapping[str, Planning], usual: Sequence[str] = ()) -> None:
+        """Take the database, and the planning part of each installed platform by its name.
 
         `usual` are the platforms of sweeps that name none; all that are installed, if it is empty.
         """
-        self.url = url
+        self.database = database
         self._platforms = Platforms(planning, usual)
 
-    @cached_property
+    @property
     def engine(self) -> Engine:
-        """The database. Raises CatalogError if its schema is not this code's, and cannot be made so by itself."""
-        return migrate.ready(engine(self.url))
+        """The way into the database. Raises CatalogError if its schema is not this code's, nor can be made so."""
+        return self.database.engine
 
     def upgrade(self) -> None:
         """Bring the database's schema up to this code's."""
-        migrate.upgrade(engine(self.url))
+        self.database.upgrade()
 
     def load(self, paths: Iterable[str | Path], kind: str | None = None) -> LoadReport:
         """Load files, or folders of them: all or nothing. Return what became of their rows.

@@ -3,88 +3,94 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.commands.account import catalog, images, infra, local, local_fault, prices, quotas, reap
-from orchestrator.cli.commands.runs import (
-    artifacts,
-    cancel,
-    cost,
-    diff,
-    logs,
-    reproduce,
-    results,
-    retry,
-    runs,
-    status,
-    sync,
-    watch,
-    why,
-)
-from orchestrator.cli.commands.sweeps import demo, init, plan, schema, submit
 from orchestrator.cli.render import line
 from orchestrator.cli.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
-COMMANDS: dict[str, typer.Typer | Callable[..., None]] = {
-    "init": init.init,
-    "infra": infra.app,
-    "catalog": catalog.app,
-    "prices": prices.prices,
-    "quotas": quotas.quotas,
-    "plan": plan.plan,
-    "submit": submit.submit,
-    "runs": runs.runs,
-    "status": status.status,
-    "watch": watch.watch,
-    "why": why.why,
-    "logs": logs.logs,
-    "results": results.results,
-    "artifacts": artifacts.app,
-    "cost": cost.cost,
-    "cancel": cancel.cancel,
-    "retry": retry.retry,
-    "reproduce": reproduce.reproduce,
-    "diff": diff.diff,
-    "sync": sync.sync,
-    "reap": reap.reap,
-    "schema": schema.schema,
-    "images": images.app,
-    "local": local.app,
-    "demo": demo.demo,
+COMMANDS: dict[str, str] = {
+    "init": "sweeps.init:init",
+    "infra": "account.infra:app",
+    "catalog": "account.catalog:app",
+    "prices": "account.prices:prices",
+    "quotas": "account.quotas:quotas",
+    "plan": "sweeps.plan:plan",
+    "submit": "sweeps.submit:submit",
+    "runs": "runs.runs:runs",
+    "status": "runs.status:status",
+    "watch": "runs.watch:watch",
+    "why": "runs.why:why",
+    "logs": "runs.logs:logs",
+    "results": "runs.results:results",
+    "artifacts": "runs.artifacts:app",
+    "cost": "runs.cost:cost",
+    "cancel": "runs.cancel:cancel",
+    "retry": "runs.retry:retry",
+    "reproduce": "runs.reproduce:reproduce",
+    "diff": "runs.diff:diff",
+    "sync": "runs.sync:sync",
+    "reap": "account.reap:reap",
+    "schema": "sweeps.schema:schema",
+    "images": "account.images:app",
+    "local": "account.local:app",
+    "demo": "sweeps.demo:demo",
 }
-"""Every command, or group of commands, in the order in which `--help` lists them: that in which they are used."""
+"""The place of each command, or group of commands, below `commands/`: as module:name.
+
+`--help` lists them in this order: that in which they are used.
+"""
 
 
-class InOrder(TyperGroup):
-    """A group that lists its commands as COMMANDS does. Typer would list groups first."""
+class OnDemand(Mapping[str, Any]):
+    """The commands by name, each imported and made when it is asked for. Whoever calls one need not wait for all."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Return the commands' names."""
-        return list(COMMANDS)
+    def __getitem__(self, name: str) -> Any:
+        return _made(COMMANDS[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+@cache
+def _made(where: str) -> Any:
+    module, _, name = where.partition(":")
+    found = getattr(import_module(f"orchestrator.cli.commands.{module}"), name)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_group(found)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command()(found)
+    return typer.main.get_command(alone)
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = cast("Any", OnDemand())
 
 
 app = typer.Typer(
     name="sweep",
-    cls=InOrder,
+    cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-local.app.command()(local_fault.fault)
-local.app.command()(local_fault.faults)
-for name, command in COMMANDS.items():
-    if isinstance(command, typer.Typer):
-        app.add_typer(command, name=name)
-    else:
-        app.command(name)(command)
 
 
 def _version(wanted: bool) -> None:

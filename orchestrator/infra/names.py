@@ -94,7 +94,7 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
     made = ours(account, settings.region)
     number = account_of_roles(settings) if account == ACCOUNT else account
     known = ours(number, settings.region)
-    said = {name: getattr(settings, name) or "" for name in made if name in settings.model_fields_set}
+    said = {name: getattr(settings, name) or "" for name in made if settings.says(name)}
     if "launcher_image" in said:
         said["launcher_image"] = (
             said["launcher_image"].replace("{account}", number).replace("{region}", settings.region)

@@ -3,6 +3,7 @@
 A plan is a value: small, immutable, and named by the hash of its content.
 
     plan.py             what does a plan say: which tasks go where, for how much?
+    copy.py             what does a plan copy, before tasks begin?
     dataset.py          what do tasks train on?
     facts.py            which prices and quotas was a plan made by?
     work.py             what makes two tasks the same piece of work?

@@ -9,15 +9,15 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.plan.copy import Copy
 from orchestrator.plan.dataset import Dataset, lines_of
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
-from orchestrator.plan.work import digest_work
-from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.names import digest
-from orchestrator.wire.stored import VERSION, check_version, checked, restore
+from orchestrator.wire.stored import VERSION, check_version, checked, damage_named, restore
 from orchestrator.wire.task import Limits, Place, Task
 
 if TYPE_CHECKING:
+    from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
     from orchestrator.wire.task import Scalar
 
@@ -68,25 +68,6 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Copy:
-    """A dataset to be brought to another Region before its tasks there begin."""
-
-    dataset: int
-    from_region: str
-    to_region: str
-    from_uri: str
-    to_uri: str
-    """The URI of the copy. It names no bucket: whoever makes the copy fills in the Region's own (see copied_uri)."""
-    usd: float
-    hours: float
-
-
-def copied_uri(dataset: str) -> str:
-    """Return the URI of a copy, with a placeholder for the bucket that the Region has."""
-    return f"s3://{{bucket}}/datasets/{dataset}/"
-
-
-@dataclass(frozen=True)
 class Plan:
     """All that was decided for a sweep: its shares of tasks with their places, its copies, and the facts behind it."""
 
@@ -112,6 +93,19 @@ class Plan:
     """Every lane that was on offer. Plans of older make know none."""
     learned: dict[str, Any] | None = None
     """What finished tasks said of runtimes, as LearnedHours writes it; None if they said nothing."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return the sweep of a plan that was read without it: what shows how a run stands needs none of it.
+
+            Damaged if it cannot be understood.
+            """
+            if name != "sweep" or "_body" not in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            with damage_named(f"the sweep of plan {self.id}"):
+                self.__dict__["sweep"] = _read_sweep(self._body)
+            return self.__dict__["sweep"]
 
     @cached_property
     def tasks(self) -> int:
@@ -191,6 +185,8 @@ class Plan:
 
     def _work(self, dataset: int, code: str) -> str:
         if (dataset, code) not in self._works:
+            from orchestrator.plan.work import digest_work
+
             self._works[dataset, code] = digest_work(self.sweep, self.datasets[dataset].name, code)
         return self._works[dataset, code]
 
@@ -230,15 +226,16 @@ class Plan:
         }
 
     @classmethod
-    def from_json(cls, body: dict[str, Any], folder: Path = Path()) -> Plan:
+    def from_json(cls, body: dict[str, Any], folder: Path = Path(), *, sweep_later: bool = False) -> Plan:
         """Return a stored plan. NewerVersion if a newer `sweep` has written it.
 
-        Keys that are not known here are ignored, but stay in the plan's content and id.
+        Keys that are not known here are ignored, but stay in the plan's content and id. With `sweep_later`, its sweep
+        is understood when it is first asked for.
         """
         check_version(body, "plan")
-        sweep = Sweep.model_validate(body["sweep"], extra="ignore")
+        sweep: Any = None if sweep_later else _read_sweep(body, folder)
         plan = cls(
-            sweep=sweep.model_copy(update={"folder": folder}),
+            sweep=sweep,
             market=body["market"],
             datasets=tuple(restore(Dataset, dataset) for dataset in body["datasets"]),
             shares=tuple(Share.from_json(share) for share in body["shares"]),
@@ -252,9 +249,17 @@ class Plan:
             learned=body.get("learned"),
         )
         plan.__dict__["_body"] = body
+        if sweep_later:
+            del plan.__dict__["sweep"]
         checked(plan)
         _check_shares(plan)
         return plan
+
+
+def _read_sweep(body: dict[str, Any], folder: Path = Path()) -> Sweep:
+    from orchestrator.spec.sweep import Sweep
+
+    return Sweep.model_validate(body["sweep"], extra="ignore").model_copy(update={"folder": folder})
 
 
 def _check_shares(plan: Plan) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.plan.copy import Copy, copied_uri
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
-from orchestrator.plan.plan import Copy, Share, copied_uri
+from orchestrator.plan.plan import Share
 from orchestrator.plan.slots import LotKey
 from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL

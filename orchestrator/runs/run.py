@@ -1,4 +1,7 @@
-"""One run, opened: what it is, how it stands, and what may be done with it."""
+"""One run, opened: what it is, how it stands, and what may be done with it.
+
+What a verb needs is imported when it is called: to show how a run stands takes little.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,10 @@ import time
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from orchestrator.chart.encode import encode
 from orchestrator.errors import Damaged, NewerVersion
-from orchestrator.runs.artifacts import fetch_artifacts
-from orchestrator.runs.ending.cancel import cancel
-from orchestrator.runs.known.sync import read_results, sync
 from orchestrator.runs.patience import PASSING, Patience
-from orchestrator.runs.reproduce import reproduce
-from orchestrator.runs.sending.retry import retry
-from orchestrator.runs.views.costs import cost_rows
-from orchestrator.runs.views.curve_chart import draw_curves
-from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.views.tasks import measured, ranked, task_rows, with_curves
-from orchestrator.runs.why.findings import find_causes
-from orchestrator.runs.why.story import tell_story
 from orchestrator.runs.written.anchor import submissions
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
@@ -75,6 +67,8 @@ class Run:
         Without `documents` it learns how tasks stand and what they cost: all that `status` shows. With them, it reads
         of each task that changed why it ended so, what it measured and what each attempt cost.
         """
+        from orchestrator.runs.known.sync import sync
+
         return sync(self.anchor, self.ledger, self.cloud, documents=documents)
 
     def sync_as_far_as_possible(self, *, documents: bool = True) -> int:
@@ -82,6 +76,8 @@ class Run:
 
         Then only the results tell how tasks stand, and nothing is said of launchers.
         """
+        from orchestrator.runs.known.sync import read_results
+
         try:
             return self.sync(documents=documents)
         except (Damaged, NewerVersion) as error:
@@ -117,6 +113,8 @@ class Run:
 
     def measure(self, rows: list[TaskRow], regexes: Mapping[str, re.Pattern[str]]) -> list[TaskRow]:
         """Return the same results with what these regexes find in the logs, best first. Nothing is written down."""
+        from orchestrator.runs.views.logs import Logs
+
         found = Logs(self.cloud, self.name, self.ledger.damage).measure(regexes, Ranges.of(row.task for row in rows))
         return measured(rows, found, self.plan.sweep.objective)
 
@@ -126,6 +124,9 @@ class Run:
 
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
         """Return the learning curves of these results, as `svg` or `png`."""
+        from orchestrator.chart.encode import encode
+        from orchestrator.runs.views.curve_chart import draw_curves
+
         return encode(draw_curves(rows, self.plan.sweep.objective), form)
 
     def fetch_artifacts(self, rows: Iterable[TaskRow], folder: Path, *, force: bool = False) -> Iterator[Fetched]:
@@ -133,9 +134,13 @@ class Run:
 
         UsageError, before anything is written, for a file that is there already, unless `force` says to replace it.
         """
+        from orchestrator.runs.artifacts import fetch_artifacts
+
         return fetch_artifacts(rows, folder, self.cloud.clients, force=force)
 
     def cost(self) -> list[CostRow]:
+        from orchestrator.runs.views.costs import cost_rows
+
         return cost_rows(self.ledger.known(self.name))
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
@@ -143,6 +148,8 @@ class Run:
 
         Attempts and templates are read from the control bucket: the database need not know of them.
         """
+        from orchestrator.runs.views.logs import Logs
+
         tasks = None if tasks is None else self.anchor.checked(tasks)
         logs = Logs(self.cloud, self.name, self.ledger.damage)
         patience = Patience()
@@ -161,10 +168,14 @@ class Run:
 
     def why(self) -> list[Hindrance]:
         """Return all that holds the run up, or has ended its tasks, with what to do."""
+        from orchestrator.runs.why.findings import find_causes
+
         return find_causes(self.anchor, self._made(), self.ledger, self.cloud, time.time())
 
     def story(self, task: int) -> Story | None:
         """Return where the time of a task has gone; None if it was not submitted yet. UsageError if there is none."""
+        from orchestrator.runs.why.story import tell_story
+
         self.anchor.checked(Ranges.of([task]))
         return tell_story(self.anchor, self._made(), task, self.ledger, self.cloud, time.time())
 
@@ -184,6 +195,8 @@ class Run:
 
         The task is trained on the lane that it last ran on, or else on its first choice.
         """
+        from orchestrator.runs.reproduce import reproduce
+
         self.anchor.checked(Ranges.of([task]))
         known = next(self.ledger.known(self.name, Ranges.of([task])), None)
         outcomes = known.result.outcomes if known else ()
@@ -195,8 +208,12 @@ class Run:
 
         UsageError if the run has ended by itself.
         """
+        from orchestrator.runs.ending.cancel import cancel
+
         return cancel(self.anchor, self.ledger, self.cloud)
 
     def retry(self, tasks: Ranges | None = None) -> Ranges:
         """Submit again what is not done, or exactly these tasks. Return what was submitted."""
+        from orchestrator.runs.sending.retry import retry
+
         return retry(self.anchor, tasks, self.ledger, self.cloud)

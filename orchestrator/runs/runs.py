@@ -31,9 +31,10 @@ log = logging.getLogger(__name__)
 class Runs:
     """The runs of one control bucket, as one database remembers them."""
 
-    def __init__(self, ledger: Ledger, cloud_at: Callable[[Home | None], Cloud], *, has_bucket: bool = True) -> None:
+    def __init__(self, ledger: Ledger, cloud_at: Callable[[Home | None], Cloud], bucket: str) -> None:
+        """Take the name of the control bucket beside them; it is empty where the settings name none."""
         self.ledger = ledger
-        self._has_bucket = has_bucket
+        self._bucket_name = bucket
         self._cloud_at = cloud_at
         """Returns the AWS of a run with this home. Without one, it is that of our settings."""
 
@@ -104,7 +105,7 @@ class Runs:
     def names(self) -> list[str]:
         """Return the names of runs, newest first. An empty database first learns what the bucket holds."""
         names = self.ledger.names()
-        return names if names or not self._has_bucket else self._learn()
+        return names if names or not self._bucket_name else self._learn()
 
     def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
         """Return the newest run of this very sweep that has not ended: of this name, or named by its plan.
@@ -136,13 +137,13 @@ class Runs:
             log.warning("%s: it is read anew", error)
             return None
         bucket = self.ledger.bucket(name)
-        if known is None or not self._has_bucket or bucket == self._bucket.bucket:
+        if known is None or self._bucket_name in ("", bucket):
             return known
         if anchors.holds(self._bucket, known):
             self.ledger.remember(known, self._cloud_at(known.home).account)
             return known
         raise UsageError(
-            f"run {known.name!r} is in the bucket {bucket}, and these settings name {self._bucket.bucket}",
+            f"run {known.name!r} is in the bucket {bucket}, and these settings name {self._bucket_name}",
             hint=f"SWEEP_BUCKET={bucket} before the command opens it",
         )
 
@@ -153,7 +154,7 @@ class Runs:
             hint = "`sweep runs` lists them"
             if self.ledger.note(name):
                 hint = "a submit of it was stopped before it began: the same command again completes it"
-            raise UsageError(f"no run {name!r}", where=f"s3://{self._bucket.bucket}", hint=hint)
+            raise UsageError(f"no run {name!r}", where=f"s3://{self._bucket_name}", hint=hint)
         self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
         return anchor
 

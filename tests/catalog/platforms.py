@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.db.database import Database
 from orchestrator.spec.model import Model
 from orchestrator.wire.task import Purchase
 
@@ -82,4 +83,4 @@ class Machines(_NothingElse):
 
 def make_catalog(url: str, **others: Any) -> Catalog:
     """Return a catalog that knows the platform `sagemaker`, and others."""
-    return Catalog(url, {"sagemaker": Managed(), **others})
+    return Catalog(Database(url), {"sagemaker": Managed(), **others})

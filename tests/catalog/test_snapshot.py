@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.db.database import Database
 from tests.catalog.platforms import Managed
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ KINDS = ("campaigns", "datasets", "replicas", "transfer_prices", "commitments", 
 
 def taken(catalog: Catalog, path: Path, as_of: datetime | None = None) -> Catalog:
     catalog.snapshot(path, as_of)
-    return Catalog(f"sqlite:///{path}", {"sagemaker": Managed()})
+    return Catalog(Database(f"sqlite:///{path}"), {"sagemaker": Managed()})
 
 
 def test_all_but_older_observations_is_in_it(shared: Catalog, tmp_path: Path) -> None:

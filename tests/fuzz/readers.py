@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator import settings
 from orchestrator.aws.s3 import Stored
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.db.database import Database
 from orchestrator.plan.file import read_plan, write_plan
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs.written.anchor import Anchor
@@ -166,7 +167,7 @@ class Readers:
     @cached_property
     def _a_catalog(self) -> Catalog:
         rules = Rules(self.settings)
-        return Catalog(self.settings.database, rules.all(), rules.usual)
+        return Catalog(Database(self.settings.database), rules.all(), rules.usual)
 
 
 def _json(body: Any, random: Random) -> str:

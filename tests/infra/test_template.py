@@ -48,8 +48,8 @@ def listed(value: Any) -> list[str]:
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(region="us-east-1", infra={"regions": REGIONS}),
-        Settings(region="eu-west-1", infra={"kms_key": KEY, "permissions_boundary": BOUNDARY, **NETWORK}),
+        Settings(region="us-east-1", infra_table={"regions": REGIONS}),
+        Settings(region="eu-west-1", infra_table={"kms_key": KEY, "permissions_boundary": BOUNDARY, **NETWORK}),
     ],
     ids=["all ours", "network, key and boundary given"],
 )
@@ -60,7 +60,7 @@ def test_cloudformation_s_own_linter_has_nothing_to_say(settings: Settings) -> N
 
 
 def test_a_template_for_thirty_regions_is_short_enough() -> None:
-    many = Settings(region="us-east-1", infra={"regions": [f"us-east-{n}" for n in range(1, 31)]})
+    many = Settings(region="us-east-1", infra_table={"regions": [f"us-east-{n}" for n in range(1, 31)]})
     assert len(Infra(many).template().encode()) <= LONGEST
 
 
@@ -117,7 +117,7 @@ def test_a_launcher_image_may_be_written_with_gaps() -> None:
 
 
 def test_a_boundary_bounds_every_role_and_nothing_grants_its_removal() -> None:
-    template = control(Settings(region="us-east-1", infra={"permissions_boundary": BOUNDARY}))
+    template = control(Settings(region="us-east-1", infra_table={"permissions_boundary": BOUNDARY}))
     roles = of_type(template, "AWS::IAM::Role")
     assert len(roles) == 3
     assert {role["Properties"]["PermissionsBoundary"] for role in roles} == {BOUNDARY}
@@ -127,7 +127,7 @@ def test_a_boundary_bounds_every_role_and_nothing_grants_its_removal() -> None:
 
 
 def test_a_key_encrypts_the_buckets_and_may_be_used_by_all_who_read_them() -> None:
-    settings = Settings(region="us-east-1", infra={"kms_key": KEY, "regions": ["eu-west-1"]})
+    settings = Settings(region="us-east-1", infra_table={"kms_key": KEY, "regions": ["eu-west-1"]})
     known = names(settings, ACCOUNT)
     (bucket,) = of_type(region_template(known, "eu-west-1"), "AWS::S3::Bucket")
     (rule,) = bucket["Properties"]["BucketEncryption"]["ServerSideEncryptionConfiguration"]
@@ -138,7 +138,7 @@ def test_a_key_encrypts_the_buckets_and_may_be_used_by_all_who_read_them() -> No
 
 
 def test_other_buckets_with_data_may_be_read_and_not_written() -> None:
-    known = names(Settings(region="us-east-1", infra={"data_buckets": ["drives-{region}"]}), ACCOUNT)
+    known = names(Settings(region="us-east-1", infra_table={"data_buckets": ["drives-{region}"]}), ACCOUNT)
     for role in ("submit", "training"):
         grants = [each for each in policy(role, known)["Statement"] if "drives-*" in str(each["Resource"])]
         actions = {action for each in grants for action in listed(each["Action"])}
@@ -153,7 +153,7 @@ def test_launchers_may_hand_over_a_training_role_of_the_team_s_own() -> None:
 
 def test_a_network_is_made_only_where_none_is_given() -> None:
     assert of_type(control(OURS), "AWS::EC2::VPCEndpoint")
-    given = control(Settings(region="us-east-1", infra=NETWORK))
+    given = control(Settings(region="us-east-1", infra_table=NETWORK))
     assert not [each for each in given["Resources"].values() if each["Type"].startswith("AWS::EC2::")]
     (environment,) = of_type(given, "AWS::Batch::ComputeEnvironment")
     assert environment["Properties"]["ComputeResources"]["Subnets"] == NETWORK["subnets"]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import UsageError
+from orchestrator.plan.copy import Copy
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.plan.file import read_plan, write_plan
-from orchestrator.plan.plan import Copy, Plan
 from orchestrator.wire.names import digest
 from orchestrator.wire.task import Quota
 from tests.fixtures.spoil import wrong_values
@@ -21,6 +21,8 @@ from tests.runs.bench import LANES, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from orchestrator.plan.plan import Plan
 
 CASES = 400
 """Wrong values that are tried; `make test-long` tries all."""

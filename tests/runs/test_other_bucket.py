@@ -70,7 +70,7 @@ def test_nothing_is_done_or_said_of_a_run_that_is_not_in_the_bucket(
 def test_a_run_known_from_another_bucket_is_not_opened_and_both_are_named(
     desk: Desk, anchor: Anchor, elsewhere: FakeCloud
 ) -> None:
-    runs = Runs(desk.ledger(), lambda _: elsewhere)
+    runs = Runs(desk.ledger(), lambda _: elsewhere, "other")
     for name in (anchor.name, None):
         with pytest.raises(UsageError, match=r"'nightly' is in the bucket control, .* other \(SWEEP_BUCKET=control"):
             runs.open(name)
@@ -83,7 +83,7 @@ def test_another_run_of_the_name_in_the_other_bucket_takes_nothing_from_ours(
     theirs = desk.anchor(plan(tasks=5, name="theirs"), owner="bob")
     elsewhere.s3.put_once(theirs.keys.anchor, b"{")
     with pytest.raises(UsageError, match="SWEEP_BUCKET=control"):
-        Runs(desk.ledger(), lambda _: elsewhere).open(anchor.name)
+        Runs(desk.ledger(), lambda _: elsewhere, "other").open(anchor.name)
     assert desk.ledger().anchor(anchor.name) == anchor
 
 
@@ -91,7 +91,7 @@ def test_a_bucket_that_was_copied_whole_is_the_run_s_from_now_on(
     desk: Desk, anchor: Anchor, elsewhere: FakeCloud
 ) -> None:
     elsewhere.s3.objects.update(desk.bucket.objects)
-    runs = Runs(desk.ledger(), lambda _: elsewhere)
+    runs = Runs(desk.ledger(), lambda _: elsewhere, "other")
     assert runs.open(anchor.name).sync() >= 0
     assert desk.ledger().bucket(anchor.name) == "other"
 
@@ -99,7 +99,7 @@ def test_a_bucket_that_was_copied_whole_is_the_run_s_from_now_on(
 def test_a_name_that_is_taken_in_another_bucket_is_not_made_a_second_time(
     desk: Desk, anchor: Anchor, elsewhere: FakeCloud
 ) -> None:
-    runs = Runs(desk.ledger(), lambda _: elsewhere)
+    runs = Runs(desk.ledger(), lambda _: elsewhere, "other")
     with pytest.raises(UsageError, match="SWEEP_BUCKET=control"):
         runs.make(anchor, lambda _: None, lambda _: "", again=False)
     assert elsewhere.s3.objects == {}
@@ -110,5 +110,5 @@ def test_a_run_of_another_bucket_is_listed_with_what_is_known_of_it(
     desk: Desk, anchor: Anchor, elsewhere: FakeCloud
 ) -> None:
     desk.sync(anchor)
-    runs = Runs(desk.ledger(), lambda _: elsewhere)
+    runs = Runs(desk.ledger(), lambda _: elsewhere, "other")
     assert [runs.listed(name).status().state for name in runs.names()] == ["running"]

@@ -15,7 +15,7 @@ from orchestrator.runs.known.lease import held
 from orchestrator.runs.runs import Runs
 from orchestrator.wire.names import RunKeys
 from tests.fixtures.sweeps import make_sweep
-from tests.runs.bench import Desk, plan
+from tests.runs.bench import ACCOUNT, Desk, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def runs(desk: Desk, machine: str = "ours") -> Runs:
-    return Runs(desk.ledger(machine), lambda _: desk.cloud())
+    return Runs(desk.ledger(machine), lambda _: desk.cloud(), ACCOUNT.bucket)
 
 
 def make(desk: Desk, anchor: Anchor, machine: str = "ours", *, again: bool = False) -> Anchor:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import NewerVersion
+from orchestrator.plan.copy import Copy, copied_uri
 from orchestrator.plan.facts import Lot, QuotaFact
 from orchestrator.plan.file import read_plan
-from orchestrator.plan.plan import Copy, Dataset, Plan, Share, copied_uri
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.plan.slots import LotKey
 from orchestrator.platforms.sagemaker.request import make_request
 from orchestrator.runs.written.anchor import Anchor

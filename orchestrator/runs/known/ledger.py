@@ -87,7 +87,7 @@ class Ledger(Results):
         if document is None:
             return None
         with damage_named("a run in the database"):
-            return Anchor.from_json(json.loads(document))
+            return Anchor.from_json(json.loads(document), sweep_later=True)
 
     def names(self, *, anchored: bool = True) -> list[str]:
         """Return the names of all runs, newest first; or of what was noted and never seen in the bucket."""

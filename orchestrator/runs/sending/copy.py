@@ -11,7 +11,8 @@ from orchestrator.errors import NotFound
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
-    from orchestrator.plan.plan import Copy, Plan
+    from orchestrator.plan.copy import Copy
+    from orchestrator.plan.plan import Plan
     from orchestrator.runs.cloud import Cloud
     from orchestrator.wire.task import Task
 

@@ -71,11 +71,15 @@ class Anchor:
         }
 
     @classmethod
-    def from_json(cls, body: dict[str, Any]) -> Anchor:
-        """Return a stored run. NewerVersion if a newer `sweep` has written it."""
+    def from_json(cls, body: dict[str, Any], *, sweep_later: bool = False) -> Anchor:
+        """Return a stored run. NewerVersion if a newer `sweep` has written it.
+
+        With `sweep_later`, the sweep of its plan is understood when it is first asked for.
+        """
         check_version(body, f"run {body.get('name')!r}")
         home = Home.from_json(body["home"]) if "home" in body else None
-        return cls(body["name"], Plan.from_json(body["plan"]), body["code"], body["owner"], body["created_at"], home)
+        plan = Plan.from_json(body["plan"], sweep_later=sweep_later)
+        return cls(body["name"], plan, body["code"], body["owner"], body["created_at"], home)
 
 
 def create(control: S3, anchor: Anchor) -> bool:

@@ -195,7 +195,7 @@ def test_a_run_in_the_database_that_cannot_be_read_leaves_the_others(desk: Desk)
     key = desk.anchor(name="weekly").keys.anchor
     desk.bucket.objects[key] = Stored(desk.bucket.objects[key].body.replace(b'"count":3', b'"count":-5'), '"spoiled"')
     ledger = desk.ledger("theirs")
-    runs = Runs(ledger, lambda _: desk.cloud())
+    runs = Runs(ledger, lambda _: desk.cloud(), ACCOUNT.bucket)
     assert runs.names() == ["nightly"]
     assert runs.under_way(plan().sweep, "nightly") is not None
     with pytest.raises(Damaged, match=r"runs/weekly/run\.json .*count"):

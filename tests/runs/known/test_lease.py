@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,7 +155,7 @@ def test_a_machine_whose_catalog_knows_nothing_of_the_plan_goes_on_and_says_so(
     team: Team, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = plan(team)
-    empty = team.settings.model_copy(update={"database": f"sqlite:///{team.folder / 'empty.db'}"})
+    empty = replace(team.settings, database=f"sqlite:///{team.folder / 'empty.db'}")
     run = Orchestrator(empty).submit(made, name=name)
     (line,) = caplog.messages
     assert line == "this catalog does not know the plan: its prices and slots were not checked again"

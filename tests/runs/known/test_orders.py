@@ -95,7 +95,7 @@ def test_what_a_database_cannot_understand_of_a_run_is_read_anew(desk: Desk, anc
     with writing(desk.ledger().engine) as connection:
         connection.execute(update(run_rows).values(seen=json.dumps(seen), document="{"))
         connection.execute(update(submission_rows).values(document='{"version": "1"}'))
-    run = Runs(desk.ledger(), lambda _: desk.cloud()).open(anchor.name)
+    run = Runs(desk.ledger(), lambda _: desk.cloud(), ACCOUNT.bucket).open(anchor.name)
     assert run.sync() >= 0
     assert run.status().counts[TaskState.DONE] == 1
     assert [one.number for one in run.ledger.submissions(anchor.name)] == [1]

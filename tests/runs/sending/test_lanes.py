@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,7 @@ def test_one_queue_for_all_lanes_does_too_one_after_the_other(
     team: Team, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     team.limits(1)
-    team.settings = team.settings.model_copy(update={"lane_queue": None})
+    team.settings = replace(team.settings, lane_queue=None)
     run = team.orchestrator().submit(team.plan("[1, 2]"), name=name)
     said = "tasks of 2 lanes wait for slots in the queue sweep, where one lane holds up the others: set `lane_queue`"
     assert caplog.messages == [said]

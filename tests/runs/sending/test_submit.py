@@ -193,7 +193,7 @@ class TestRefused:
 
     def test_a_regions_bucket_that_is_missing_is_missed_before_anything_is_written(self, team: Team, name: str) -> None:
         plan = team.plan("[2]")
-        team.settings = team.settings.model_copy(update={"region_bucket": "nobodys-{region}"})
+        team.settings = replace(team.settings, region_bucket="nobodys-{region}")
         with pytest.raises(NotFound, match="the bucket nobodys-eu-west-1"):
             team.orchestrator().submit(plan, name=name)
         with pytest.raises(UsageError, match=f"no run '{name}'"):
@@ -201,7 +201,7 @@ class TestRefused:
 
     def test_a_queue_that_is_missing_is_missed_before_anything_is_written(self, team: Team, name: str) -> None:
         plan = team.plan("[2]")
-        team.settings = team.settings.model_copy(update={"queue": "nobodys"})
+        team.settings = replace(team.settings, queue="nobodys")
         with pytest.raises(SweepError, match="nobodys"):
             team.orchestrator().submit(plan, name=name)
         with pytest.raises(UsageError, match=f"no run '{name}'"):
@@ -227,13 +227,13 @@ class TestRefused:
 
     def test_trainings_that_need_a_role_miss_it_before_anything_is_written(self, team: Team, name: str) -> None:
         plan = team.plan("[2]")
-        team.settings = team.settings.model_copy(update={"role": None})
+        team.settings = replace(team.settings, role=None)
         with pytest.raises(SettingsError, match="role is not set"):
             team.orchestrator().submit(plan, name=name)
 
     def test_settings_that_are_missing_are_named(self, team: Team) -> None:
         orchestrator = team.orchestrator()
-        orchestrator.settings = orchestrator.settings.model_copy(update={"bucket": None})
+        orchestrator.settings = replace(orchestrator.settings, bucket=None)
         with pytest.raises(SettingsError, match="bucket is not set"):
             orchestrator.submit(team.plan("[2]"))
 

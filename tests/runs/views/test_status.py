@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.db.engine import engine
+from orchestrator.plan.copy import Copy
 from orchestrator.plan.facts import Lot
-from orchestrator.plan.plan import Copy, Dataset, Plan, Share
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.known.rows import Known

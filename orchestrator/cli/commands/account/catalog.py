@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from orchestrator.api import Problem
 
-app = typer.Typer(help="What data, machines and prices there are.")
+app = typer.Typer(help="What data, machines and prices there are.", rich_markup_mode=None)
 
 COMMON_KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
 KINDS = (*COMMON_KINDS, "interruptions", "commitments")

@@ -12,7 +12,7 @@ from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 
-app = typer.Typer(help="Bring container images to every Region.")
+app = typer.Typer(help="Bring container images to every Region.", rich_markup_mode=None)
 
 
 @app.callback()

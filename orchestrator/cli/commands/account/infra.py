@@ -10,7 +10,7 @@ from orchestrator.cli import render
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.session import Session
 
-app = typer.Typer(help="What an AWS account needs, made by CloudFormation.")
+app = typer.Typer(help="What an AWS account needs, made by CloudFormation.", rich_markup_mode=None)
 
 
 @app.command()

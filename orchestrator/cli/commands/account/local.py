@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli import render
+from orchestrator.cli.commands.account.local_fault import fault, faults
+from orchestrator.cli.commands.account.local_home import Home
 from orchestrator.cli.options import AsJson
 
 if TYPE_CHECKING:
     from orchestrator.localcloud import Serving
 
-app = typer.Typer(help="A local AWS on this machine.")
-
-
-def _home() -> Path:
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "sweep" / "local"
-
-
-Home = Annotated[
-    Path,
-    typer.Option(
-        metavar="FOLDER",
-        default_factory=_home,
-        show_default="~/.local/state/sweep/local",
-        help="Where it keeps its files; one cloud a folder.",
-    ),
-]
+app = typer.Typer(help="A local AWS on this machine.", rich_markup_mode=None)
 
 
 @dataclass(frozen=True)
@@ -148,3 +132,7 @@ def _show(serving: Serving | None, *, as_json: bool) -> None:
         render.say(cloud.trainings)
     render.say(f"{cloud.endpoint} in {', '.join(cloud.regions)} (process {cloud.pid})")
     render.say(f"its page: {cloud.page}")
+
+
+app.command()(fault)
+app.command()(faults)

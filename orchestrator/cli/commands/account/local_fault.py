@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli import render
-from orchestrator.cli.commands.account.local import Home
+from orchestrator.cli.commands.account.local_home import Home
 from orchestrator.cli.options import AsJson
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from orchestrator.errors import UsageError
 if TYPE_CHECKING:
     from orchestrator.api import Run, TaskRow
 
-app = typer.Typer(help="Find and fetch the models of a run.")
+app = typer.Typer(help="Find and fetch the models of a run.", rich_markup_mode=None)
 
 
 @dataclass(frozen=True)

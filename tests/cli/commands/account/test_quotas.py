@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import insert
 
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.db.database import Database
 from orchestrator.db.tables import leases, runs
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def limited(sweep: Sweep) -> Sweep:
     Path("quotas.csv").write_text("\n".join(["region,instance_type,purchase,slots,observed_at", *rows]) + "\n")
     assert sweep("catalog", "load", "quotas.csv").code == 0
     held = {"run": "live", "platform": "sagemaker", "region": "us-east-1", "quota": "ml.g5.xlarge/spot"}
-    with Catalog("sqlite:///sweep.db", {}).engine.begin() as connection:
+    with Catalog(Database("sqlite:///sweep.db"), {}).engine.begin() as connection:
         connection.execute(insert(runs), [RUN | {"document": "{}"}, RUN | {"name": "past", "document": "{}"}])
         connection.execute(insert(leases).values(**held, units=3, expires_at=time.time() + 600))
         connection.execute(insert(leases).values(**held | {"run": "past"}, units=9, expires_at=time.time() - 600))

@@ -1,0 +1,268 @@
+"""The team's way in: a catalog, a ledger and a cloud, and what they do together."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from orchestrator.db.database import Database
+from orchestrator.errors import Damaged, NewerVersion, UsageError
+from orchestrator.runs.known.ledger import Ledger
+from orchestrator.runs.runs import Runs
+from orchestrator.runs.views.status import RunRow
+from orchestrator.runs.written import anchor as anchors
+from orchestrator.runs.written.anchor import Anchor
+from orchestrator.settings import read as read_settings
+from orchestrator.wire.task import Lane, Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.catalog.catalog import Catalog
+    from orchestrator.feeds.feeds import Feeds
+    from orchestrator.images import Pushed
+    from orchestrator.plan.plan import Plan
+    from orchestrator.plans import Plans
+    from orchestrator.platforms.base import Planning
+    from orchestrator.platforms.source import Package
+    from orchestrator.rules import Rules
+    from orchestrator.runs.cloud import Cloud
+    from orchestrator.runs.ending.reap import Search
+    from orchestrator.runs.run import Run
+    from orchestrator.runs.written.home import Home
+    from orchestrator.settings import Settings
+    from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.manifest import ClassicLine
+
+
+class Orchestrator:
+    """A team's catalog, ledger and cloud, each opened on first use."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or read_settings()
+
+    @cached_property
+    def database(self) -> Database:
+        return Database(self.settings.database)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        from orchestrator.catalog.catalog import Catalog
+
+        return Catalog(self.database, self._rules.all(), self._rules.usual)
+
+    @cached_property
+    def feeds(self) -> Feeds:
+        from orchestrator.feeds.feeds import Feeds
+
+        return Feeds(self.catalog, self._clients, self.settings.region)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return Ledger(self.database.engine)
+
+    @cached_property
+    def cloud(self) -> Cloud:
+        return self._cloud_of(self.settings)
+
+    def _cloud_of(self, settings: Settings) -> Cloud:
+        from orchestrator.account import account
+        from orchestrator.runs.cloud import Cloud
+
+        return Cloud(self._clients, account(settings), self.planning)
+
+    @cached_property
+    def _clients(self) -> Clients:
+        from orchestrator.aws.session import Clients
+
+        return Clients(self.settings.profile)
+
+    def planning(self, name: str) -> Planning:
+        """Return what can be planned on a platform, as the settings set it up. UsageError if it is not installed."""
+        return self._rules.planning(name)
+
+    @cached_property
+    def _rules(self) -> Rules:
+        from orchestrator.rules import Rules
+
+        return Rules(self.settings)
+
+    @cached_property
+    def _plans(self) -> Plans:
+        from orchestrator.plans import Plans
+
+        return Plans(self.catalog, self._rules)
+
+    def plan(self, sweep: Sweep, classic: Path | None = None, *, time_limit_s: float | None = None) -> Plan:
+        """Return where each task should run. This asks the catalog only: no network, no credentials.
+
+        A classic two-column JOBARRAY file, if given, says where the data lies instead of the catalog's replicas.
+        With a time limit, it is the best plan found until then: the same input may give another one.
+        """
+        return self._plans.make(sweep, _lines(classic), time_limit_s)
+
+    @contextmanager
+    def as_of(self, moment: datetime | None) -> Iterator[Orchestrator]:
+        """Yield an Orchestrator whose catalog is what was known at a moment; without one, this.
+
+        It is for plans alone: its database goes when the `with` block ends.
+        """
+        if moment is None:
+            yield self
+            return
+        with TemporaryDirectory(prefix="sweep-") as folder:
+            file = Path(folder) / "catalog.db"
+            self.catalog.snapshot(file, moment)
+            yield Orchestrator(replace(self.settings, database=f"sqlite:///{file}"))
+
+    def replan(self, plan: Plan) -> Plan:
+        """Plan the same sweep again, with what the catalog says today."""
+        return self._plans.make(plan.sweep, plan.classic_lines or None)
+
+    def explain(self, plan: Plan, what: str, classic: Path | None = None) -> list[str]:
+        """Return in words why a task, by its number, or a dataset, by its name, goes where it goes."""
+        return self._plans.explain(plan, what, _lines(classic))
+
+    def difference(self, old: Plan, new: Plan, classic: Path | None = None) -> list[str]:
+        """Return in words what changed from one plan to another, and why."""
+        return self._plans.difference(old, new, _lines(classic))
+
+    def frontier(self, sweep: Sweep, classic: Path | None = None) -> list[Plan]:
+        """Return plans from the cheapest within the horizon to the fastest: what time costs."""
+        return self._plans.frontier(sweep, _lines(classic))
+
+    def stale(self, plan: Plan) -> str:
+        """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
+        return self._plans.stale(plan)
+
+    def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
+        """Start exactly this plan, once: submitting it again finds, or completes, the same run.
+
+        Refused if the plan is stale: then nothing is written.
+        """
+        from orchestrator.runs.sending.changes import say_changes
+        from orchestrator.runs.sending.check import check
+        from orchestrator.runs.sending.submit import submit
+
+        package = self._pack(plan)
+        wanted = self._anchor(plan, package, name)
+        if package:
+            try:
+                anchor = self._runs.make(wanted, lambda made: check(made, self.cloud), self.stale, again=again)
+            except anchors.OtherSources as error:
+                changes = say_changes(error.there, package, self.cloud)
+                raise anchors.OtherSources(error.there, wanted.code, changes) from error
+        else:
+            anchor = (None if again else self._runs.resume(wanted)) or _no_source(plan)
+        run = self._runs.opened(anchor)
+        submit(anchor, package, self.ledger, run.cloud)
+        return run
+
+    def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
+        """Return the newest run of this very sweep that has not ended, from wherever it was submitted.
+
+        It is a run of this name or, if none is given, one that is named by its plan.
+        """
+        return self._runs.under_way(sweep, name)
+
+    def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
+        """Return what `submit` would send to AWS: the dry run."""
+        from orchestrator.runs.sending.dry_run import requests
+
+        package = self._pack(plan)
+        if package is None:
+            _no_source(plan)
+        return requests(self._anchor(plan, package, name), package, self.cloud)
+
+    def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
+        """Push a local container image to these Regions, or to the control Region and all that hold data."""
+        from orchestrator.images import push
+
+        if regions is None:
+            holding = {str(row["region"]) for row in self.catalog.show("replicas")}
+            regions = sorted(holding | {self.settings.region})
+        return push(name, regions, self._clients)
+
+    def check_damage(self) -> None:
+        """Raise Damaged, with their addresses, if stored objects could not be understood and were left out."""
+        if "ledger" in self.__dict__:
+            self.ledger.damage.check()
+
+    def runs(self) -> list[RunRow]:
+        """Return all runs that this database knows, newest first."""
+        rows = []
+        for name in self._runs.names():
+            try:
+                status = self._runs.listed(name).status()
+            except (Damaged, NewerVersion) as error:
+                self.ledger.damage.note(error)
+                continue
+            rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
+        return rows
+
+    def reap(self, *, stop: bool = False) -> Search:
+        """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""
+        from orchestrator.runs.ending.reap import find_strays
+
+        prices = {
+            Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"])): row["usd_per_hour"]
+            for row in self.catalog.show("prices")
+        }
+        return find_strays(self.cloud, self._rules.all(), prices, stop=stop)
+
+    def run(self, name: str | None = None) -> Run:
+        """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""
+        return self._runs.open(name)
+
+    @cached_property
+    def _runs(self) -> Runs:
+        return Runs(self.ledger, self._cloud_at, self.settings.bucket or "")
+
+    def _pack(self, plan: Plan) -> Package | None:
+        """Return the sources as they are now; None when their folder is not here, as for a run resumed elsewhere."""
+        from orchestrator.platforms.source import pack, pack_no_code
+
+        folder = plan.source_folder
+        starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)
+        if folder is None:
+            return pack_no_code(starter=starter)
+        if not plan.sweep.source_is_meant:
+            raise UsageError(
+                f"its source folder {plan.sweep.train.source} lies outside the sweep's folder",
+                where=f"plan {plan.id}",
+                hint="say `source_outside: true` in the sweep file if that is meant, and plan again",
+            )
+        if not folder.is_dir():
+            return None
+        beside = [(plan.sweep.folder / name).resolve() for name in plan.sweep.train.dependencies]
+        return pack(folder, plan.sweep.train.script, starter=starter, dependencies=beside)
+
+    def _cloud_at(self, home: Home | None) -> Cloud:
+        """Return the AWS of a run with this home: in its Region, with its queues, whatever our settings say."""
+        if home is None or home == self.cloud.account.home:
+            return self.cloud
+        there = replace(self.settings, region=home.region, queue=home.queue, lane_queue=home.lane_queue)
+        return self._cloud_of(there)
+
+    def _anchor(self, plan: Plan, package: Package | None, name: str | None) -> Anchor:
+        code = package.digest if package else ""
+        run = anchors.run_name(plan.id if name is None else name)
+        return Anchor(run, plan, code, self.settings.owner, time.time(), self.cloud.account.home)
+
+
+def _lines(classic: Path | None) -> list[ClassicLine] | None:
+    from orchestrator.spec.classic import read_classic
+
+    return read_classic(classic) if classic else None
+
+
+def _no_source(plan: Plan) -> NoReturn:
+    hint = "`train.source` names it"
+    raise UsageError("there is no such source folder", where=str(plan.source_folder), hint=hint)

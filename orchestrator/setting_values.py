@@ -1,0 +1,56 @@
+"""Which values can a setting have? What is wrong is told by a ValueError: who reads it knows where it stands."""
+
+from __future__ import annotations
+
+import math
+from string import Formatter
+
+_LANE_FACTS = ("region", "instance_type", "purchase")
+
+
+def checked_value(name: str, value: object, *, optional: bool) -> object:
+    """Return the value of a setting, a number made of its text. Raise ValueError, in words, for one that cannot be.
+
+    What is `optional` may be None.
+    """
+    if name == "poll_s":
+        return _seconds(value)
+    if name == "launcher_platforms":
+        names = value.split(",") if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
+            raise ValueError("input should be a list of names")
+        return tuple(each.strip() for each in names)
+    if name == "platforms":
+        return value
+    if value is None and optional:
+        return None
+    if not isinstance(value, str):
+        raise ValueError("input should be a valid string")
+    if name == "region_bucket" and "{region}" not in value:
+        raise ValueError("must contain {region}, as in my-sweeps-{region}")
+    if name == "lane_queue":
+        _check_lane_queue(value)
+    return value
+
+
+def _seconds(value: object) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError("input should be a valid number")
+    if number <= 0:
+        raise ValueError("input should be greater than 0")
+    return number
+
+
+def _check_lane_queue(pattern: str) -> None:
+    try:
+        names = {name for _, name, *_ in Formatter().parse(pattern) if name is not None}
+    except ValueError as error:
+        raise ValueError(f"cannot be read: {error}") from error
+    unknown = names - set(_LANE_FACTS)
+    if unknown:
+        known = ", ".join(f"{{{name}}}" for name in _LANE_FACTS)
+        raise ValueError(f"may contain {known}, and no {{{min(unknown)}}}")
