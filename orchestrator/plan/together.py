@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 def join_places(plan: Plan, joins: Callable[[Place, Place], bool]) -> Plan:
     """Return the plan with each place joined to the one before it, where one request asks for both.
 
-    `joins` says whether a request of their platform does. Both are in one Region. In a sweep with a budget, a place
-    that costs more an hour than the first of its request stays alone: its price would shorten the time that a task's
-    envelope pays for.
+    `joins` says whether a request of their platform does: it is asked about every two places that come into one
+    request. All are in one Region. In a sweep with a budget, a place stays alone that costs more an hour than the first
+    of its request, for its price would shorten the time that a task's envelope pays for. So does one with another
+    number of instances: it takes another time.
     """
     shares = tuple(_joined(share, joins) for share in plan.shares)
     count = sum(any(place.joined for place in share.places) for share in shares)
@@ -31,15 +32,12 @@ def join_places(plan: Plan, joins: Callable[[Place, Place], bool]) -> Plan:
 
 
 def _joined(share: Share, joins: Callable[[Place, Place], bool]) -> Share:
-    places = list(share.places[:1])
-    first = share.places[0]
+    request, places = [share.places[0]], [share.places[0]]
     for place in share.places[1:]:
-        before = places[-1]
-        joined = _are_neighbours(before, place) and joins(before, place)
+        joined = all(_are_neighbours(one, place) and joins(one, place) for one in request)
         if joined and share.limits.envelope is not None:
-            joined = place.hourly_usd <= first.hourly_usd
-        if not joined:
-            first = place
+            joined = place.hourly_usd <= request[0].hourly_usd and place.instances == request[0].instances
+        request = [*request, place] if joined else [place]
         places.append(replace(place, joined=joined))
     return replace(share, places=tuple(places))
 

@@ -220,8 +220,8 @@ class Planning(Protocol):
     def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:
         """Return whether one request of this platform asks for both places, for whichever has machines first.
 
-        It is asked of places of one platform and Region that follow each other in a plan. Where it returns True,
-        `request` gets tasks in which `Task.together` of the first has both.
+        It is asked of places of one platform and Region that a plan has in this order: of every two that may come into
+        one request. Where it returns True for all, `request` gets tasks in which `Task.together` of the first has them.
         """
         ...
 

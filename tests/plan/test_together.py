@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.plan.together import join_places
@@ -63,3 +64,29 @@ def test_under_a_budget_a_dearer_place_stays_alone_for_it_would_shorten_what_the
     plan = planned(*there, plan={"budget": 1000.0})
     assert plan.shares[0].limits.envelope is not None
     assert not any(place.joined for place in plan.shares[0].places)
+
+
+def on_so_many(plan: Plan, *places: tuple[str, int]) -> Plan:
+    """Return the plan with these types and numbers of instances as the places of its share, joined anew."""
+    (share,) = plan.shares
+    first = share.places[0]
+    lanes = [(replace(first.lane, instance_type=kind), instances) for kind, instances in places]
+    asked = tuple(replace(first, lane=lane, instances=instances, joined=False) for lane, instances in lanes)
+    alone = replace(plan, shares=(replace(share, places=asked),))
+    return join_places(alone, lambda place, other: SageMakerPlanning({}).joins(plan.sweep, place, other))
+
+
+def test_each_place_of_a_request_may_have_a_number_of_instances_of_its_own() -> None:
+    plan = on_so_many(planned(offered(TYPES[0], 1.0)), (TYPES[0], 1), (TYPES[1], 2), (TYPES[2], 1))
+    assert joined(plan) == [(TYPES[0], False), (TYPES[1], True), (TYPES[2], True)]
+
+
+def test_a_type_that_the_request_has_already_begins_another_one() -> None:
+    plan = on_so_many(planned(offered(TYPES[0], 1.0)), (TYPES[0], 2), (TYPES[1], 2), (TYPES[0], 1), (TYPES[2], 1))
+    assert joined(plan) == [(TYPES[0], False), (TYPES[1], True), (TYPES[0], False), (TYPES[2], True)]
+
+
+def test_under_a_budget_another_number_of_instances_stays_alone_for_it_takes_another_time() -> None:
+    plan = planned(offered(TYPES[0], 1.0), plan={"budget": 1000.0})
+    assert joined(on_so_many(plan, (TYPES[0], 2), (TYPES[1], 1))) == [(TYPES[0], False), (TYPES[1], False)]
+    assert joined(on_so_many(plan, (TYPES[0], 2), (TYPES[1], 2))) == [(TYPES[0], False), (TYPES[1], True)]

@@ -168,6 +168,17 @@ def test_a_quota_of_nothing_is_a_quota_refusal(subject: Subject) -> None:
         SageMakerRunner(clients).start(subject.request(subject.task(10)))  # type: ignore[arg-type]
 
 
+def test_of_several_types_in_one_request_the_selected_one_is_what_runs(subject: Subject) -> None:
+    other = replace(subject.place, lane=replace(subject.place.lane, instance_type="ml.c5.2xlarge"), instances=2)
+    task = replace(subject.task(8, "hang"), places=(subject.place, replace(other, joined=True)))
+    attempt = subject.start(task)
+    found = {one.training: one for one in make_operating("sagemaker").alive(Clients(), REGION)}
+    one = found[attempt.training]
+    assert (one.lane, one.instances) == (attempt.lane, 1)
+    subject.connect().stop(attempt)
+    subject.outcome(attempt)
+
+
 def test_what_runs_with_a_runs_tags_is_found_until_it_has_ended(subject: Subject) -> None:
     attempt = subject.start(subject.task(7, "hang"))
     operating = make_operating("sagemaker")

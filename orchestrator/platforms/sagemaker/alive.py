@@ -52,18 +52,27 @@ def _read(client: SageMakerClient, region: str, name: str) -> Alive | None:
     run, task, attempt = (tags.get(f"sweep:{name}", "") for name in ("run", "task", "attempt"))
     if not run or not task.isdecimal() or not attempt.isdecimal():
         return None
-    resources = job.get("ResourceConfig", {})
+    machines = _machines(job.get("ResourceConfig", {}))
     started = job.get("TrainingStartTime")
     return Alive(
         training=name,
-        lane=Lane("sagemaker", region, resources.get("InstanceType", ""), _purchase(job)),
-        instances=int(resources.get("InstanceCount", 1)),
+        lane=Lane("sagemaker", region, machines.get("InstanceType", ""), _purchase(job)),
+        instances=int(machines.get("InstanceCount", 1)),
         run=run,
         task=int(task),
         attempt=int(attempt),
         output=job.get("OutputDataConfig", {}).get("S3OutputPath", ""),
         started_at=started.timestamp() if started else None,
     )
+
+
+def _machines(resources: dict[str, Any]) -> dict[str, Any]:
+    """Return type and number of instances: as selected, or else as they are wished for first."""
+    selected = {
+        name.removeprefix("Selected"): value for name, value in resources.items() if name.startswith("Selected")
+    }
+    wished: dict[str, Any] = next(iter(resources.get("InstancePreferences", [])), {})
+    return resources | wished | selected
 
 
 def _purchase(job: dict[str, Any]) -> Purchase:

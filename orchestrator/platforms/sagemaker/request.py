@@ -112,14 +112,17 @@ def _resources(places: tuple[Place, ...]) -> dict[str, Any]:
 def _preferences(places: tuple[Place, ...]) -> dict[str, Any]:
     types = [place.lane.instance_type for place in places]
     on_demand = all(place.lane.purchase is Purchase.ON_DEMAND for place in places)
-    counts = {place.instances for place in places}
-    if not on_demand or len(counts) > 1 or len(set(types)) < len(types) or len(types) > MAX_PREFERENCES:
+    if not on_demand or len(set(types)) < len(types) or len(types) > MAX_PREFERENCES:
         raise InvalidRequest(
             "one request cannot ask for these places",
             where=", ".join(str(place.lane) for place in places),
-            hint=f"SageMaker takes up to {MAX_PREFERENCES} types, on demand and in one number: plan again",
+            hint=f"SageMaker takes up to {MAX_PREFERENCES} types, each once and on demand: plan again",
         )
-    return {"InstancePreferences": [{"InstanceType": name} for name in types], "InstanceCount": counts.pop()}
+    if len({place.instances for place in places}) == 1:
+        preferences = [{"InstanceType": name} for name in types]
+        return {"InstancePreferences": preferences, "InstanceCount": places[0].instances}
+    each = [{"InstanceType": place.lane.instance_type, "InstanceCount": place.instances} for place in places]
+    return {"InstancePreferences": each}
 
 
 def _hyperparameters(template: Template, task: Task, place: Place, name: str) -> dict[str, str]:

@@ -31,6 +31,30 @@ def test_joined_places_are_a_list_of_types_with_one_count() -> None:
     assert ParamValidator().validate(body, SHAPE).generate_report() == ""
 
 
+def test_places_with_different_numbers_of_instances_have_a_count_each() -> None:
+    two = replace(SECOND, instances=2)
+    body = make_request(template(sweep()), replace(BOTH, places=(ON_DEMAND, two)), ON_DEMAND, 1, 600).body
+    assert body["ResourceConfig"] == {
+        "VolumeSizeInGB": 30,
+        "InstancePreferences": [
+            {"InstanceType": "ml.g5.xlarge", "InstanceCount": 1},
+            {"InstanceType": "ml.g5.2xlarge", "InstanceCount": 2},
+        ],
+    }
+    assert ParamValidator().validate(body, SHAPE).generate_report() == ""
+    assert SageMakerPlanning({}).joins(sweep(platforms=ASKED), ON_DEMAND, two)
+
+
+def test_one_instance_stays_alone_where_several_need_variables_for_their_network() -> None:
+    efa = replace(SECOND, lane=replace(SECOND.lane, instance_type="ml.g5.8xlarge"))
+    assert SageMakerPlanning({}).joins(sweep(platforms=ASKED), ON_DEMAND, efa)
+    assert not SageMakerPlanning({}).joins(sweep(platforms=ASKED), ON_DEMAND, replace(efa, instances=2))
+
+
+def test_one_type_is_not_asked_for_twice_with_two_numbers_of_instances() -> None:
+    assert not SageMakerPlanning({}).joins(sweep(platforms=ASKED), replace(ON_DEMAND, instances=2), ON_DEMAND)
+
+
 def test_the_rest_of_the_request_is_that_of_the_first_place() -> None:
     alone = make_request(template(sweep()), replace(BOTH, places=(ON_DEMAND,)), ON_DEMAND, 1, 600).body
     both = make_request(template(sweep()), BOTH, ON_DEMAND, 1, 600).body
@@ -45,7 +69,7 @@ def test_the_last_of_joined_places_is_asked_for_alone_as_ever() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(SECOND, instances=2),
+        replace(ON_DEMAND, instances=2, joined=True),
         replace(SECOND, lane=replace(SECOND.lane, purchase=Purchase.SPOT)),
         replace(ON_DEMAND, site="other", joined=True),
     ],

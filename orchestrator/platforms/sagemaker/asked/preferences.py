@@ -32,15 +32,17 @@ def check_preferences(train: Train) -> Iterator[Complaint]:
 
 
 def asks_alike(place: Place, next_place: Place) -> bool:
-    """Return whether two places differ in nothing but the instance type, as far as CreateTrainingJob is concerned.
+    """Return whether two places differ in nothing but their machines, as far as CreateTrainingJob is concerned.
 
-    Both are on demand in one Region, with the same data and number of instances. Their types are of one kind, with as
-    many GPUs: so image, processes and variables are the same, and either both wait for capacity or neither does.
+    Both are on demand in one Region, with the same data. They have two types of one kind, with as many GPUs: so image,
+    processes and variables are the same, and either both wait for capacity or neither does. Each may have its own
+    number of instances, unless the variables of the network between them then differ.
     """
     first, second = place.lane, next_place.lane
     on_demand = first.purchase is second.purchase is Purchase.ON_DEMAND
-    there = (first.region, place.s3_uri, place.instances) == (second.region, next_place.s3_uri, next_place.instances)
-    return on_demand and there and _needs(place) == _needs(next_place)
+    there = (first.region, place.s3_uri) == (second.region, next_place.s3_uri)
+    two_types = first.instance_type != second.instance_type
+    return on_demand and there and two_types and _needs(place) == _needs(next_place)
 
 
 def _needs(place: Place) -> tuple[Any, ...]:
