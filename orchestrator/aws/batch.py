@@ -68,6 +68,8 @@ class Job:
     """Seconds since the epoch; a child is created with its array."""
     started_at: float | None = field(default=None, compare=False)
     stopped_at: float | None = field(default=None, compare=False)
+    terminated: bool = field(default=False, compare=False)
+    """Somebody has terminated or cancelled it; never so in a listing, which does not say."""
 
     @property
     def ended(self) -> bool:
@@ -258,6 +260,7 @@ def _job_of_detail(job: JobDetailTypeDef) -> Job:
         created_at=_seconds(job.get("createdAt")),
         started_at=_seconds(job.get("startedAt")),
         stopped_at=_seconds(job.get("stoppedAt")),
+        terminated=bool(job.get("isTerminated") or job.get("isCancelled")),
     )
 
 

@@ -2,6 +2,7 @@
 
     __main__.py         how does a child's environment become an exit code?
     child.py            which child of which array am I, and what is my task?
+    classic.py          what is the task of a line that nobody has planned?
     drive.py            how is a task brought to its end, each training started exactly once?
     decide.py           what comes next, after what was tried?
     trainings.py        how are its trainings requested, started, looked at and stopped?

@@ -43,9 +43,14 @@ def _launch(environ: Mapping[str, str]) -> Exit:
     world = real_world(me.siblings)
     clients = Clients()
     s3 = S3(clients, me.region, me.manifest.bucket)
-    task = read_task(me, s3)
-    log.info("task %d of run %s", task.number, me.run)
-    history = TaskHistory(task, me.submission, Control(s3, me.run))
+    control = Control(s3, me.run)
+    if me.planned:
+        history = TaskHistory(read_task(me, s3), me.submission, control)
+    else:
+        from orchestrator.launcher.classic import make_history  # which few launchers need
+
+        history = make_history(me, environ, control, world)
+    log.info("task %d of run %s", history.task.number, me.run)
     return Driver(history, partial(make_runner, clients=clients), world).drive()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import NewerVersion, NotFound, UsageError
 from orchestrator.wire.manifest import BadLine, ClassicLine, parse, read_line
-from orchestrator.wire.names import S3Uri, index_key, submission_of_manifest
+from orchestrator.wire.names import S3Uri, index_key, run_of_job, submission_of_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,8 @@ class Child:
     """The number of children in the array, this one included."""
     region: str
     """The Region of the control bucket, where Batch runs this child."""
+    planned: bool = True
+    """False for a manifest that lies in no run: a plain file of two columns."""
 
 
 def this_child(environ: Mapping[str, str]) -> Child:
@@ -45,16 +47,18 @@ def this_child(environ: Mapping[str, str]) -> Child:
             str(error), where=name, hint="s3://<bucket>/runs/<run>/submissions/<k>/<j>.manifest"
         ) from error
     known = submission_of_manifest(manifest.key)
-    if known is None:
+    run, submission = known or (run_of_job(environ), 1)
+    if not run:
         raise UsageError(
-            f"{manifest} does not lie in a run, so there is nowhere to keep track of it",
+            f"{manifest} does not lie in a run, and there is no Batch job to keep track of it by",
             where=name,
             hint="`sweep submit --manifest` makes a run of a classic JOBARRAY",
         )
     return Child(
         manifest,
-        run=known[0],
-        submission=known[1],
+        run=run,
+        submission=submission,
+        planned=known is not None,
         index=_number(environ, "AWS_BATCH_JOB_ARRAY_INDEX", 0),
         siblings=_number(environ, "AWS_BATCH_JOB_ARRAY_SIZE", 1),
         region=_region(environ),

@@ -12,6 +12,7 @@ A launcher pays for every import, so this room needs the standard library only.
     markers.py    what may still be started of a run, and by whom?
     board.py      which trainings of a Region have ended lately, as far as one launcher has seen?
     curve.py      which metrics does a log report, and how do they become a short curve?
+    variables.py  what does a job definition's environment say?
     exits.py      what does a launcher's exit code mean?
     shapes.py     what is an instance type made of?
     stored.py     which version has a stored object, and how is it read that another version wrote?

@@ -27,10 +27,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.wire.task import Quota
 
 RUN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _PLAIN = re.compile(r"[\w.*/-]+", re.ASCII)
+_JOB = re.compile(r"[0-9a-f]{32}")
+"""The id of a Batch job, without its hyphens."""
 _MANIFEST = re.compile(r"runs/(?P<run>[^/]+)/submissions/(?P<submission>\d+)/(?P<array>\d+)\.manifest")
 
 
@@ -47,6 +51,16 @@ def training_name(run: str, task: int, attempt: int) -> str:
 def array_name(run: str, submission: int, array: int) -> str:
     """Return the name of a Batch array job, by which it is found again."""
     return f"{run}-s{submission}-a{array}"
+
+
+def run_of_job(environ: Mapping[str, str]) -> str:
+    """Return the name of the run that a Batch job is which nobody has planned; empty where there is no such job.
+
+    It is the same for all children of the job, however often they are started.
+    """
+    job = environ.get("AWS_BATCH_JOB_ID", "").partition(":")[0]
+    plain = job.replace("-", "").lower()
+    return job and f"batch-{plain if _JOB.fullmatch(plain) else digest(job, 32)}"
 
 
 def arrays_prefix(run: str) -> str:

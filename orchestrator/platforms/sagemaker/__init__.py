@@ -17,6 +17,7 @@ In every launcher:
 
     runner.py    how is a training started or adopted, polled and stopped, and its log read?
     request.py   which CreateTrainingJob request does an attempt make?
+    from_variables.py    what do all tasks share that nobody has planned?
     parallel.py  which hyperparameters make the toolkit start processes as the sweep says?
     network.py   which variables does libfabric need for the network between instances?
     held.py      which machines does a training have, and are they those that were asked for?

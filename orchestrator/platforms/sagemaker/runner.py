@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_errors
 from orchestrator.aws.logs import events
@@ -12,7 +12,7 @@ from orchestrator.platforms.sagemaker.outcome import read_outcome
 from orchestrator.platforms.sagemaker.request import HASH_TAG, make_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_sagemaker import SageMakerClient
     from mypy_boto3_sagemaker.type_defs import DescribeTrainingJobResponseTypeDef
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Request
     from orchestrator.wire.result import Attempt, Outcome
-    from orchestrator.wire.task import Place, Task
+    from orchestrator.wire.task import Lane, Place, Task
     from orchestrator.wire.template import Template
 
 LOG_GROUP = "/aws/sagemaker/TrainingJobs"
@@ -35,6 +35,11 @@ class SageMakerRunner:
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
         return make_request(template, task, place, attempt, max_runtime_s)
+
+    def make_body(self, environ: Mapping[str, str], lane: Lane) -> dict[str, Any]:
+        from orchestrator.platforms.sagemaker.from_variables import make_body  # which few launchers need
+
+        return make_body(environ, lane)
 
     def start(self, request: Request) -> None:
         region = request.lane.region
