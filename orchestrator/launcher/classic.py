@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.batch import Batch
 from orchestrator.errors import AccessError, Throttled, Unreachable, UsageError
 from orchestrator.launcher.task_history import Standing, TaskHistory
-from orchestrator.platforms.base import MakesTemplates
 from orchestrator.platforms.registry import DEFAULT, make_runner
+from orchestrator.platforms.unplanned import MakesTemplates
 from orchestrator.wire.manifest import BadLine, ClassicLine, parse
 from orchestrator.wire.names import digest
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task

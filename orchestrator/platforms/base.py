@@ -14,7 +14,7 @@ and Unreachable mean that nothing is known: callers ask again later. AccessError
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -145,21 +145,6 @@ class Runner(Protocol):
 
         A call is sent when its set is taken, so that whoever takes them keeps to AWS's rates. It is a hint, never
         proof: whoever finds a name here still polls. A platform that cannot tell cheaply yields nothing.
-        """
-        ...
-
-
-@runtime_checkable
-class MakesTemplates(Protocol):
-    """A runner that can also make of variables what `Planning.stage` makes of a sweep.
-
-    It is asked by launchers whose manifest nobody has planned (`launcher/classic.py`). No platform has to have it.
-    """
-
-    def make_body(self, environ: Mapping[str, str], lane: Lane) -> dict[str, Any]:
-        """Return the body of the template for a lane's Region, from the variables of the launcher's job definition.
-
-        The same variables make the same body. Nothing is sent. Raise UsageError, naming the variable.
         """
         ...
 
