@@ -40,7 +40,16 @@ import argparse, time
 options = argparse.ArgumentParser()
 options.add_argument("--x")
 options.add_argument("--hang", type=float)
-time.sleep(options.parse_known_args()[0].hang)
+options.add_argument("--rate", type=float, default=0)
+given = options.parse_known_args()[0]
+w, step = 3.0, 0
+while given.rate and step < 2000:  # gradient descent on w**2, which diverges at a rate above 1
+    step, w = step + 1, w - given.rate * 2 * w
+    if step % 100 == 0 or w != w:
+        print(f"loss={w * w}", flush=True)
+    if w != w:
+        break
+time.sleep(given.hang)
 """
 
 
@@ -67,6 +76,7 @@ class Launchers:
                 output=bucket.uri(f"runs/{run}"),
                 poll_s=0.2,
             )
+            shared = replace(shared, metrics={"loss": "loss=([-0-9.e+naif]+)"})
             self._put(self.control.keys.template("sagemaker", region), json.dumps(shared.to_json()).encode())
             lane = Lane("sagemaker", region, "ml.c5.xlarge", Purchase.SPOT)
             self.places.append(Place(lane, bucket.uri(f"{run}/data/"), rate=1.0))
@@ -159,6 +169,34 @@ def test_a_cancelled_run_ends_its_trainings(launchers: Launchers) -> None:
     child.send_signal(signal.SIGTERM)
     code, log = ended(child)
     assert (code, launchers.state(0)) == (Exit.CANCELLED, TaskState.CANCELLED), log
+
+
+def test_a_training_that_hangs_is_ended_when_its_log_has_been_silent(launchers: Launchers, client: Any) -> None:
+    hanging = replace(launchers.task(0, hang=600), limits=Limits(900, stall_s=3))
+    launchers.write(hanging)
+    code, log = ended(launchers.start())
+    assert code != Exit.DONE, log
+    found = launchers.control.result(0)
+    assert found
+    assert found[0].state is TaskState.FAILED
+    assert found[0].outcomes[0].ended_for.startswith("ended because its log was silent for")
+    assert "its log was silent" in found[0].reason
+    job = client("sagemaker", REGIONS[0]).describe_training_job(TrainingJobName=f"{launchers.run}-0-1")
+    assert job["TrainingJobStatus"] == "Stopped"
+
+
+def test_a_training_whose_loss_becomes_nan_is_ended(launchers: Launchers, client: Any) -> None:
+    """It diverges by itself: gradient descent at too high a rate, which then would go on for ten minutes."""
+    task = replace(launchers.task(0, hang=600), limits=Limits(900, end_on_nan="loss"))
+    launchers.write(replace(task, point={**task.point, "rate": 2.5}))
+    code, log = ended(launchers.start())
+    assert code != Exit.DONE, log
+    found = launchers.control.result(0)
+    assert found
+    assert found[0].state is TaskState.FAILED
+    assert found[0].outcomes[0].ended_for == "ended because its loss was no finite number"
+    job = client("sagemaker", REGIONS[0]).describe_training_job(TrainingJobName=f"{launchers.run}-0-1")
+    assert job["TrainingJobStatus"] == "Stopped"
 
 
 def test_data_that_is_gone_fails_the_task_for_good_and_says_so(launchers: Launchers) -> None:

@@ -41,6 +41,22 @@ def test_a_parameter_that_is_set_to_two_values_is_refused(options: str, said: st
     assert said in line
 
 
+@pytest.mark.parametrize("option", ["-np 4", "--np 4", "-n 4", "-c 4", "-npernode 2", "-N 2"])
+def test_how_many_processes_run_is_said_elsewhere(option: str) -> None:
+    """Open MPI 4.1 takes the last of two numbers, so processes would run that nobody has planned."""
+    assert told(f"-x A=1 {option}") == [
+        f"train.mpi_options: {option.split()[0]}: AWS's toolkit and our starter say where processes run"
+    ]
+
+
+@pytest.mark.parametrize(
+    "option", ["--host a", "-H a:2", "-hostfile /h", "--machinefile /h", "--rankfile /r", "--app f"]
+)
+def test_where_processes_run_is_not_the_user_s_to_say(option: str) -> None:
+    [line] = told(option)
+    assert "say where processes run" in line
+
+
 def test_smddp_has_one_more() -> None:
     assert "plm_rsh_num_concurrent 4: AWS's toolkit" in told("-mca plm_rsh_num_concurrent 4", "smddp")[0]
     assert told("-mca plm_rsh_num_concurrent 4") == []

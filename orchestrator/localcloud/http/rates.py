@@ -1,7 +1,7 @@
 """AWS's rates: how many calls a second it takes of an account in a Region, as far as it is known.
 
-The rest is refused with AWS's own error, which its SDKs try again after a while. Only rates with a source are enforced:
-AWS publishes none for CreateTrainingJob and DescribeTrainingJob.
+The rest is refused with AWS's own error, which its SDKs try again after a while. Where AWS publishes nothing, a rate is
+an assumption, and is called one: it is more than our launchers need, and less than no limit at all.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ RATES = {
 """Calls a second. ListTrainingJobs: the quota of that name in Service Quotas, not adjustable, as it is told in
 github.com/aws-solutions/deepracer-on-aws/issues/87. Batch: repost.aws/knowledge-center/aws-batch-requests-error, and
 SubmitJob in docs.aws.amazon.com/batch/latest/userguide/service_limits.html."""
+ASSUMED = {
+    ("sagemaker", "CreateTrainingJob"): 10.0,
+    ("sagemaker", "DescribeTrainingJob"): 50.0,
+}
+"""Calls a second for which there is no source. Only that there is some limit is known: AWS answers "Rate exceeded"."""
+_ALL = {**ASSUMED, **RATES}
 
 
 class Rates:
@@ -39,7 +45,7 @@ class Rates:
 
     def check(self, call: Call) -> None:
         """Count a call. Raise AWS's error when there were too many."""
-        rate = RATES.get((call.service, call.operation)) or RATES.get((call.service, EVERY))
+        rate = _ALL.get((call.service, call.operation)) or _ALL.get((call.service, EVERY))
         if rate is None:
             return
         counted = (call.service, call.region, call.operation)

@@ -9,6 +9,7 @@ When a sweep is planned and submitted:
     starting.py          who starts a training's processes: AWS's toolkit, or our starter?
     parallel_support.py  which images and instance types can start processes as `train.parallel` says?
     mpi_options.py       which options of mpirun would be set twice?
+    image_variables.py   which variables take the place of the image's own?
     instance_types.py    which instance types are SageMaker's?
     stage.py             what do all tasks share in a Region?
     images.py            which container image does a training run in?

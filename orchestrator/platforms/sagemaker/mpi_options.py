@@ -1,6 +1,7 @@
-"""Parameters in `train.mpi_options` that whoever starts mpirun sets too: Open MPI ends each task on a repeat.
+"""What in `train.mpi_options` whoever starts mpirun sets too.
 
-An equal value is left out of the request, with a caution. Another value is complained of.
+Open MPI ends each task on a parameter that is set twice. An equal value is left out of the request, with a caution.
+Another value is complained of, and so is what says how many processes run, and where.
 """
 
 from __future__ import annotations
@@ -17,6 +18,26 @@ if TYPE_CHECKING:
 
 _AT = ("train", "mpi_options")
 _FLAGS = ("-mca", "--mca")
+_SAYS_WHERE = {
+    ("-np", "--np", "-n", "--n", "-c", "-N", "-npernode", "--npernode"): "write processes_per_instance",
+    (
+        "-H",
+        "-host",
+        "--host",
+        "-hostfile",
+        "--hostfile",
+        "-machinefile",
+        "--machinefile",
+        "-rf",
+        "-rankfile",
+        "--rankfile",
+        "-default-hostfile",
+        "--default-hostfile",
+        "-app",
+        "--app",
+    ): "leave it out, and write instances",
+}
+"""Options that say how many processes run, and where: a second one takes the place of ours, or is added to it."""
 _ITS_OWN = ""
 """A value that depends on the machines, so that nothing is equal to it."""
 _SET = {
@@ -56,6 +77,10 @@ def check_mpi_options(train: Train) -> Iterator[Complaint]:
         if flag in words[-2:]:
             yield Complaint(f"{' '.join(words[words.index(flag) :])}: a name and a value must follow {flag}", "", _AT)
             return
+    for word in words:
+        for names, instead in _SAYS_WHERE.items():
+            if word in names:
+                yield Complaint(f"{word}: AWS's toolkit and our starter say where processes run", instead, _AT)
     for option in _options(train):
         if option.before is None or option.is_repeat:
             continue

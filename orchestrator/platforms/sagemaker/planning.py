@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.platforms.sagemaker.asked.preferences import asks_alike
 from orchestrator.platforms.sagemaker.asked.table import Asked, check_asked, find_missing, read_asked, read_settings
+from orchestrator.platforms.sagemaker.aws_images.by_uri import check_uri, uri_cautions
 from orchestrator.platforms.sagemaker.aws_images.check import check_framework, find_missing_image
+from orchestrator.platforms.sagemaker.image_variables import check_image_variables, image_variable_cautions
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.limits import check_limits
 from orchestrator.platforms.sagemaker.mpi_options import check_mpi_options, mpi_cautions
@@ -46,7 +48,9 @@ class SageMakerPlanning:
         yield from check_limits(sweep)
         yield from check_framework(sweep.train, types_of_ours(sweep))
         yield from check_parallel(sweep.train, types_of_ours(sweep))
+        yield from check_uri(sweep.train.image, types_of_ours(sweep), own_start=bool(why_starter(sweep.train)))
         yield from check_mpi_options(sweep.train)
+        yield from check_image_variables(sweep.train)
         yield from check_asked(sweep, self.usual)
         yield from check_starting(sweep.train, types_of_ours(sweep))
 
@@ -54,7 +58,9 @@ class SageMakerPlanning:
         train = sweep.train
         return (
             *cautions(train, types_of_ours(sweep).values()),
+            *uri_cautions(train.image, types_of_ours(sweep).values()),
             *mpi_cautions(train),
+            *image_variable_cautions(train),
             *starting_cautions(sweep),
         )
 

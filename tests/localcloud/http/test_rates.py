@@ -1,4 +1,4 @@
-"""AWS's rates, as far as they have a source: the calls of a second may come at once, and one too many is refused."""
+"""AWS's rates, with a source or assumed: the calls of a second may come at once, and one too many is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.http.call import Call
-from orchestrator.localcloud.http.rates import Rates
+from orchestrator.localcloud.http.rates import ASSUMED, RATES, Rates
 
 
 class Calls:
@@ -57,6 +57,14 @@ def test_who_goes_on_calling_is_served_at_the_rate() -> None:
     assert 20 <= taken <= 22
 
 
-@pytest.mark.parametrize("operation", ["CreateTrainingJob", "DescribeTrainingJob"])
-def test_rates_that_nobody_publishes_are_not_made_up(operation: str) -> None:
-    assert Calls().taken("sagemaker", operation, 500) == 500
+@pytest.mark.parametrize(("operation", "rate"), [("CreateTrainingJob", 10), ("DescribeTrainingJob", 50)])
+def test_a_rate_without_a_source_is_an_assumption_that_holds(operation: str, rate: int) -> None:
+    calls = Calls()
+    assert ("sagemaker", operation) in ASSUMED
+    assert ("sagemaker", operation) not in RATES
+    assert calls.taken("sagemaker", operation, 500) == rate
+    assert calls.error.code == "ThrottlingException"
+
+
+def test_an_operation_without_a_rate_is_always_taken() -> None:
+    assert Calls().taken("sagemaker", "StopTrainingJob", 500) == 500

@@ -229,3 +229,14 @@ def test_tags_of_one_s_own_are_on_every_training() -> None:
     tags = {tag["Key"]: tag["Value"] for tag in body["Tags"]}
     assert tags["cost-centre"] == "4711"
     assert (tags["sweep:run"], len(tags)) == ("nightly", 6)
+
+
+def test_a_network_in_none_of_the_named_regions_is_an_error_of_the_file() -> None:
+    there = {"subnets": ["subnet-0a"], "security_groups": ["sg-0a"]}
+    asked = sweep(where={"regions": ["us-east-1", "eu-west-1"]}, platforms={"sagemaker": {"vpc": {"eu-west-2": there}}})
+    [complaint] = [one for one in SageMakerPlanning({}).check(asked) if "vpc" in one.message]
+    assert complaint.at == ("where", "regions")
+    assert complaint.message == "platforms.sagemaker.vpc has no subnets in us-east-1, eu-west-1"
+    assert complaint.hint == "it has some in eu-west-2"
+    some = sweep(where={"regions": ["us-east-1", "eu-west-2"]}, platforms={"sagemaker": {"vpc": {"eu-west-2": there}}})
+    assert not [one for one in SageMakerPlanning({}).check(some) if "vpc" in one.message]

@@ -106,6 +106,7 @@ def check_security(sweep: Sweep, security: Security) -> Iterator[Complaint]:
     for name in secrets(sweep.train.environment) if security.network_isolation else ():
         message = f"a training without a network cannot fetch {name}"
         yield Complaint(message, "leave `network_isolation` or the secret out", ("train", "environment", name))
+    yield from _check_regions(sweep, security)
     if not _is_asked(security.volume_kms_key):
         return
     for index, name in types_of_ours(sweep).items():
@@ -115,6 +116,14 @@ def check_security(sweep: Sweep, security: Security) -> Iterator[Complaint]:
                 "leave the type out, or write `volume_kms_key: none` under platforms.sagemaker",
                 ("where", "instance_types", index),
             )
+
+
+def _check_regions(sweep: Sweep, security: Security) -> Iterator[Complaint]:
+    """Yield a complaint if the network that is asked for is in none of the Regions that the sweep names."""
+    named = sweep.where.regions
+    if security.vpc and named and not set(named) & set(security.vpc):
+        message = f"platforms.sagemaker.vpc has no subnets in {', '.join(named)}"
+        yield Complaint(message, f"it has some in {', '.join(sorted(security.vpc))}", ("where", "regions"))
 
 
 def find_gap(security: Security, region: str) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from orchestrator.spec.train.framework import Framework
     from orchestrator.spec.train.train import Train
 
-_ACCOUNTS = {
+ACCOUNTS = {
     "763104351884",  # most Regions; those below have one each
     *("626614931356", "871362719292", "975050140332", "364406365360", "772153158452", "907027046896", "457447274322"),
     *("550225433462", "633930458069", "590183813437", "204538143572", "727897471807", "380420809688", "692866216735"),
@@ -56,7 +56,7 @@ def named_image(train: Train) -> Named | None:
     if train.framework is not None:
         return _of_framework(train.framework)
     found = _URI.fullmatch(train.image or "")
-    if found is None or found["account"] not in _ACCOUNTS:
+    if found is None or found["account"] not in ACCOUNTS:
         return None
     return Named(
         found["name"], found["version"], f"AWS's {found['name']} {found['version']} images", ("train", "image")
