@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.outlook import Outlook
     from orchestrator.runs.views.status import RunRow, Status
     from orchestrator.runs.views.tasks import TaskRow
-    from orchestrator.runs.why.findings import Hindrance
+    from orchestrator.runs.why.hindrance import Hindrance
     from orchestrator.runs.why.story import Story, TimePart
     from orchestrator.settings import Settings
     from orchestrator.settings import read as read_settings
@@ -91,7 +91,7 @@ _HOMES = {
     "Discovered": "orchestrator.feeds.feeds",
     "Fetched": "orchestrator.runs.artifacts",
     "Finding": "orchestrator.feeds.discover",
-    "Hindrance": "orchestrator.runs.why.findings",
+    "Hindrance": "orchestrator.runs.why.hindrance",
     "Lane": "orchestrator.wire.task",
     "LanePrices": "orchestrator.catalog.price_history",
     "LogLine": "orchestrator.runs.views.logs",

@@ -4,6 +4,7 @@ session.py      who makes the clients?
 errors.py       which of our errors is an error of AWS?
 s3.py           how are objects read, and written on a condition?
 control.py      what does a run keep in the control bucket, and who may overwrite it?
+turns.py        how many of a run may run at once, and who goes ahead of its lane?
 batch.py        how are arrays submitted, found again, and asked what became of their children?
 definitions.py  how does a job definition get its values?
 identity.py     whose credentials are these?

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orchestrator.aws.s3 import Written
 from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Throttled
 from orchestrator.wire.board import Board
-from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
+from orchestrator.wire.markers import CancelMarker, Fence, Limit, PauseMarker
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.news import News
 from orchestrator.wire.result import Attempt, Result, TaskState
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.wire.ranges import Ranges
 
 _T = TypeVar("_T")
-_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Fence)
+_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Limit, Fence)
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Control:
         A damaged result is as good as none: the attempts are recorded apart, and the platform knows how they ended.
         """
         try:
-            return self._find(self.keys.result(task), Result.from_json)
+            return self.find(self.keys.result(task), Result.from_json)
         except Damaged as error:
             log.warning("%s", error)
             return None
@@ -101,7 +101,7 @@ class Control:
         told of the task before is taken back: so most tasks have one name only. It is news, not truth: should we be
         killed here, who reads all results sees this one too.
         """
-        written = self._advance(
+        written = self.advance(
             self.keys.result(result.task),
             Result.from_json,
             lambda there: there if there and not replaces(result, there) else result,
@@ -137,7 +137,7 @@ class Control:
 
     def cancel_marker(self) -> CancelMarker:
         """Return which submissions are to stop, and which of them have."""
-        found = self._find(self.keys.cancel, CancelMarker.from_json)
+        found = self.find(self.keys.cancel, CancelMarker.from_json)
         return found[0] if found else CancelMarker()
 
     def cancelled(self, submission: int) -> bool:
@@ -146,7 +146,7 @@ class Control:
 
     def cancel(self, through: int) -> None:
         """Write the marker, or move it forward: from now on nothing of submissions 1..through is started."""
-        self._advance(
+        self.advance(
             self.keys.cancel,
             CancelMarker.from_json,
             lambda there: replace(there, through=max(through, there.through)) if there else CancelMarker(through),
@@ -154,7 +154,7 @@ class Control:
 
     def conclude_cancel(self, through: int) -> None:
         """Say that nothing runs any more of submissions 1..through, which are cancelled."""
-        self._advance(
+        self.advance(
             self.keys.cancel,
             CancelMarker.from_json,
             lambda there: replace(there or CancelMarker(through), ended=max(through, there.ended if there else 0)),
@@ -162,23 +162,23 @@ class Control:
 
     def pause_marker(self) -> PauseMarker:
         """Return of which submissions nothing more is begun."""
-        found = self._find(self.keys.pause, PauseMarker.from_json)
+        found = self.find(self.keys.pause, PauseMarker.from_json)
         return found[0] if found else PauseMarker()
 
     def pause(self, submission: int, reason: str) -> None:
         """Say that no more tasks of this submission are to begin, and why. The first who says it is heard."""
-        self._advance(
+        self.advance(
             self.keys.pause, PauseMarker.from_json, lambda there: (there or PauseMarker()).paused(submission, reason)
         )
 
     def fence(self) -> Fence:
         """Return which submission each task belongs to."""
-        found = self._find(self.keys.fence, Fence.from_json)
+        found = self.find(self.keys.fence, Fence.from_json)
         return found[0] if found else Fence()
 
     def hand_over(self, tasks: Ranges, to: int) -> None:
         """Move the fence: from now on these tasks belong to this submission, unless a newer one has them."""
-        self._advance(self.keys.fence, Fence.from_json, lambda there: (there or Fence()).moved(to, tasks))
+        self.advance(self.keys.fence, Fence.from_json, lambda there: (there or Fence()).moved(to, tasks))
 
     def template(self, platform: str, region: str) -> Template:
         """Return what the run's tasks share in a Region, as `submit` left it."""
@@ -205,7 +205,7 @@ class Control:
             raise Damaged(f"cannot be understood: it says that it is {said}", where=self.s3.uri(key))
         return attempt
 
-    def _find(self, key: str, read: Callable[[dict[str, Any]], _T]) -> tuple[_T, str] | None:
+    def find(self, key: str, read: Callable[[dict[str, Any]], _T]) -> tuple[_T, str] | None:
         """Return what lies there and its etag, or None."""
         stored = self._stored(key)
         return (self._decode(key, stored, read), stored.etag) if stored else None
@@ -216,7 +216,7 @@ class Control:
         except NotFound:
             return None
 
-    def _advance(
+    def advance(
         self,
         key: str,
         read: Callable[[dict[str, Any]], _M],

@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "artifacts": "runs.artifacts:app",
     "cost": "runs.cost:cost",
     "cancel": "runs.cancel:cancel",
+    "limit": "runs.limit:limit",
     "retry": "runs.retry:retry",
     "reproduce": "runs.reproduce:reproduce",
     "diff": "runs.diff:diff",

@@ -57,7 +57,7 @@ def _submit(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
     data = f"arn:aws:s3:::{names.bucket_pattern}"
     yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*", f"{control}/workloads/*"])
-    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*"])
+    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
     yield _allow("ListRunsAndTellMissingFromForbidden", ["s3:ListBucket"], [control, data, *_data_buckets(names)])
     yield _allow("UploadSources", ["s3:GetObject", "s3:PutObject"], [f"{data}/sources/*"])
     yield _allow("CopyDatasetsThatArePlannedToMove", ["s3:GetObject", "s3:PutObject"], [f"{data}/datasets/*"])
@@ -95,7 +95,7 @@ def _submit(names: Names) -> Iterator[Statement]:
 def _launcher(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
     yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*"])
-    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*"])
+    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
     yield _allow("ListAttemptsAndTellMissingFromForbidden", ["s3:ListBucket"], [control])
     yield from _use_key(names)
 

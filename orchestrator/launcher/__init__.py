@@ -9,7 +9,8 @@
     lookout.py          when is a training looked at, and who tells all of a Region which have ended?
     pace.py             how often may launchers look, so that all of them keep to AWS's rates?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
-    pause.py            when does a run start no more, as all its first tasks have failed alike?
+    turn.py             when may a task begin, if others go ahead, or only so many may run?
+    pause.py            when does a run start no more, as all its first tasks have failed alike, or a canary has?
     watchdog.py         when is a training ended though it has not failed?
     metrics_reader.py   which metrics do the trainings' logs report?
     last_words.py       why did a training fail, in its own words?

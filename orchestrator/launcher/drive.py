@@ -32,6 +32,7 @@ from orchestrator.launcher.lookout import Lookout
 from orchestrator.launcher.pause import Pause
 from orchestrator.launcher.task_history import Standing
 from orchestrator.launcher.trainings import Trainings
+from orchestrator.launcher.turn import Turn
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
@@ -63,7 +64,8 @@ class Driver:
         self.history = history
         self.trainings = Trainings(history.task, history.control, runners, world)
         self.world = world
-        self.pause = Pause(history, self.trainings)
+        self.turn = Turn(history, self.trainings, world)
+        self.pause = Pause(history, self.trainings, self.turn)
         self.lookout = Lookout(history.control, runners, world, self.trainings.pace)
         self._just_recorded = 0
         """The number of the attempt that we have just recorded: nobody can have started it before us."""
@@ -91,6 +93,7 @@ class Driver:
             except SweepError as error:
                 exit_code = self._leave_unfinished(error)
         self.lookout.leave()
+        self.turn.leave(exit_code)
         return exit_code
 
     def _load(self) -> Exit | None:
@@ -128,6 +131,9 @@ class Driver:
         standing = self.history.standing()
         if standing is not Standing.WANTED:
             return self._leave(standing)
+        if not self.turn.has_come(step):
+            self.turn.wait(step)
+            return None
         attempt = self.trainings.attempt(step, number, self.history.submission, self.world.now())
         if self.history.record(attempt):
             self._just_recorded = number

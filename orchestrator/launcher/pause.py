@@ -1,4 +1,6 @@
-"""The pause of a run whose first tasks have all failed alike, by themselves: it starts no more, for they would too.
+"""The pause of a run whose first tasks have all failed alike, by themselves, or one of whose canaries has.
+
+It starts no more, for they would fail too.
 
 It saves money, and nothing rests on it: whoever cannot look, or is not sure that nothing was ever done, stops nothing.
 """
@@ -19,8 +21,10 @@ from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.aws.control import Control
+    from orchestrator.launcher.decide import Tried
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.trainings import Trainings
+    from orchestrator.launcher.turn import Turn
     from orchestrator.wire.result import Result
 
 log = logging.getLogger(__name__)
@@ -37,16 +41,18 @@ _WORD = re.compile(r"[-+.\w]+")
 class Pause:
     """The pause, as the launcher of one task sees it."""
 
-    def __init__(self, history: TaskHistory, trainings: Trainings) -> None:
+    def __init__(self, history: TaskHistory, trainings: Trainings, turn: Turn) -> None:
         self.history = history
         self.control = history.control
         self.trainings = trainings
+        self.turn = turn
 
     def hold(self, step: Start | End) -> Start | End:
         """Return the step; the end instead of a start if the run is paused and the task has not begun."""
         if isinstance(step, End) or self._has_begun():
             return step
-        if not self.trainings.template(self.history.task.places[step.place].lane).pause_after:
+        template = self.trainings.template(self.history.task.places[step.place].lane)
+        if not template.pause_after and not template.canary:
             return step
         reason = self.control.pause_marker().reasons.get(self.history.submission)
         return step if reason is None else End(TaskState.CANCELLED, Exit.CANCELLED, reason)
@@ -54,18 +60,27 @@ class Pause:
     def note_end(self, state: TaskState) -> None:
         """Pause the run if this end of our task, which is written down, was one too many of its kind."""
         last = next(reversed(self.history.tried()), None) if state is TaskState.FAILED else None
-        if last is None or last.outcome.cause is not Cause.TASK:
+        if last is None or last.outcome.cause not in (Cause.TASK, Cause.TIMEOUT):
             return
-        submission, after = self.history.submission, self.trainings.template(last.attempt.lane).pause_after
         try:
-            if not after or submission in self.control.pause_marker().reasons:
-                return
-            reason = why_pause(self.control, submission, after)
+            reason = self._why(last)
             if reason:
                 log.warning("%s", reason)
-                self.control.pause(submission, reason)
+                self.control.pause(self.history.submission, reason)
         except SweepError as error:
             log.warning("whether the run is to pause is left to the next launcher: %s", error)
+
+    def _why(self, last: Tried) -> str:
+        """Return in words why the run is to pause, now that our task has failed; nothing if it is to go on."""
+        submission, after = self.history.submission, self.trainings.template(last.attempt.lane).pause_after
+        after = after if last.outcome.cause is Cause.TASK else 0
+        is_canary = self.turn.is_canary()
+        if not (is_canary or after) or submission in self.control.pause_marker().reasons:
+            return ""
+        if not is_canary:
+            return why_pause(self.control, submission, after)
+        who = f"task {self.history.task.number} went ahead of {self.history.task.places[0].lane} and has failed"
+        return f"{PAUSED}{who}: {_shortened(last.outcome.reason) or 'no reason was given'}"
 
     def _has_begun(self) -> bool:
         return any(one.outcome.cause is not Cause.CAPACITY for one in self.history.tried())

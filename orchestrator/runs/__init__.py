@@ -5,6 +5,7 @@ run.py           what may be done with a run that is opened?
 artifacts.py     how are the models of finished tasks fetched?
 reproduce.py     how is one task trained again, by itself?
 patience.py      how long is AWS asked again that does not answer?
+limit.py         how many of it may run at once, changed while it runs?
 cloud.py         which AWS does a run use?
 
 Six rooms:

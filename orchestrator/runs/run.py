@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.logs import LogLine
     from orchestrator.runs.views.status import Status
     from orchestrator.runs.views.tasks import TaskRow
-    from orchestrator.runs.why.findings import Hindrance
+    from orchestrator.runs.why.hindrance import Hindrance
     from orchestrator.runs.why.story import Story
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission
@@ -211,6 +211,22 @@ class Run:
         from orchestrator.runs.ending.cancel import cancel
 
         return cancel(self.anchor, self.ledger, self.cloud)
+
+    def limit(self, slots: Mapping[str, int]) -> None:
+        """Let the run hold no more than so many instances at once, by Region or lane, or in all; without any, lift it.
+
+        UsageError for what the plan has not, or if the run has ended; Refused for more than tasks and quotas allow.
+        """
+        from orchestrator.runs.limit import change_limit
+
+        change_limit(self.anchor, slots, self.ledger, self.cloud)
+
+    @property
+    def most_slots(self) -> int:
+        """The instances that tasks and quotas allow at once."""
+        from orchestrator.runs.limit import most_slots
+
+        return most_slots(self.plan)
 
     def retry(self, tasks: Ranges | None = None) -> Ranges:
         """Submit again what is not done, or exactly these tasks. Return what was submitted."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.errors import did_you_mean
+from orchestrator.spec.data import Data
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
@@ -37,25 +37,6 @@ ANY_TYPE = ""
 """The key of a runtime that holds for all instance types."""
 INSTANCES_NAME = "instances"
 """The name that stands for the number of instances in a runtime, unless a parameter is called so."""
-
-
-class Data(Model):
-    """Which datasets to train on: all that match every line given."""
-
-    campaigns: list[str] = Field(default=[], description="names; empty is every campaign")
-    tags: list[str] = Field(default=[], description="only campaigns with all of these tags")
-    recorded_from: date | None = Field(default=None, strict=False, description="first day, such as 2026-03-01")
-    recorded_to: date | None = Field(default=None, strict=False, description="last day, included")
-    version: str = Field(default="latest", min_length=1, description="dataset version, or `latest` of each campaign")
-    move_data: Literal["never", "if_cheaper"] = Field(
-        default="never", description="whether a dataset may be copied to another Region"
-    )
-
-    @model_validator(mode="after")
-    def _days_in_order(self) -> Data:
-        if self.recorded_from and self.recorded_to and self.recorded_from > self.recorded_to:
-            raise wrong("recorded_to is before recorded_from", at=("recorded_to",))
-        return self
 
 
 class Objective(Model):
@@ -128,6 +109,13 @@ class Sweep(Model):
         exclude_if=lambda value: value == PAUSE_AFTER,
         description="no more is begun once the first so many tasks to fail by themselves have done so alike, and none "
         "is done; 0 for never",
+    )
+    canary: int = Field(
+        default=0,
+        ge=0,
+        le=10,
+        exclude_if=lambda value: value == 0,
+        description="so many tasks of each lane go ahead; the others begin once these are done, and never if one fails",
     )
     patience: Annotated[str, between(0, DAY)] = Field(
         default="30m", description="how long a place may refuse capacity before the next is tried"

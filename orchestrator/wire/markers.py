@@ -1,12 +1,17 @@
-"""What may still be started of a run: the markers of cancel and pause, and the fence: to whom each task belongs."""
+"""What may still be started of a run: the markers of cancel and pause, its limit, and the fence: whose each task is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.wire.ranges import Ranges
-from orchestrator.wire.stored import VERSION, check_version, checked
+from orchestrator.wire.stored import VERSION, check_version, checked, restore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.wire.task import Lane
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,57 @@ class PauseMarker:
         if not all(type(reason) is str for reason in reasons.values()):
             raise ValueError("a reason is no text")
         return cls(reasons)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Says how many instances a run may hold at once, beside the slots of its plan. What has begun goes on."""
+
+    slots: dict[str, int] = field(default_factory=dict)
+    """Instances by what is limited: a Region, a lane, or everything, whose name is empty. Empty where nothing is."""
+    counted: bool = True
+    """What ran when the limit was set is written down. Until then, nothing begins."""
+    set_at: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": VERSION, "slots": self.slots, "counted": self.counted, "set_at": self.set_at}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Limit:
+        """Return a stored limit. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, "limit")
+        return restore(cls, body)
+
+    def allows(self, held: Iterable[tuple[Lane, int]]) -> bool:
+        """Return whether so many instances of these lanes may be held at once."""
+        taken = list(held)
+        return all(
+            sum(instances for lane, instances in taken if covers(what, lane)) <= slots
+            for what, slots in self.slots.items()
+        )
+
+
+def covers(what: str, lane: Lane) -> bool:
+    """Return whether a limit of this name counts a lane: its own, its Region's, or that of everything."""
+    return what in ("", lane.region, str(lane))
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A task that goes ahead of its lane."""
+
+    task: int
+    until: float
+    """When it must have ended, in seconds since the epoch. Then its launcher has died, and another task goes ahead."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": VERSION, "task": self.task, "until": self.until}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Canary:
+        """Return a stored canary. NewerVersion if a newer `sweep` has written it."""
+        check_version(body, "canary")
+        return restore(cls, body)
 
 
 @dataclass(frozen=True)

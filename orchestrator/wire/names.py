@@ -11,6 +11,9 @@
     runs/<run>/boards/<platform>-<region>.json      which trainings have ended there lately
     runs/<run>/cancel                               stop everything
     runs/<run>/pause                                begin nothing more: the first tasks have all failed alike
+    runs/<run>/limit                                how many may run at once, if that was changed
+    runs/<run>/running/<task>~<instances>~<lane>    that a task runs, while there is a limit
+    runs/<run>/canaries/<lane>/<k>.json             the task that is k-th to go ahead of its lane
     runs/<run>/fence                                which submission each task belongs to
 
 Whoever knows a run's name can compute them all. Beside them lies
@@ -29,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.wire.task import Quota
+    from orchestrator.wire.task import Lane, Quota
 
 RUN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _PLAIN = re.compile(r"[\w.*/-]+", re.ASCII)
@@ -107,6 +110,14 @@ class RunKeys:
         return f"{self.prefix}pause"
 
     @property
+    def limit(self) -> str:
+        return f"{self.prefix}limit"
+
+    @property
+    def running(self) -> str:
+        return f"{self.prefix}running/"
+
+    @property
     def fence(self) -> str:
         return f"{self.prefix}fence"
 
@@ -137,6 +148,16 @@ class RunKeys:
 
     def board(self, platform: str, region: str) -> str:
         return f"{self.prefix}boards/{platform}-{region}.json"
+
+    def canary(self, lane: Lane, number: int) -> str:
+        return f"{self.prefix}canaries/{lane}/{number}.json"
+
+    def running_task(self, task: int, instances: int, lane: Lane) -> str:
+        return f"{self.running_as(task)}{instances}~{lane}"
+
+    def running_as(self, task: int) -> str:
+        """Return the prefix of all keys that say that a task runs, wherever it does."""
+        return f"{self.running}{task}~"
 
     def attempts_of(self, task: int) -> str:
         return f"{self.attempts}{task}/"

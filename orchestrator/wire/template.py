@@ -28,6 +28,8 @@ class Template:
     """The trainings that may run at once in this Region, as planned; 0 if nobody has said."""
     pause_after: int = 0
     """The run pauses when so many tasks, its first, fail alike by themselves; 0 means never."""
+    canary: int = 0
+    """Tasks of each lane that go ahead of the others, which begin once these are done; 0 means none."""
     metrics: dict[str, str] = field(default_factory=dict)
     """Metrics by name, each with a regex over the log that has one group."""
 

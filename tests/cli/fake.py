@@ -120,6 +120,12 @@ class FakeRun:
         self.statuses.append(status(cancelled=2))
         return [Stopped("us-east-1", arrays=1, asked=1, ended=2, never_begun=0)]
 
+    def limit(self, slots: dict[str, int]) -> None:
+        self.calls.append(("limit", slots))
+        self.statuses.append(replace(self.statuses[-1], limit=slots))
+
+    most_slots = 24
+
     def retry(self, tasks: Ranges | None = None) -> Ranges:
         self.calls.append(("retry", str(tasks)))
         return Ranges.of([3, 7, 8]) if tasks is None else tasks

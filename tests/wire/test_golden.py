@@ -21,7 +21,7 @@ from orchestrator.runs.written.submission import Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
 from orchestrator.wire.board import Board
-from orchestrator.wire.markers import PauseMarker
+from orchestrator.wire.markers import Canary, Limit, PauseMarker
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION
@@ -54,6 +54,14 @@ def test_a_board_is_read() -> None:
 def test_a_pause_marker_is_read() -> None:
     reason = "paused: the first 5 tasks to fail did so alike: ValueError: no column 'label'"
     assert PauseMarker.from_json(body("pause")) == PauseMarker({1: reason})
+
+
+def test_a_limit_is_read() -> None:
+    assert Limit.from_json(body("limit")) == Limit({"": 8, "eu-west-1": 2}, counted=True, set_at=1795000000.5)
+
+
+def test_a_canary_is_read() -> None:
+    assert Canary.from_json(body("canary")) == Canary(912, 1795010800.5)
 
 
 def test_an_attempt_is_read() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli import formatting
 from orchestrator.cli.render import Column
+from orchestrator.cli.views.limit_words import EVERYTHING
 from orchestrator.cli.views.pause_words import after_pause
 from orchestrator.errors import PartlyFailed, RunFailed
 
@@ -38,6 +39,8 @@ class StatusView:
     """What is expected of the run; None once it has ended."""
     paused: str = ""
     """Why no more tasks are begun; empty if they are."""
+    limit: dict[str, int] = field(default_factory=dict)
+    """Instances at once, by Region or lane, or `all`; empty if it is not limited."""
 
     @classmethod
     def of(cls, status: Status) -> StatusView:
@@ -55,6 +58,7 @@ class StatusView:
             running_usd=status.running_usd,
             outlook=status.outlook,
             paused=status.paused,
+            limit={what or EVERYTHING: slots for what, slots in status.limit.items()},
         )
 
     @property

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.turns import Turns
 from orchestrator.errors import Damaged
 from orchestrator.runs.written.anchor import check_there, read_submission
+from orchestrator.wire.markers import Limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +75,10 @@ def _marker(anchor: Anchor, there: Mapping[str, str], ledger: Ledger, cloud: Clo
     if etag != progress.pause_etag:
         reasons = cloud.control(anchor.name).pause_marker().reasons
         read = replace(read, pause_etag=etag, paused={str(number): why for number, why in reasons.items()})
+    etag = there.get(anchor.keys.limit, "")
+    if etag != progress.limit_etag:
+        limit = Turns(cloud.control(anchor.name)).limit() if etag else Limit()
+        read = replace(read, limit_etag=etag, limit=limit.slots)
     if read != progress:
         ledger.save_progress(anchor.name, read)
     return read.marker

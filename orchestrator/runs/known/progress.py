@@ -29,6 +29,10 @@ class Progress:
     """S3's name for the pause marker as it was read; empty if there was none."""
     paused: dict[str, str] = field(default_factory=dict)
     """Why submissions are paused, by their numbers."""
+    limit_etag: str = ""
+    """S3's name for the limit as it was read; empty if there was none."""
+    limit: dict[str, int] = field(default_factory=dict)
+    """Instances that may be held at once, by what is limited."""
 
     @property
     def marker(self) -> CancelMarker:

@@ -34,8 +34,9 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
         poll_s=cloud.account.poll_s,
     )
     template = cloud.planning(platform).stage(staging, cloud.clients)
-    pause_after = anchor.plan.sweep.pause_after
-    return replace(template, at_once=at_once(anchor.plan, platform, region), pause_after=pause_after)
+    asked = anchor.plan.sweep
+    at_most = at_once(anchor.plan, platform, region)
+    return replace(template, at_once=at_most, pause_after=asked.pause_after, canary=asked.canary)
 
 
 def at_once(plan: Plan, platform: str, region: str) -> int:

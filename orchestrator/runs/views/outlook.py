@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.plan.slots import LotKey
+from orchestrator.wire.markers import covers
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from orchestrator.plan.plan import Plan
     from orchestrator.runs.known.rows import Known
@@ -34,6 +35,20 @@ class Outlook:
     """Seconds since the epoch at which its last task is about to end, if nothing is refused or fails."""
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a run that goes on."""
+
+    usd: float
+    """Dollars billed so far."""
+    begun: list[Known]
+    """The tasks that start or run."""
+    waiting: Mapping[int, int]
+    """The number of tasks that wait, of each share by its place in the plan."""
+    limit: Mapping[str, int] = field(default_factory=dict)
+    """Instances that it may hold at once, by Region or lane, or in all."""
+
+
 class _Work:
     """Hours of work that are left on each lane."""
 
@@ -54,16 +69,22 @@ class _Work:
         lanes = self._hours.items()
         return max((max(self._longest[lane], hours / (self._slots[lane] or 1)) for lane, hours in lanes), default=0.0)
 
+    def limited_hours(self, limit: Mapping[str, int]) -> float:
+        """Return about how long it takes for a limit; a limit of none is taken for one that will be lifted."""
+        hours = (
+            sum(hours for lane, hours in self._hours.items() if covers(what, lane)) / slots
+            for what, slots in limit.items()
+            if slots
+        )
+        return max(hours, default=0.0)
 
-def expect(plan: Plan, usd: float, begun: Iterable[Known], waiting: Mapping[int, int], meter: Meter) -> Outlook:
-    """Return the outlook of a run that has been billed so many dollars.
 
-    `begun` are the tasks that start or run, `waiting` says how many of each share, by its place in the plan, wait.
-    """
+def expect(plan: Plan, seen: Seen, meter: Meter) -> Outlook:
+    """Return the outlook of a run."""
     work = _Work(plan)
     per_hour, unpriced = 0.0, 0
-    usd += sum(copy.usd for copy in plan.copies)
-    for known in begun:
+    usd = seen.usd + sum(copy.usd for copy in plan.copies)
+    for known in seen.begun:
         share, outcome, more = plan.share(known.result.task), known.result.outcomes[-1:], meter.accrued(known)
         lane = outcome[0].lane if outcome else LotKey.of(share.places[0]).lane
         instances = outcome[0].instances if outcome else share.instances
@@ -75,8 +96,9 @@ def expect(plan: Plan, usd: float, begun: Iterable[Known], waiting: Mapping[int,
             price = meter.usd_per_hour(lane)
             per_hour += (price or 0.0) * instances
             unpriced += price is None
-    for index, tasks in waiting.items():
+    for index, tasks in seen.waiting.items():
         share = plan.shares[index]
         work.add(share.places[0].lane, share.hours, share.instances, tasks)
         usd += share.usd * tasks
-    return Outlook(per_hour, unpriced, usd, plan.worst_usd, meter.now + work.ends_in_hours() * 3600)
+    hours = max(work.ends_in_hours(), work.limited_hours(seen.limit))
+    return Outlook(per_hour, unpriced, usd, plan.worst_usd, meter.now + hours * 3600)

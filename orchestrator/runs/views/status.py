@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.accrued import Meter
-from orchestrator.runs.views.outlook import expect
+from orchestrator.runs.views.outlook import Seen, expect
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Status:
     """What is expected of it; None once it has ended."""
     paused: str = ""
     """Why no more of its tasks are begun; empty if they are."""
+    limit: dict[str, int] = field(default_factory=dict)
+    """Instances that it may hold at once, by Region or lane, or in all under the empty name; empty if unlimited."""
 
     @property
     def finished(self) -> bool:
@@ -93,10 +95,11 @@ def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
         status = replace(status, paused=ledger.paused(anchor.name))  # else nothing was left that it stops
     if status.finished:
         return status
+    limit = ledger.progress(anchor.name).limit
     meter = Meter(plan, now)
     begun = [one for state in (TaskState.STARTING, TaskState.RUNNING) for one in ledger.known(anchor.name, state=state)]
-    outlook = expect(plan, status.usd, begun, waiting, meter)
-    return replace(status, running_usd=meter.usd(begun), outlook=outlook)
+    outlook = expect(plan, Seen(status.usd, begun, waiting, limit), meter)
+    return replace(status, running_usd=meter.usd(begun), outlook=outlook, limit=limit)
 
 
 def _count_where_planned(regions: dict[str, dict[TaskState, int]], anchor: Anchor, ledger: Ledger) -> None:

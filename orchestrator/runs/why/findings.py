@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.logs import Logs
+from orchestrator.runs.why.hindrance import Hindrance
+from orchestrator.runs.why.turns import find_turns
 from orchestrator.runs.why.waiting import find_waiting
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.ranges import Ranges
@@ -30,17 +31,6 @@ MOST = 5
 """The most that is told of one kind: the largest."""
 
 
-@dataclass(frozen=True)
-class Hindrance:
-    """One thing that holds tasks up, or has ended them."""
-
-    tasks: int
-    what: str
-    hint: str
-    examples: str
-    """Some of these tasks."""
-
-
 def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud, now: float) -> list[Hindrance]:
     """Return all that holds a run up, or has ended its tasks, what concerns most tasks first of each kind."""
     known = list(ledger.known(anchor.name))
@@ -51,7 +41,8 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
         return [*found, Hindrance(anchor.plan.tasks, "nothing was submitted yet", hint, "")]
     if at_home:
         found += _waiting(anchor, made, ledger, cloud, now)
-        found += _silent_launchers(anchor, made, known, ledger, cloud, now)
+        turns = list(find_turns(anchor, known, ledger, cloud)) if ledger.unfinished(anchor.name, anchor.tasks) else []
+        found += turns or _silent_launchers(anchor, made, known, ledger, cloud, now)
     else:
         found.append(Hindrance(0, f"Batch was not asked: {cloud.elsewhere(anchor.home)}", "ask at its home", ""))
     return [*found, *_slow_trainings(anchor, known, cloud, ledger, now)]

@@ -7,6 +7,7 @@ import typer
 from orchestrator.cli import render
 from orchestrator.cli.options import AsJson, NoSync, RunName
 from orchestrator.cli.session import open_run
+from orchestrator.cli.views.limit_words import limit_line
 from orchestrator.cli.views.pause_words import pause_line
 from orchestrator.cli.views.status import REGION_COLUMNS, StatusView, outlook_line, region_lines
 
@@ -23,6 +24,8 @@ def status(context: typer.Context, run: RunName = None, no_sync: NoSync = False,
         render.line(str(view))
         if view.outlook:
             render.line(outlook_line(view))
+        if view.limit:
+            render.line(limit_line(view.run, view.limit))
         if view.paused:
             render.line(pause_line(view.run, view.paused))
         render.line()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import fsum
@@ -213,6 +213,22 @@ def _deadline(made: Plan) -> str:
     return f"the deadline of {made.sweep.plan.deadline} is {kept}\n"
 
 
+def _canary(made: Plan) -> str:
+    """Return in words what goes ahead, and what that costs; nothing if nothing does."""
+    lanes: Counter[Lane] = Counter()
+    longest: dict[Lane, float] = {}
+    for share in made.shares:
+        lane = share.places[0].lane
+        lanes[lane] += share.count
+        longest[lane] = max(longest.get(lane, 0.0), share.longest or share.hours)
+    ahead, crowds = made.sweep.canary, [lane for lane, count in lanes.items() if count > made.sweep.canary]
+    if not ahead or not crowds:
+        return ""
+    late = formatting.hours(max(longest[lane] for lane in crowds))
+    first = formatting.plural(ahead, "task")
+    return f"{first} of each lane must be done before its others begin: they end up to {late} later than said above\n"
+
+
 def _bound(gap: float | None) -> str:
     if gap is None:
         return ""
@@ -255,3 +271,4 @@ def show_plan(made: Plan, stream: IO[str]) -> None:
     if 0 < made.sweep.pause_after < plan.tasks:
         first = formatting.plural(made.sweep.pause_after, "task")
         render.write(f"pauses if the first {first} to fail do so alike and none is done\n", stream)
+    render.write(_canary(made), stream)
