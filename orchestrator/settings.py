@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from orchestrator.infra_settings import InfraSettings
 
 _PREFIX = "SWEEP_"
-_PROJECT_FILE = "sweep.toml"
+PROJECT_FILE = "sweep.toml"
 _SQLITE = "sqlite:///"
 _PLATFORMS = "platforms"
 _INFRA = "infra"
@@ -134,7 +134,7 @@ class Settings:
             lines = " and ".join(f'`{name} = "…"`' for name in missing)
             raise SettingsError(
                 f"{' and '.join(missing)} {verb} not set",
-                hint=f"export {variables}, or write {lines} in {_PROJECT_FILE}",
+                hint=f"export {variables}, or write {lines} in {PROJECT_FILE}",
             )
 
 
@@ -188,7 +188,7 @@ class _Layer(NamedTuple):
 def _layers(overrides: Mapping[str, object], folder: Path, environ: Mapping[str, str]) -> Iterator[_Layer]:
     """Yield what each source says, the weakest first."""
     yield _Layer(_aws_region(environ), lambda _: "AWS_REGION")
-    for file in (_user_file(environ), _project_file(folder)):
+    for file in (_user_file(environ), project_file(folder)):
         if file is not None and file.is_file():
             yield _file_layer(file)
     yield _Layer(_from_environment(environ), _variable)
@@ -206,9 +206,10 @@ def _user_file(environ: Mapping[str, str]) -> Path | None:
     return Path(environ["HOME"]) / ".config" / "sweep" / "settings.toml" if environ.get("HOME") else None
 
 
-def _project_file(folder: Path) -> Path | None:
+def project_file(folder: Path) -> Path | None:
+    """Return the settings file that is in force in a folder: its own, or the nearest above; None if there is none."""
     start = folder.resolve()
-    files = (parent / _PROJECT_FILE for parent in (start, *start.parents))
+    files = (parent / PROJECT_FILE for parent in (start, *start.parents))
     return next((file for file in files if file.is_file()), None)
 
 

@@ -14,7 +14,7 @@ from botocore.loaders import create_loader
 if TYPE_CHECKING:
     import pytest
 
-FIXTURES = ("aws", "cloud", "database", "team", "toolkit", "trial")
+FIXTURES = ("aws", "cloud", "database", "empty", "team", "toolkit", "trial")
 pytest_plugins = [f"tests.fixtures.{name}" for name in FIXTURES]
 
 # Whoever runs us in the background may have us ignore Ctrl-C, and what we start would inherit that: tests press it.

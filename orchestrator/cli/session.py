@@ -49,7 +49,7 @@ class Session:
 
     @cached_property
     def infra(self) -> Infra:
-        """The account's stacks, as these settings ask for them."""
+        """The account's stacks, as these settings ask for them. From now on, its log goes to stderr."""
         from orchestrator.infra.infra import Infra
 
         self._log_to_stderr()

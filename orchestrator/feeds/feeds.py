@@ -47,11 +47,12 @@ class Discovered:
 class Feeds:
     """Everything that AWS can be asked about prices, quotas, and where data lies."""
 
-    def __init__(self, catalog: Catalog, clients: Clients, region: str) -> None:
-        """Take a Region in which AWS may be asked about buckets of any other."""
+    def __init__(self, catalog: Catalog, clients: Clients, region: str, regions: Sequence[str] = ()) -> None:
+        """Take a Region in which AWS may be asked about buckets of any other, and those that the settings train in."""
         self._catalog = catalog
         self._clients = clients
         self._region = region
+        self._regions = regions
 
     def all(self) -> list[Feed]:
         """Return the feeds of all installed platforms, and that of transfers."""
@@ -60,11 +61,11 @@ class Feeds:
     def refresh(self, names: Sequence[str] = (), regions: Sequence[str] = ()) -> Iterator[Refreshed]:
         """Bring AWS's facts into the catalog, and yield what became of each feed in each Region.
 
-        All feeds are read, if none is named, in the Regions that the catalog knows. Raise UsageError for an unknown
-        feed, and if there is no Region.
+        All feeds are read, if none is named, in the Regions that the catalog or the settings know. Raise UsageError for
+        an unknown feed, and if there is no Region.
         """
         chosen = choose_feeds(self.all(), names)
-        wanted = list(dict.fromkeys(regions)) or self._catalog.regions()
+        wanted = list(dict.fromkeys(regions)) or sorted({*self._catalog.regions(), *self._regions})
         if not wanted:
             raise UsageError(
                 "the catalog knows no Region yet", hint="name some, such as --region us-east-1 --region eu-west-1"

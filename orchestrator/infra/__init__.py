@@ -5,4 +5,9 @@ names.py        what is everything called, and what of it is the team's own?
 policies.py     which statements does each role need?
 template.py     which resources are in the stacks?
 network.py      how do launchers get out, where the team has no network for them?
+deploy.py       how do stacks become what they should be?
+waiting.py      how is AWS waited for?
+fill.py         how does sweep.toml learn what was made?
+state.py        how do the stacks stand?
+destroy.py      what goes with a stack, and what stays?
 """

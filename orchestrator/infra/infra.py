@@ -2,22 +2,120 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.infra.names import ACCOUNT, names
+from orchestrator.aws.cloudformation import Stacks
+from orchestrator.aws.identity import account_of_credentials
+from orchestrator.aws.s3 import S3
+from orchestrator.aws.session import Clients
+from orchestrator.errors import UsageError
+from orchestrator.infra import deploy, destroy, state
+from orchestrator.infra.deploy import Wanted
+from orchestrator.infra.fill import fill
+from orchestrator.infra.names import ACCOUNT, CONTROL_STACK, REGION_STACK, account_of_roles, names, ours
 from orchestrator.infra.template import control_template, region_template, write_template
+from orchestrator.settings import PROJECT_FILE, project_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from orchestrator.aws.cloudformation import Stack
+    from orchestrator.infra.deploy import Planned
+    from orchestrator.infra.destroy import Going
+    from orchestrator.infra.fill import Filled
+    from orchestrator.infra.names import Names
+    from orchestrator.infra.state import StackState
     from orchestrator.settings import Settings
 
 
 class Infra:
-    """The stacks that the settings ask for."""
+    """The stacks that the settings ask for, in the account of our credentials."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._clients = Clients(settings.profile)
 
     def template(self, region: str | None = None) -> str:
         """Return the template of the control Region, or of a Region that is trained in. Nothing is asked of AWS."""
         wanted = names(self._settings, ACCOUNT)
         return write_template(region_template(wanted, region) if region else control_template(wanted))
+
+    def regions(self, chosen: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the Regions to train in: those chosen, those of [infra], those of the stack, or the control Region."""
+        said = tuple(dict.fromkeys(chosen)) or self._settings.infra.regions
+        return said or self._deployed_regions() or (self._settings.region,)
+
+    def plan_changes(self, regions: Sequence[str]) -> list[Planned]:
+        """Return what deploying would change, stack by stack; nothing where all is as it should be.
+
+        Raise UsageError if the settings name what lies in another Region or account. Nothing is changed.
+        """
+        wanted = self._names(regions)
+        self._check_given(wanted)
+        return deploy.plan_changes(list(self._stacks(wanted)))
+
+    def carry_out(self, planned: Sequence[Planned]) -> Iterator[Stack]:
+        """Change the stacks, and yield each as it stands in the end."""
+        return deploy.carry_out(planned)
+
+    def drop(self, planned: Sequence[Planned]) -> None:
+        """Take back what was planned."""
+        deploy.drop(planned)
+
+    def fill(self, regions: Sequence[str]) -> Filled:
+        """Write the names of all that was made into sweep.toml, here or above; what it says already stays."""
+        file = project_file(Path.cwd()) or Path(PROJECT_FILE).resolve()
+        made = self._names(regions)
+        values = {name: getattr(made, name) for name in ours(made.account, made.region) if name not in made.theirs}
+        return fill(file, {"region": made.region, **values}, made.regions)
+
+    def status(self) -> list[StackState]:
+        """Return how each stack stands: its version, and what somebody has changed since it was deployed."""
+        return state.look(list(self._stacks(self._names(self.regions()))))
+
+    def plan_destruction(self, regions: Sequence[str] = ()) -> list[Going]:
+        """Return what would go and what would stay: of these Regions' stacks, or of all and the control Region's.
+
+        Raise Refused while jobs wait or run in the queues that would go.
+        """
+        known = self._names(self.regions(regions))
+        stacks = [each for each in self._stacks(known) if not regions or each.name == REGION_STACK]
+        return destroy.plan_destruction(stacks, self._clients, known)
+
+    def destroy(self, going: Sequence[Going]) -> Iterator[Going]:
+        """Delete stacks, and yield each when it is gone. What holds data stays."""
+        return destroy.destroy(going)
+
+    def _names(self, regions: Sequence[str]) -> Names:
+        account = account_of_credentials(self._clients, self._settings.region)
+        other = account_of_roles(self._settings)
+        if other and other != account:
+            raise UsageError(
+                f"the settings name roles of the account {other}, and these credentials are of {account}",
+                hint="name the right profile with --profile, or take the roles out of the settings",
+            )
+        return names(self._settings, account, tuple(regions))
+
+    def _stacks(self, wanted: Names) -> Iterator[Wanted]:
+        """Yield the stacks as they should be, the control Region's first."""
+        general = names(self._settings, ACCOUNT, wanted.regions)
+        control = write_template(control_template(general))
+        yield Wanted(CONTROL_STACK, Stacks(self._clients, wanted.region), control)
+        for region in wanted.regions:
+            template = write_template(region_template(general, region))
+            yield Wanted(REGION_STACK, Stacks(self._clients, region), template)
+
+    def _deployed_regions(self) -> tuple[str, ...]:
+        """Return the Regions that were deployed last, as the control Region's stack tells; none if it tells nothing."""
+        stack = Stacks(self._clients, self._settings.region).find(CONTROL_STACK)
+        told = stack.outputs.get("Regions", "") if stack else ""
+        return tuple(region for region in told.split(",") if region)
+
+    def _check_given(self, wanted: Names) -> None:
+        """Raise UsageError for a bucket of the team's own that does not lie where it is used."""
+        if "bucket" in wanted.theirs:
+            S3(self._clients, wanted.region, wanted.bucket).check_region()
+        if "region_bucket" in wanted.theirs:
+            for region in wanted.regions:
+                S3(self._clients, region, wanted.bucket_of(region)).check_region()

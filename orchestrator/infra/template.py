@@ -18,6 +18,8 @@ LONGEST = 51_200
 """Bytes of a template that CloudFormation takes with a request."""
 _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 """What holds data stays when its stack goes. Only what a failed deployment has just made goes with it."""
+KEPT_TYPES = ("AWS::S3::Bucket", "AWS::ECR::Repository", "AWS::Logs::LogGroup")
+"""The types of resources that hold data."""
 _LOGS_KEPT_DAYS = 90
 _PEOPLE = ("submit", "refresh", "images")
 """The policies of people: a team attaches them to its own roles and users."""

@@ -102,8 +102,9 @@ def refresh(
 ) -> None:
     """Bring AWS's prices and quotas into the catalog.
 
-    Without --region, it asks about the Regions of the catalog's replicas and prices. Each feed of a Region lands whole
-    or not at all, and what has not changed adds nothing. Ends with 5 if one could not be read: its old facts stay.
+    Without --region, it asks about the Regions of the catalog's data and prices, and of [infra]. Each feed of a Region
+    lands whole or not at all, and what has not changed adds nothing. Ends with 5 if one could not be read: its old
+    facts stay.
 
     Example: sweep catalog refresh ec2-spot-prices --region eu-west-1
     """

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli import render
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.confirm import confirm
+from orchestrator.cli.errors import Declined
+from orchestrator.cli.options import AsJson, Yes
 from orchestrator.cli.session import Session
+from orchestrator.cli.views.infra import (
+    CHANGE_COLUMNS,
+    GOING_COLUMNS,
+    STACK_COLUMNS,
+    Deployed,
+    changes_of,
+    going_of,
+    state_of,
+    tell_filled,
+)
+from orchestrator.errors import PartlyFailed, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.infra.deploy import Planned
+    from orchestrator.infra.infra import Infra
 
 app = typer.Typer(help="What an AWS account needs, made by CloudFormation.", rich_markup_mode=None)
+
+Regions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="REGION",
+        help="A Region to train in. Repeatable; those of sweep.toml, if none is named.",
+        show_default=False,
+    ),
+]
 
 
 @app.command()
@@ -30,3 +57,94 @@ def template(
     Example: sweep infra template --region eu-west-1
     """
     render.line(Session.of(context).infra.template(region))
+
+
+@app.command()
+def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Make the account ready: show what changes, ask, do it, and write the names into sweep.toml.
+
+    Deploying again changes what has to change, and nothing else. What the settings name already is yours: it is used as
+    it is. What sweep.toml says stays, and is told where it differs.
+
+    Example: sweep infra deploy --region us-east-1 --region eu-west-1
+    """
+    infra = Session.of(context).infra
+    regions = infra.regions(region or ())
+    planned = infra.plan_changes(regions)
+    rows = [row for each in planned for row in changes_of(each)]
+    if not as_json or not yes:
+        render.as_table(rows, CHANGE_COLUMNS, sys.stderr if as_json else None)
+    if planned:
+        _ask(infra, planned, yes=yes)
+    stacks = []
+    for stack in infra.carry_out(planned):
+        render.say(f"{stack.name} in {stack.region}: {stack.status}")
+        stacks.append(stack)
+    filled = infra.fill(regions)
+    if as_json:
+        render.as_json(Deployed.of(regions, rows, filled))
+        return
+    if not planned:
+        render.say("nothing to change: everything is as it should be")
+    tell_filled(filled)
+
+
+def _ask(infra: Infra, planned: list[Planned], *, yes: bool) -> None:
+    """Return if the person agrees. What was planned is taken back otherwise."""
+    try:
+        confirm("Deploy this?", yes=yes)
+    except (Declined, UsageError, KeyboardInterrupt):
+        infra.drop(planned)
+        raise
+
+
+@app.command()
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show each stack: its version, whether deploying would change it, and what somebody else has changed of it.
+
+    Ends with 5 if a stack is missing, behind, or no longer what was deployed.
+
+    Example: sweep infra status
+    """
+    found = Session.of(context).infra.status()
+    if as_json:
+        render.as_json([state_of(each) for each in found])
+    else:
+        render.as_table([state_of(each) for each in found], STACK_COLUMNS)
+        for each in found:
+            for drift in each.drifts:
+                how = "is gone" if drift.is_gone else f"was changed: {', '.join(drift.properties)}"
+                render.say(f"{each.region}: {drift.physical} ({drift.type}) {how}")
+    if not all(each.is_well for each in found):
+        raise PartlyFailed("not everything is as it should be", hint="`sweep infra deploy` shows what it would change")
+
+
+@app.command()
+def destroy(
+    context: typer.Context,
+    region: Annotated[
+        list[str] | None,
+        typer.Option(metavar="REGION", help="Only this Region's stack. Repeatable.", show_default=False),
+    ] = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete the stacks, but no data: buckets, repositories and logs stay, and are named.
+
+    Refused while jobs wait or run in the queues. Deploying again takes up what has stayed.
+
+    Example: sweep infra destroy
+    """
+    infra = Session.of(context).infra
+    going = infra.plan_destruction(region or ())
+    rows = [row for each in going for row in going_of(each)]
+    if not as_json or not yes:
+        render.as_table(rows, GOING_COLUMNS, sys.stderr if as_json else None)
+    if going:
+        confirm("Delete what is said to go?", yes=yes)
+    for each in infra.destroy(going):
+        render.say(f"{each.stack.name} in {each.stack.region}: gone")
+    if as_json:
+        render.as_json(rows)
+    elif not going:
+        render.say("there is no stack of sweep")

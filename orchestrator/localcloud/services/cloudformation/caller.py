@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.names import Access
+
+
+@cache
+def _session(access: Access) -> Any:
+    """Return a session of boto3. All Regions share it, and so it reads AWS's long descriptions of its services once."""
+    from boto3.session import Session
+
+    return Session(aws_access_key_id=access.key_id, aws_secret_access_key=access.secret)
+
+
+_MAKING = threading.Lock()
+"""Clients may be shared between threads; making them may not."""
 
 
 class Caller:
@@ -17,22 +30,18 @@ class Caller:
         self.account = account
         self.region = region
         self._clients: dict[str, Any] = {}
-        self._lock = threading.Lock()
 
     def client(self, service: str) -> Any:
         """Return boto3's client of a service, which tells an error at once."""
-        with self._lock:
+        with _MAKING:
             if service not in self._clients:
                 self._clients[service] = self._make(service)
             return self._clients[service]
 
     def _make(self, service: str) -> Any:
-        from boto3.session import Session
         from botocore.config import Config
 
-        session = Session(aws_access_key_id=self._access.key_id, aws_secret_access_key=self._access.secret)
-        make: Any = session.client  # its stubs know services one by one
-        return make(
+        return _session(self._access).client(
             service,
             region_name=self.region,
             endpoint_url=self._access.endpoint,

@@ -1,0 +1,257 @@
+"""`sweep infra` makes an empty account ready, tells what it does, and takes away no data."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.errors import SweepError
+from orchestrator.infra.infra import Infra
+from orchestrator.settings import read
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.localcloud import LocalCloud
+    from tests.cli.calls import Sweep
+
+ACCOUNT = "123456789012"
+Client = "Callable[..., Any]"
+
+
+@pytest.fixture
+def here(sweep: Sweep, empty_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Sweep:
+    """A person in an empty folder, with credentials for an empty account."""
+    for name, value in empty_cloud.environment.items():
+        monkeypatch.setenv(name, value)
+    return sweep
+
+
+@pytest.fixture
+def control(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Says which Region is the control Region: each test has its own."""
+    return lambda region: monkeypatch.setenv("AWS_REGION", region)
+
+
+NETWORK = '[infra]\nsubnets = ["subnet-0123456789abcdef0"]\nsecurity_groups = ["sg-0123456789abcdef0"]\n'
+
+
+@pytest.fixture
+def network(here: Sweep) -> None:  # noqa: ARG001 - the folder is its
+    """A network of the team's own, so that none is made."""
+    Path("sweep.toml").write_text(NETWORK)
+
+
+def settings_file() -> dict[str, Any]:
+    return tomllib.loads(Path("sweep.toml").read_text())
+
+
+def stacks(client: Any) -> dict[str, str]:
+    return {stack["StackName"]: stack["StackStatus"] for stack in client.describe_stacks()["Stacks"]}
+
+
+def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
+    here: Sweep, control: Callable[[str], None], empty_client: Callable[..., Any]
+) -> None:
+    control("us-east-1")
+    here("init")
+    deployed = here("infra", "deploy", "--region", "eu-west-1", "--yes", "--json")
+    assert deployed.code == 0, deployed.err
+    answer = json.loads(deployed.out)
+    assert {change["change"] for change in answer["changes"]} == {"add"}
+    assert answer["regions"] == ["eu-west-1"]
+    data = settings_file()["region_bucket"].replace("{region}", "eu-west-1")
+    empty_client("s3", "eu-west-1").put_object(Bucket=data, Key="campaigns/berlin/v1/drive.csv", Body=b"1,2,3\n")
+
+    sweep_file = Path("sweep.yaml").read_text()
+    Path("sweep.yaml").write_text(
+        re.sub(r"(?s)space:.*?objective", "space:\n  batch-size: [32, 64]\n\nobjective", sweep_file)
+    )
+    assert here("catalog", "discover", f"s3://{data}/campaigns/").code == 0
+    assert here("catalog", "refresh").code == 0
+    ran = here("submit", "sweep.yaml", "--yes", "--watch")
+    assert ran.code == 0, ran.err
+    assert "2/2 done" in ran.err
+
+    assert len(jobs(empty_client("batch"), "sweep-tasks")) == 1
+    logged = empty_client("logs").describe_log_streams(logGroupName="/sweep/launchers")["logStreams"]
+    assert len(logged) == 2
+    assert here("infra", "status").code == 0
+
+
+def jobs(batch: Any, queue: str) -> list[dict[str, Any]]:
+    """The jobs of a queue, whatever has become of them by now."""
+    states = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
+    pages = [batch.list_jobs(jobQueue=queue, jobStatus=state)["jobSummaryList"] for state in states]
+    return [job for page in pages for job in page]
+
+
+def test_deploying_again_changes_nothing_and_more_regions_add_to_it(
+    here: Sweep,
+    control: Callable[[str], None],
+    empty_client: Callable[..., Any],
+    network: None,  # noqa: ARG001
+) -> None:
+    control("us-west-2")
+    assert here("infra", "deploy", "--yes").code == 0
+    before = Path("sweep.toml").read_text()
+    again = here("infra", "deploy", "--yes")
+    assert (again.code, "nothing to change" in again.err) == (0, True)
+    assert Path("sweep.toml").read_text() == before
+    more = here("infra", "deploy", "--region", "us-west-2", "--region", "us-east-2", "--yes", "--json")
+    changed = {(row["region"], row["change"], row["type"]) for row in json.loads(more.out)["changes"]}
+    assert changed == {
+        ("us-west-2", "add", "AWS::Batch::JobQueue"),
+        ("us-east-2", "add", "AWS::S3::Bucket"),
+        ("us-east-2", "add", "AWS::ECR::Repository"),
+    }
+    assert settings_file()["infra"]["regions"] == ["us-west-2", "us-east-2"]
+    assert stacks(empty_client("cloudformation", "us-east-2")) == {"sweep-region": "CREATE_COMPLETE"}
+
+
+def test_drift_is_told_and_data_outlives_its_stack(
+    here: Sweep,
+    control: Callable[[str], None],
+    empty_client: Callable[..., Any],
+    network: None,  # noqa: ARG001
+) -> None:
+    control("eu-central-1")
+    assert here("infra", "deploy", "--yes").code == 0
+    settings, s3 = settings_file(), empty_client("s3", "eu-central-1")
+    s3.put_object(Bucket=settings["bucket"], Key="workloads/champion", Body=b"the best")
+    s3.put_bucket_versioning(Bucket=settings["bucket"], VersioningConfiguration={"Status": "Suspended"})
+    empty_client("iam").delete_role_policy(RoleName=settings["job_role"].rpartition("/")[2], PolicyName="sweep")
+    status = here("infra", "status")
+    assert status.code == 5
+    assert f"{settings['bucket']} (AWS::S3::Bucket) was changed: /VersioningConfiguration/Status" in status.err
+    assert "sweep-launcher-eu-central-1 (AWS::IAM::Role) was changed" in status.err
+
+    waiting = empty_client("batch", "eu-central-1").submit_job(**a_job(empty_client("batch", "eu-central-1")))["jobId"]
+    refused = here("infra", "destroy", "--yes")
+    assert (refused.code, "and would end with it" in refused.err) == (6, True)
+    empty_client("batch", "eu-central-1").terminate_job(jobId=waiting, reason="enough")
+    wait_until_ended(empty_client("batch", "eu-central-1"), waiting)
+
+    gone = here("infra", "destroy", "--yes", "--json")
+    stays = {row["name"] for row in json.loads(gone.out) if row["stays"]}
+    assert settings["bucket"] in stays
+    assert stacks(empty_client("cloudformation", "eu-central-1")) == {}
+    assert s3.get_object(Bucket=settings["bucket"], Key="workloads/champion")["Body"].read() == b"the best"
+    again = here("infra", "deploy", "--yes", "--json")
+    assert again.code == 0, again.err
+    imported = {row["type"] for row in json.loads(again.out)["changes"] if row["change"] == "import"}
+    assert imported == {"AWS::S3::Bucket", "AWS::ECR::Repository", "AWS::Logs::LogGroup"}
+
+
+def a_job(batch: Any) -> dict[str, Any]:
+    """A job that would run for an hour."""
+    container = {
+        "image": "busybox",
+        "command": ["sleep", "3600"],
+        "resourceRequirements": [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}],
+    }
+    batch.register_job_definition(jobDefinitionName="sleeper", type="container", containerProperties=container)
+    return {"jobName": "sleeper", "jobQueue": "sweep-tasks", "jobDefinition": "sleeper"}
+
+
+def wait_until_ended(batch: Any, job: str) -> None:
+    until = time.monotonic() + 60
+    while batch.describe_jobs(jobs=[job])["jobs"][0]["status"] != "FAILED":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_what_a_person_does_not_agree_to_is_taken_back(
+    here: Sweep, control: Callable[[str], None], empty_client: Callable[..., Any]
+) -> None:
+    control("eu-north-1")
+    asked = here("infra", "deploy")
+    assert asked.code == 2
+    assert "--yes goes ahead" in asked.err
+    assert stacks(empty_client("cloudformation", "eu-north-1")) == {}
+    assert not Path("sweep.toml").exists()
+
+
+def test_a_deployment_that_fails_says_which_resource_and_why_and_is_mended_by_the_next(
+    here: Sweep,
+    control: Callable[[str], None],
+    empty_client: Callable[..., Any],
+    network: None,  # noqa: ARG001
+) -> None:
+    control("eu-north-1")
+    batch = empty_client("batch", "eu-north-1")
+    batch.create_compute_environment(
+        computeEnvironmentName="sweep-tasks",
+        type="MANAGED",
+        computeResources={"type": "FARGATE", "maxvCpus": 1, "subnets": ["subnet-1"], "securityGroupIds": ["sg-1"]},
+    )
+    failed = here("infra", "deploy", "--yes")
+    assert failed.code == 1
+    assert "LauncherEnvironment (AWS::Batch::ComputeEnvironment): Object already exists: sweep-tasks" in failed.err
+    buckets = [each["Name"] for each in empty_client("s3").list_buckets()["Buckets"]]
+    assert f"sweep-control-{ACCOUNT}-eu-north-1" not in buckets
+    batch.update_compute_environment(computeEnvironment="sweep-tasks", state="DISABLED")
+    batch.delete_compute_environment(computeEnvironment="sweep-tasks")
+    mended = here("infra", "deploy", "--yes")
+    assert mended.code == 0, mended.err
+    assert "was never made whole" in mended.err
+
+
+def test_two_deployments_at_once_make_one_account(
+    here: Sweep,
+    control: Callable[[str], None],
+    empty_client: Callable[..., Any],
+    network: None,  # noqa: ARG001
+) -> None:
+    control("ap-northeast-1")
+    settings = read()
+    ends: list[object] = []
+
+    def deploy() -> None:
+        infra = Infra(settings)
+        try:
+            ends.extend(stack.status for stack in infra.carry_out(infra.plan_changes(["ap-northeast-1"])))
+        except SweepError as error:
+            ends.append(error)
+
+    both = [threading.Thread(target=deploy) for _ in range(2)]
+    for each in both:
+        each.start()
+        time.sleep(0.05)
+    for each in both:
+        each.join(timeout=120)
+    assert set(ends) == {"CREATE_COMPLETE"}
+    assert set(stacks(empty_client("cloudformation", "ap-northeast-1")).values()) == {"CREATE_COMPLETE"}
+    assert here("infra", "deploy", "--yes").code == 0
+
+
+def test_a_bucket_of_the_team_s_own_in_another_region_is_refused_before_anything_is_made(
+    here: Sweep, control: Callable[[str], None], empty_client: Callable[..., Any]
+) -> None:
+    control("us-east-2")
+    where = {"LocationConstraint": "eu-west-1"}
+    empty_client("s3", "eu-west-1").create_bucket(Bucket="ours-far-away", CreateBucketConfiguration=where)
+    Path("sweep.toml").write_text('bucket = "ours-far-away"\n')
+    refused = here("infra", "deploy", "--yes")
+    assert refused.code in (1, 2)
+    assert "the bucket ours-far-away lies in eu-west-1" in refused.err
+    assert "sweep-control" not in stacks(empty_client("cloudformation", "us-east-2"))
+
+
+def test_roles_of_another_account_are_refused(here: Sweep) -> None:
+    Path("sweep.toml").write_text('role = "arn:aws:iam::999999999999:role/theirs"\n')
+    refused = here("infra", "deploy", "--yes")
+    assert refused.code == 2
+    assert "roles of the account 999999999999" in refused.err
