@@ -49,7 +49,7 @@ class Deployed:
 
 @dataclass(frozen=True)
 class StackRow:
-    """How a stack stands, as JSON shows it."""
+    """The state of a stack, as JSON shows it."""
 
     region: str
     stack: str
