@@ -99,4 +99,5 @@ class Plans:
         from orchestrator.runs.known.history import history
 
         check_lines(sweep, lines or ())
+        self._rules.check_images(sweep, {line.image for line in lines or () if line.image})
         return self._catalog.survey(sweep, lines, history(self._catalog.engine, sweep.name))

@@ -14,7 +14,7 @@ from orchestrator.spec.reading.reader import read
 from orchestrator.spec.schema import schema as sweep_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from orchestrator.platforms.base import Planning
@@ -52,6 +52,19 @@ class Rules:
         """Raise SpecError for the first thing that one of its platforms cannot do of a sweep."""
         for complaint in self.complaints(sweep):
             raise SpecError(complaint.message, where=".".join(map(str, complaint.at)), hint=complaint.hint)
+
+    def check_images(self, sweep: Sweep, images: Iterable[str]) -> None:
+        """Raise SpecError for an image of a manifest's line that a platform cannot run, as if it were the sweep's."""
+        for image in sorted(images):
+            for name in sweep.where.platforms or self.usual:
+                if not getattr(self.planning(name), "line_images", False):
+                    hint = "leave the column out, or write a manifest for each image"
+                    raise SpecError(f"{name} runs all tasks of a run in one image", where=f"image {image}", hint=hint)
+            train = sweep.train.model_copy(update={"image": image, "framework": None})
+            try:
+                self.check(sweep.model_copy(update={"train": train}))
+            except SpecError as error:
+                raise SpecError(error.message, where=f"image {image} of the manifest", hint=error.hint) from error
 
     def complaints(self, sweep: Sweep) -> Iterator[Complaint]:
         """Yield what one of its platforms cannot do of a sweep, and platforms that it names but nobody installed."""

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.errors import SettingsError, SpecError, UsageError
 from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
@@ -138,3 +139,11 @@ def test_types_that_only_a_platform_knows_are_known_to_sweeps_that_use_it(
     with pytest.raises(SpecError) as caught:
         read_sweep(file, Settings(platforms={"easy": {}}))
     assert said in str(caught.value)
+
+
+def test_an_image_of_a_line_needs_a_platform_that_runs_each_task_in_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = Rules(Settings())
+    rules.check_images(make_sweep(), ["own/x:1"])
+    monkeypatch.setattr(SageMakerPlanning, "line_images", False)
+    with pytest.raises(SpecError, match="image own/x:1: sagemaker runs all tasks of a run in one image"):
+        rules.check_images(make_sweep(), ["own/x:1"])

@@ -102,7 +102,10 @@ class Market:
     def hash(self) -> str:
         """The hash of the values alone: it does not depend on the database, or on how pandas stores or prints them."""
         tables: list[object] = [[_column_summary(str(name), table[name]) for name in table] for table in self.tables]
-        lines = [[name, line.point, line.instance_type] for name, line in self.lines.items()]
+        lines = [
+            [name, line.point, line.instance_type, *([line.image] if line.image else [])]
+            for name, line in self.lines.items()
+        ]
         return digest([*tables, lines] if lines else tables)
 
     @property

@@ -23,6 +23,8 @@ class Dataset:
     """The parameters that a line has: all its tasks have them, beside those of the space."""
     instance_type: str = ""
     """The instance type that a line asks for; empty where it may be any."""
+    image: str = ""
+    """The image that a line asks for; empty where it is the sweep's."""
 
     def to_json(self) -> dict[str, Any]:
         body: dict[str, Any] = {"name": self.name, "bytes": self.bytes}
@@ -30,11 +32,14 @@ class Dataset:
             body["point"] = self.point
         if self.instance_type:
             body["instance_type"] = self.instance_type
+        if self.image:
+            body["image"] = self.image
         return body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Dataset:
-        return cls(body["name"], body["bytes"], body.get("point", {}), body.get("instance_type", ""))
+        said = (body.get("point", {}), body.get("instance_type", ""), body.get("image", ""))
+        return cls(body["name"], body["bytes"], *said)
 
     @property
     def is_line(self) -> bool:
@@ -47,6 +52,7 @@ def lines_of(placed: Iterable[tuple[Dataset, tuple[Place, ...]]]) -> list[Classi
     found: dict[tuple[str, str], ClassicLine] = {}
     for dataset, places in placed:
         for place in places if dataset.is_line else ():
-            line = ClassicLine(place.lane.region, place.s3_uri, dataset.point, dataset.instance_type)
+            said = (dataset.point, dataset.instance_type, dataset.image)
+            line = ClassicLine(place.lane.region, place.s3_uri, *said)
             found.setdefault((dataset.name, place.lane.region), line)
     return list(found.values())

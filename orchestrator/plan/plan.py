@@ -14,7 +14,7 @@ from orchestrator.plan.dataset import Dataset, lines_of
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.wire.names import digest
 from orchestrator.wire.stored import VERSION, check_version, checked, damage_named, restore
-from orchestrator.wire.task import Limits, Place, Task
+from orchestrator.wire.task import WITH_IMAGE, Limits, Place, Task
 
 if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
@@ -172,16 +172,23 @@ class Plan:
     def task(self, number: int, *, code: str, after: int = 0) -> Task:
         """Return task `number`. `code` is the digest of the packed sources, `after` the task's attempts so far."""
         share = self.share(number)
-        point = self.point(number)
+        point, image = self.point(number), self.datasets[share.dataset].image
+        named = {"image": image} if image else {}
         return Task(
             number=number,
-            key=digest({"work": self._work(share.dataset, code), "point": point}),
+            key=digest({"work": self._work(share.dataset, code), "point": point, **named}),
             dataset=self.datasets[share.dataset].name,
             point=point,
             places=share.places,
             limits=share.limits,
             after=after,
+            image=image,
         )
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The images that lines of a classic JOBARRAY ask for, beside that of the sweep."""
+        return tuple(sorted({dataset.image for dataset in self.datasets if dataset.image}))
 
     def _work(self, dataset: int, code: str) -> str:
         if (dataset, code) not in self._works:
@@ -210,7 +217,7 @@ class Plan:
     @cached_property
     def _body(self) -> dict[str, Any]:
         return {
-            "version": VERSION,
+            "version": WITH_IMAGE if self.images else VERSION,
             "sweep": self.sweep.model_dump(mode="json"),
             "market": self.market,
             "datasets": [dataset.to_json() for dataset in self.datasets],
@@ -232,7 +239,7 @@ class Plan:
         Keys that are not known here are ignored, but stay in the plan's content and id. With `sweep_later`, its sweep
         is understood when it is first asked for.
         """
-        check_version(body, "plan")
+        check_version(body, "plan", newest=WITH_IMAGE)
         sweep: Any = None if sweep_later else _read_sweep(body, folder)
         plan = cls(
             sweep=sweep,

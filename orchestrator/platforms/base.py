@@ -174,6 +174,8 @@ class Staging:
     role: str
     """The ARN of the role that the settings give to trainings; empty if they give none."""
     poll_s: float
+    images: tuple[str, ...] = ()
+    """Images of some tasks' own, by `Task.image`: only a platform whose Planning says `line_images` is given any."""
 
 
 class Planning(Protocol):

@@ -1,7 +1,7 @@
 """Reads a classic JOBARRAY as input: a Region and the data there, and below a header line whatever it names besides.
 
-region,s3_uri,learning_rate,instance_type
-us-east-1,s3://lab/a/,0.01,ml.g5.xlarge
+region,s3_uri,learning_rate,instance_type,image
+us-east-1,s3://lab/a/,0.01,ml.g5.xlarge,{account}.dkr.ecr.{region}.amazonaws.com/steering:7
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from orchestrator import files
 from orchestrator.errors import SpecError, did_you_mean
+from orchestrator.spec.train.image import check_image
 from orchestrator.spec.train.train import parameter_name
 from orchestrator.wire.manifest import BadLine, ClassicLine, parse
 from orchestrator.wire.task import Task
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 _FIRST = ("region", "s3_uri")
 _TYPE = "instance_type"
-_OF_ALL = ("image", "framework", "source", "entry_point", "command", "parallel", "instances", "environment")
+_IMAGE = "image"
+_OF_ALL = ("framework", "source", "entry_point", "command", "parallel", "instances", "environment")
 """Columns that look like parameters, and would be meant as parts of `train`."""
 
 
@@ -114,8 +116,19 @@ def _line_below(columns: tuple[str, ...], text: str, where: str) -> ClassicLine:
         raise SpecError(f"{len(cells)} cells, where the header names {len(columns)}", where=where, hint=hint)
     line = _line(",".join(cells[:2]), where)
     said = {name: cell.strip() for name, cell in zip(columns[2:], cells[2:], strict=True) if cell.strip()}
-    instance_type = said.pop(_TYPE, "")
-    return ClassicLine(line.region, line.s3_uri, {name: _value(cell) for name, cell in said.items()}, instance_type)
+    instance_type, image = said.pop(_TYPE, ""), said.pop(_IMAGE, "")
+    if image:
+        _check_image(image, where)
+    point = {name: _value(cell) for name, cell in said.items()}
+    return ClassicLine(line.region, line.s3_uri, point, instance_type, image)
+
+
+def _check_image(image: str, where: str) -> None:
+    try:
+        check_image(image)
+    except PydanticCustomError as error:
+        context = error.context or {}
+        raise SpecError(f"image: {context['message']}", where=where, hint=context["hint"]) from error
 
 
 def _cells(text: str, where: str) -> list[str]:

@@ -45,6 +45,8 @@ class ClassicLine:
     """Parameters of this line's tasks, beside those of the space."""
     instance_type: str = ""
     """The type that they run on; empty where it may be any."""
+    image: str = ""
+    """The image that they run in, as the file has it; empty where it is the sweep's."""
 
 
 def parse(text: str) -> Task | ClassicLine:
@@ -117,6 +119,7 @@ class _Shared:
             and task.limits is mine.limits
             and task.dataset == mine.dataset
             and task.after == mine.after
+            and task.image == mine.image
         )
 
     def line(self, task: Task) -> bytes:

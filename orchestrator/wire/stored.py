@@ -28,17 +28,18 @@ It grows when older programs would misunderstand an object. A key that they may 
 """
 
 
-def check_version(body: dict[str, Any], what: str) -> None:
+def check_version(body: dict[str, Any], what: str, newest: int = VERSION) -> None:
     """Raise NewerVersion if a newer `sweep` has written this object. `what` names it in the error's words.
 
-    ValueError for what is no version at all: nobody has written that.
+    `newest` is given for objects of which some have a newer version, for what is in them. ValueError for what is no
+    version at all: nobody has written that.
     """
     version = body.get("version", VERSION)
     if type(version) is not int or version < 1:
         raise ValueError(f"its version cannot be {str(version)[:40]!r}")
-    if version > VERSION:
+    if version > newest:
         raise NewerVersion(
-            f"this {what} has version {version}, and this sweep reads versions up to {VERSION}",
+            f"this {what} has version {version}, and this sweep reads versions up to {newest}",
             hint="use the sweep that wrote it, or a newer one",
         )
 

@@ -11,6 +11,8 @@ from orchestrator.wire.stored import VERSION, check_version, checked, restore
 
 Scalar = str | int | float | bool
 
+WITH_IMAGE = 2
+"""The version of a task with an image of its own: older launchers would train it in another one."""
 KEPT_BACK_S = 180
 """Seconds that an envelope pays for besides the training's own time: machines are billed from before its clock starts
 until after it was stopped. The planner adds them to each envelope, and the launcher lets no attempt run into them."""
@@ -128,6 +130,8 @@ class Task:
     limits: Limits
     after: int = 0
     """The number of the last attempt of earlier submissions; this submission counts on from there."""
+    image: str = ""
+    """The image that its line of a manifest asks for, as it is written there; empty where all tasks have one."""
 
     def together(self, place: Place) -> tuple[Place, ...]:
         """Return the places that one request asks for: this one, and those after it that are joined to it."""
@@ -136,12 +140,13 @@ class Task:
 
     def to_json(self) -> dict[str, Any]:
         written = {"places": [place.to_json() for place in self.places], "limits": self.limits.to_json()}
-        return asdict(self) | written | {"version": VERSION}
+        body = asdict(self) | written | {"version": WITH_IMAGE if self.image else VERSION}
+        return {name: value for name, value in body.items() if name != "image" or value}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Task:
         """Return the task that a manifest's JSON describes. NewerVersion if a newer `sweep` has written it."""
-        check_version(body, "manifest line")
+        check_version(body, "manifest line", newest=WITH_IMAGE)
         task = cls(
             number=body["number"],
             key=body["key"],
@@ -150,6 +155,7 @@ class Task:
             places=tuple(Place.from_json(place) for place in body["places"]),
             limits=Limits.from_json(body["limits"]),
             after=body.get("after", 0),
+            image=body.get("image", ""),
         )
         if not task.places:
             raise ValueError("a task without a place")

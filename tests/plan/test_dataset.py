@@ -22,6 +22,7 @@ LINES = st.builds(
     st.sampled_from(["s3://lab/a/", "s3://lab/b/"]),
     st.sampled_from([{}, {"lr": 0.1}, {"lr": 0.2}]),
     st.sampled_from(["", "ml.g5.xlarge"]),
+    st.sampled_from(["", "own/x:1"]),
 )
 
 
@@ -58,7 +59,7 @@ def test_the_lines_of_a_plan_stand_for_the_tasks_that_they_stood_for(lines: list
     for name, line in named:
         of_name.setdefault(name, []).append(line)
     placed = [
-        (Dataset(name, 0, same[0].point, same[0].instance_type), tuple(map(place, same)))
+        (Dataset(name, 0, same[0].point, same[0].instance_type, same[0].image), tuple(map(place, same)))
         for name, same in of_name.items()
     ]
     assert set(map(told, name_lines(lines_of(placed)))) == set(map(told, named))
@@ -69,6 +70,6 @@ def place(line: ClassicLine) -> Place:
     return Place(Lane("sagemaker", line.region, "ml.g5.xlarge", Purchase.SPOT), line.s3_uri, 1.0)
 
 
-def told(named: tuple[str, ClassicLine]) -> tuple[str, str, str, str]:
+def told(named: tuple[str, ClassicLine]) -> tuple[str, str, str, str, str]:
     name, line = named
-    return name, line.region, str(line.point), line.instance_type
+    return name, line.region, str(line.point), line.instance_type, line.image

@@ -15,6 +15,7 @@ from orchestrator.plan.plan import Plan
 from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
 from orchestrator.wire.stored import VERSION
+from orchestrator.wire.task import WITH_IMAGE
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -139,9 +140,9 @@ def test_a_plan_s_id_does_not_depend_on_how_it_is_written_down(plan: Plan) -> No
 def test_a_plan_of_a_newer_sweep_is_refused_with_the_file_s_name(plan: Plan, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     write_plan(plan, path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": VERSION + 1}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": WITH_IMAGE + 1}))
     with pytest.raises(
-        NewerVersion, match=r"plan\.json: this plan has version 2, and this sweep reads versions up to 1"
+        NewerVersion, match=r"plan\.json: this plan has version 3, and this sweep reads versions up to 2"
     ):
         read_plan(path)
 

@@ -78,7 +78,9 @@ us-east-1,s3://one/a/,NaN,007,false,
         ("region,s3_uri,lr\nus-east-1,s3://a\n", "array.csv:2: 2 cells, where the header names 3"),
         ("region,s3_uri,lr\n\nus-east-1,data,1\n", r"array.csv:3: expected region,s3_uri\[,json\], got"),
         ("region,s3_uri,lr,lr\n", "array.csv:1: there are two columns lr"),
-        ("region,s3_uri,image\n", "array.csv:1: all lines of a manifest have the same image"),
+        ("region,s3_uri,source\n", "array.csv:1: all lines of a manifest have the same source"),
+        ("region,s3_uri,image\nus-east-1,s3://a/,own image\n", "array.csv:2: image: 'own image' is no image"),
+        ("region,s3_uri,image\nus-east-1,s3://a/,own/{regoin}:1\n", r"array.csv:2: image: \{regoin\} has no meaning"),
         ("region,s3_uri,learning rate\n", "array.csv:1: a column: 'learning rate' cannot name a parameter"),
         ("region,s3_uri,sweep_x\n", "array.csv:1: a column: 'sweep_x' is taken"),
     ],
@@ -86,6 +88,14 @@ us-east-1,s3://one/a/,NaN,007,false,
 def test_what_is_wrong_below_a_header_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(SpecError, match=said):
         read_classic(written(tmp_path, text))
+
+
+def test_a_line_may_have_an_image_of_its_own(tmp_path: Path) -> None:
+    text = "region,s3_uri,image\nus-east-1,s3://a/,own/x:{region}\nus-east-1,s3://a/,\n"
+    assert read_classic(written(tmp_path, text)) == [
+        ClassicLine("us-east-1", "s3://a/", image="own/x:{region}"),
+        ClassicLine("us-east-1", "s3://a/"),
+    ]
 
 
 def test_further_columns_without_a_header_are_answered_with_what_to_write(tmp_path: Path) -> None:

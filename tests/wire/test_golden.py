@@ -25,7 +25,7 @@ from orchestrator.wire.markers import Canary, Limit, PauseMarker
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION
-from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota, Task
+from orchestrator.wire.task import WITH_IMAGE, Lane, Limits, Place, Purchase, Quota, Task
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -211,10 +211,9 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("what", sorted(READERS))
 def test_what_a_newer_sweep_has_written_is_refused_in_words(what: str) -> None:
-    newer = body(f"{what}.json") | {"version": VERSION + 1}
-    with pytest.raises(
-        NewerVersion, match=f"has version {VERSION + 1}, and this sweep reads versions up to {VERSION} "
-    ):
+    newest = WITH_IMAGE if what == "plan" else VERSION
+    newer = body(f"{what}.json") | {"version": newest + 1}
+    with pytest.raises(NewerVersion, match=f"has version {newest + 1}, and this sweep reads versions up to {newest} "):
         READERS[what](newer)
 
 
@@ -224,5 +223,15 @@ def test_what_is_written_today_says_its_version(what: str) -> None:
 
 
 def test_a_line_that_a_newer_sweep_has_written_is_refused_in_words() -> None:
-    with pytest.raises(NewerVersion, match="this manifest line has version 2, and this sweep reads versions up to 1 "):
-        manifest.parse(line().replace('"version":1', '"version":2'))
+    with pytest.raises(NewerVersion, match="this manifest line has version 3, and this sweep reads versions up to 2 "):
+        manifest.parse(line().replace('"version":1', '"version":3'))
+
+
+def test_a_line_with_an_image_of_its_own_is_not_for_older_launchers() -> None:
+    found = manifest.parse((GOLDEN / "line-with-image.manifest").read_text(encoding="utf-8"))
+    assert isinstance(found, Task)
+    assert found.image == "{account}.dkr.ecr.{region}.amazonaws.com/steering:8"
+    assert found.to_json()["version"] == WITH_IMAGE == 2
+    plain = manifest.parse(line())
+    assert isinstance(plain, Task)
+    assert (plain.image, plain.to_json()["version"]) == ("", VERSION)

@@ -24,7 +24,7 @@ def name_lines(lines: Sequence[ClassicLine]) -> list[tuple[str, ClassicLine]]:
     names: dict[tuple[str, int], str] = {}
     of_data: Counter[str] = Counter()
     for line in lines:
-        what = digest([line.s3_uri, line.point, line.instance_type])
+        what = digest([line.s3_uri, line.point, line.instance_type, *([line.image] if line.image else [])])
         seen[what, line.region] += 1
         task = (what, seen[what, line.region])
         if task not in names:

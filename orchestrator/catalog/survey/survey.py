@@ -168,7 +168,7 @@ def _gather_lines(connection: Connection, named: Sequence[tuple[str, ClassicLine
 
 def _as_asked(market: Market, named: Sequence[tuple[str, ClassicLine]]) -> Market:
     """Return the Market with what lines say of parameters and instance types."""
-    telling = {name: line for name, line in named if line.point or line.instance_type}
+    telling = {name: line for name, line in named if line.point or line.instance_type or line.image}
     types = {name: line.instance_type for name, line in telling.items() if line.instance_type}
     if not telling:
         return market

@@ -73,7 +73,8 @@ def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None)
 
 def _dataset(market: Market, name: str, size: int) -> Dataset:
     line = market.lines.get(name)
-    return Dataset(name, int(size), line.point, line.instance_type) if line else Dataset(name, int(size))
+    said = (line.point, line.instance_type, line.image) if line else ()
+    return Dataset(name, int(size), *said)
 
 
 def _usable(

@@ -67,6 +67,8 @@ def pin_images(template: Template, clients: Clients) -> Template:
         "request": {**request, "AlgorithmSpecification": {**algorithm, "TrainingImage": image}},
         "images": {kind: ecr.pin_image(uri, account, clients) for kind, uri in template.body["images"].items()},
     }
+    if named := template.body.get("line_images"):
+        pinned["line_images"] = {name: ecr.pin_image(uri, account, clients) for name, uri in named.items()}
     return replace(template, body={**template.body, **pinned})
 
 

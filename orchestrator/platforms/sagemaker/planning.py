@@ -39,6 +39,7 @@ class SageMakerPlanning:
 
     asks = Asked
     proxies = ("ec2",)
+    line_images = True
     shapes: Mapping[str, Shape] = MappingProxyType({})
 
     def __init__(self, settings: Mapping[str, object]) -> None:

@@ -48,7 +48,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     body = {
         **request,
         "TrainingJobName": name,
-        "AlgorithmSpecification": _algorithm(template, place),
+        "AlgorithmSpecification": _algorithm(template, task, place),
         "HyperParameters": _hyperparameters(template, task, place, name),
         "InputDataConfig": channels,
         "OutputDataConfig": {"S3OutputPath": f"{template.output}/trainings", **request.get("OutputDataConfig", {})},
@@ -75,9 +75,14 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     return Request(place.lane, name, body, content, "CreateTrainingJob", _starter(template, body))
 
 
-def _algorithm(template: Template, place: Place) -> dict[str, Any]:
+def _algorithm(template: Template, task: Task, place: Place) -> dict[str, Any]:
+    """Return it with the image of the task, or of the instance type, if one of them has its own."""
     algorithm: dict[str, Any] = template.body["request"]["AlgorithmSpecification"]
     image = template.body["images"].get(place.lane.instance_type)
+    if task.image:
+        image = template.body.get("line_images", {}).get(task.image)
+        if image is None:
+            raise InvalidRequest(f"the run was not prepared for the image {task.image}", where=place.lane.region)
     return algorithm | {"TrainingImage": image} if image else algorithm
 
 

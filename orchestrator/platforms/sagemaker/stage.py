@@ -90,6 +90,7 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
             "channels": _channels(train, asked, region),
             "checkpoints": _checkpoints(train, asked, staging),
             "images": {kind: uri for kind, uri in by_type.items() if uri != image},
+            **({"line_images": named} if (named := _line_images(staging, role)) else {}),
             "style": train.arguments.style,
             "constants": train.hyperparameters if train.environment else {},
             **_started(train, staging.source, in_channel=bool(asked.network_isolation)),
@@ -141,6 +142,11 @@ def _image(train: Train, region: str, instance_type: str, role: str) -> str:
     if train.framework is None:
         raise SpecError("neither an image nor a framework", where="train", hint="set one of them")
     return find_framework_image(train.framework, region, instance_type)
+
+
+def _line_images(staging: Staging, role: str) -> dict[str, str]:
+    """Return the images in this Region that tasks ask for, by what they call them."""
+    return {image: fill_in_image(image, staging.region, role) for image in staging.images}
 
 
 def _is_tensorflow(train: Train) -> bool:

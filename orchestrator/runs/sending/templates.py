@@ -30,6 +30,7 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
         owner=cloud.account.owner,
         source=str(S3Uri(cloud.bucket_name(region), source_key(anchor.code))),
         output=str(S3Uri(cloud.bucket_name(region), f"runs/{anchor.name}")),
+        images=anchor.plan.images,
         role=cloud.account.role,
         poll_s=cloud.account.poll_s,
     )

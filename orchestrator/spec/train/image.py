@@ -19,8 +19,8 @@ _SHORTEST, _LONGEST = 2, 256
 """Characters of a repository's name in ECR."""
 
 
-def _image(value: str) -> str:
-    """Return the image if it can be one."""
+def check_image(value: str) -> str:
+    """Return the image if it can be one; raise the error of a sweep file if it cannot."""
     for match in _IN_BRACES.finditer(value):
         if match[0] not in PLACEHOLDERS:
             raise wrong(f"{match[0]} has no meaning in an image", hint=did_you_mean(match[0], list(PLACEHOLDERS)))
@@ -48,4 +48,4 @@ def _check_name(name: str) -> None:
         )
 
 
-Image = Annotated[str, AfterValidator(_image)]
+Image = Annotated[str, AfterValidator(check_image)]
