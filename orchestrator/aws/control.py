@@ -15,6 +15,7 @@ from orchestrator.aws.s3 import Written
 from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Throttled
 from orchestrator.wire.board import Board
 from orchestrator.wire.markers import CancelMarker, Fence, Limit, PauseMarker
+from orchestrator.wire.measured import KeptMetric, Measured
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.news import News
 from orchestrator.wire.result import Attempt, Result, TaskState
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from orchestrator.wire.ranges import Ranges
 
 _T = TypeVar("_T")
-_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Limit, Fence)
+_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Limit, Measured, Fence)
 
 log = logging.getLogger(__name__)
 
@@ -169,6 +170,20 @@ class Control:
         """Say that no more tasks of this submission are to begin, and why. The first who says it is heard."""
         self.advance(
             self.keys.pause, PauseMarker.from_json, lambda there: (there or PauseMarker()).paused(submission, reason)
+        )
+
+    def measured(self) -> Measured:
+        """Return the metrics that were read from the logs afterwards, and kept."""
+        found = self.find(self.keys.measured, Measured.from_json)
+        return found[0] if found else Measured()
+
+    def keep(self, metrics: dict[str, KeptMetric]) -> None:
+        """Keep these metrics with the run. Those of the same names give way, and what cannot be understood."""
+        self.advance(
+            self.keys.measured,
+            Measured.from_json,
+            lambda there: (there or Measured()).with_metrics(metrics),
+            even_damaged=True,
         )
 
     def fence(self) -> Fence:

@@ -182,6 +182,7 @@ runs = Table(
     Column("anchored", Boolean, comment="run.json was seen in the bucket"),
     Column("silent", Text, comment="ranges: tasks that a cancel ended before they began"),
     Column("seen", Text, comment="JSON: how far the bucket has been read"),
+    Column("measured", Text, comment="JSON: metrics read from its logs afterwards"),
 )
 
 submissions = Table(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.views.status import run_status
-from orchestrator.runs.views.tasks import measured, ranked, task_rows, with_curves
+from orchestrator.runs.views.tasks import measured, task_rows, to_keep, with_curves, with_kept
 from orchestrator.runs.written.anchor import submissions
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
@@ -109,18 +109,26 @@ class Run:
         """Return a row for each task, best first by the sweep's objective."""
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
         rows = task_rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
-        return ranked(rows, self.plan.sweep.objective)
+        return with_kept(rows, self.ledger.measured(self.name), self.plan.sweep.objective)
 
-    def measure(self, rows: list[TaskRow], regexes: Mapping[str, re.Pattern[str]]) -> list[TaskRow]:
-        """Return the same results with what these regexes find in the logs, best first. Nothing is written down."""
+    def measure(
+        self, rows: list[TaskRow], regexes: Mapping[str, re.Pattern[str]], *, keep: bool = False
+    ) -> list[TaskRow]:
+        """Return the same results with what these regexes find in the logs, best first.
+
+        With `keep`, what is found of tasks that have ended is kept with the run: whoever asks for its results sees it.
+        """
         from orchestrator.runs.views.logs import Logs
 
         found = Logs(self.cloud, self.name, self.ledger.damage).measure(regexes, Ranges.of(row.task for row in rows))
+        if keep:
+            self.cloud.control(self.name).keep(to_keep(rows, found, regexes))
+            self.sync_as_far_as_possible()
         return measured(rows, found, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         """Return the same results, with what their trainings have reported step by step."""
-        return with_curves(rows, self.ledger.known(self.name))
+        return with_curves(rows, self.ledger.known(self.name), self.ledger.measured(self.name))
 
     def draw(self, rows: list[TaskRow], form: str) -> bytes:
         """Return the learning curves of these results, as `svg` or `png`."""

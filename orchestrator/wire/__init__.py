@@ -11,6 +11,7 @@ A launcher pays for every import, so this room needs the standard library only.
     news.py       how is told what has changed, so that nothing needs to be read?
     markers.py    what may still be started of a run, and by whom?
     board.py      which trainings of a Region have ended lately, as far as one launcher has seen?
+    measured.py   which metrics were read from logs afterwards, and kept?
     curve.py      which metrics does a log report, and how do they become a short curve?
     variables.py  what does a job definition's environment say?
     exits.py      what does a launcher's exit code mean?

@@ -11,6 +11,7 @@
     runs/<run>/boards/<platform>-<region>.json      which trainings have ended there lately
     runs/<run>/cancel                               stop everything
     runs/<run>/pause                                begin nothing more: the first tasks have all failed alike
+    runs/<run>/measured                             metrics that were read from the logs afterwards
     runs/<run>/limit                                how many may run at once, if that was changed
     runs/<run>/running/<task>~<instances>~<lane>    that a task runs, while there is a limit
     runs/<run>/canaries/<lane>/<k>.json             the task that is k-th to go ahead of its lane
@@ -108,6 +109,10 @@ class RunKeys:
     @property
     def pause(self) -> str:
         return f"{self.prefix}pause"
+
+    @property
+    def measured(self) -> str:
+        return f"{self.prefix}measured"
 
     @property
     def limit(self) -> str:

@@ -97,8 +97,8 @@ class FakeRun:
             path.write_bytes(b"12345")
             yield Fetched(row.task, row.artifact, path)
 
-    def measure(self, rows: list[TaskRow], regexes: dict[str, Any]) -> list[TaskRow]:
-        self.calls.append(("measure", {name: regex.pattern for name, regex in regexes.items()}))
+    def measure(self, rows: list[TaskRow], regexes: dict[str, Any], *, keep: bool) -> list[TaskRow]:
+        self.calls.append(("measure", {name: regex.pattern for name, regex in regexes.items()}, keep))
         return [replace(row, metrics={**row.metrics, **dict.fromkeys(regexes, 0.9)}) for row in rows]
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:

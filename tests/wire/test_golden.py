@@ -22,6 +22,7 @@ from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
 from orchestrator.wire.board import Board
 from orchestrator.wire.markers import Canary, Limit, PauseMarker
+from orchestrator.wire.measured import KeptCurve, KeptMetric, Measured
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION
@@ -58,6 +59,11 @@ def test_a_pause_marker_is_read() -> None:
 
 def test_a_limit_is_read() -> None:
     assert Limit.from_json(body("limit")) == Limit({"": 8, "eu-west-1": 2}, counted=True, set_at=1795000000.5)
+
+
+def test_metrics_that_were_kept_are_read() -> None:
+    kept = KeptMetric("acc: ([0-9.]+)", {912: KeptCurve(3, "1:0.5 2:0.75")})
+    assert Measured.from_json(body("measured")) == Measured({"acc": kept})
 
 
 def test_a_canary_is_read() -> None:

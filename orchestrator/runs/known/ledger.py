@@ -17,6 +17,7 @@ from orchestrator.runs.known.progress import Progress
 from orchestrator.runs.known.results import Results
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
+from orchestrator.wire.measured import Measured
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.stored import damage_named
@@ -130,6 +131,24 @@ class Ledger(Results):
         with writing(self.engine) as connection:
             seen = json.dumps(progress.to_json())
             connection.execute(update(runs).where(runs.c.name == run).values(seen=seen))
+
+    def measured(self, run: str) -> Measured:
+        """Return the metrics that are kept with the run; none if they cannot be understood."""
+        with reading(self.engine) as connection:
+            kept = connection.scalar(select(runs.c.measured).where(runs.c.name == run))
+        if not kept:
+            return Measured()
+        try:
+            with damage_named(f"metrics of run {run} in the database"):
+                return Measured.from_json(json.loads(kept))
+        except Damaged as error:
+            log.warning("%s: they are left out", error)
+            return Measured()
+
+    def save_measured(self, run: str, measured: Measured) -> None:
+        with writing(self.engine) as connection:
+            kept = json.dumps(measured.to_json())
+            connection.execute(update(runs).where(runs.c.name == run).values(measured=kept))
 
     def submissions(self, run: str) -> list[Submission]:
         """Return the submissions that are known, in order. One that cannot be understood is not known."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.turns import Turns
-from orchestrator.errors import Damaged
+from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.written.anchor import check_there, read_submission
 from orchestrator.wire.markers import Limit
 
@@ -57,6 +57,16 @@ def _submissions(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> list[Submissio
     return made
 
 
+def _read_measured(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> bool:
+    """Note the metrics that are kept with the run. Return False, with a note, if they cannot be understood."""
+    try:
+        ledger.save_measured(anchor.name, cloud.control(anchor.name).measured())
+    except (Damaged, NewerVersion) as error:
+        ledger.damage.note(error)
+        return False
+    return True
+
+
 def _check(anchor: Anchor, submission: Submission, cloud: Cloud) -> None:
     """Raise Damaged unless the first submission has all tasks of the run, and no other has a task beyond them."""
     tasks = submission.tasks
@@ -79,6 +89,9 @@ def _marker(anchor: Anchor, there: Mapping[str, str], ledger: Ledger, cloud: Clo
     if etag != progress.limit_etag:
         limit = Turns(cloud.control(anchor.name)).limit() if etag else Limit()
         read = replace(read, limit_etag=etag, limit=limit.slots)
+    etag = there.get(anchor.keys.measured, "")
+    if etag != progress.measured_etag and _read_measured(anchor, ledger, cloud):
+        read = replace(read, measured_etag=etag)
     if read != progress:
         ledger.save_progress(anchor.name, read)
     return read.marker

@@ -29,6 +29,8 @@ class Progress:
     """S3's name for the pause marker as it was read; empty if there was none."""
     paused: dict[str, str] = field(default_factory=dict)
     """Why submissions are paused, by their numbers."""
+    measured_etag: str = ""
+    """S3's name for the metrics kept with the run as they were read; empty if there were none."""
     limit_etag: str = ""
     """S3's name for the limit as it was read; empty if there was none."""
     limit: dict[str, int] = field(default_factory=dict)

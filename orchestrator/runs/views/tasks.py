@@ -6,17 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.accrued import Accrued, Meter
-from orchestrator.wire.curve import decode
+from orchestrator.wire.curve import Curves, decode
 from orchestrator.wire.markers import PAUSED
+from orchestrator.wire.measured import KeptCurve, KeptMetric
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Mapping
 
     from orchestrator.runs.known.rows import Known
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Objective
-    from orchestrator.wire.curve import Curve, Curves
+    from orchestrator.wire.curve import Curve
+    from orchestrator.wire.measured import Measured
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.task import Scalar
 
@@ -61,10 +64,11 @@ def task_rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float)
     return [_row(anchor, number, seen.get(number), meter) for number in tasks]
 
 
-def with_curves(rows: list[TaskRow], known: Iterable[Known]) -> list[TaskRow]:
+def with_curves(rows: list[TaskRow], known: Iterable[Known], kept: Measured) -> list[TaskRow]:
     wanted = {row.task for row in rows}
     found = {one.result.task: one.result.curves for one in known if one.result.task in wanted}
-    return [replace(row, curves={name: decode(text) for name, text in found.get(row.task, {}).items()}) for row in rows]
+    curves = {row.task: {**found.get(row.task, {}), **kept.of(row.task, row.attempt)} for row in rows}
+    return [replace(row, curves={name: decode(text) for name, text in curves[row.task].items()}) for row in rows]
 
 
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
@@ -78,6 +82,29 @@ def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
 def measured(rows: list[TaskRow], found: Mapping[int, Curves], objective: Objective | None) -> list[TaskRow]:
     """Return the rows with what was found in the logs of their trainings, best first."""
     return ranked([_measured(row, found[row.task], objective) if row.task in found else row for row in rows], objective)
+
+
+def with_kept(rows: list[TaskRow], kept: Measured, objective: Objective | None) -> list[TaskRow]:
+    """Return the rows with the metrics that were read from logs before and are kept with the run, best first."""
+    if not kept.metrics:
+        return ranked(rows, objective)
+    found = {row.task: Curves(kept.of(row.task, row.attempt)) for row in rows}
+    return measured(rows, {task: curves for task, curves in found.items() if curves.last}, objective)
+
+
+def to_keep(
+    rows: list[TaskRow], found: Mapping[int, Curves], regexes: Mapping[str, re.Pattern[str]]
+) -> dict[str, KeptMetric]:
+    """Return what is kept of what was found: these metrics, of tasks that have ended."""
+    ended = {row.task: row.attempt for row in rows if row.state.terminal and row.task in found}
+    curves = {task: found[task].encoded() for task in ended}
+    return {
+        name: KeptMetric(
+            regex.pattern,
+            {task: KeptCurve(ended[task], curves[task][name]) for task in ended if name in curves[task]},
+        )
+        for name, regex in regexes.items()
+    }
 
 
 def _measured(row: TaskRow, curves: Curves, objective: Objective | None) -> TaskRow:

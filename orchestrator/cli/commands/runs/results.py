@@ -35,6 +35,7 @@ def results(
         list[str] | None,
         typer.Option("--metric", metavar="NAME=REGEX", help="Read the logs again for this metric. May be repeated."),
     ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep what --metric finds with the run, for everybody.")] = False,
     force: Force = False,
     no_sync: NoSync = False,
     as_json: AsJson = False,
@@ -45,10 +46,12 @@ def results(
     """
     check_picture(plot, "--plot", "curves.svg", force=force)
     regexes = metric_regexes(metric or [])
+    if keep and not regexes:
+        raise UsageError("there is nothing to keep", where="--keep", hint="--metric NAME=REGEX says what to look for")
     opened = open_run(context, run, no_sync=no_sync)
     rows = opened.results()
     if regexes:
-        rows = opened.measure(rows, regexes)
+        rows = opened.measure(rows, regexes, keep=keep)
     warn_of_missing_metric(opened.plan.sweep.objective, rows)
     warn_of_pause(opened.name, rows)
     rows = rows[:limit]

@@ -51,7 +51,15 @@ def test_a_metric_that_no_task_has_is_said_loudly(sweep: Sweep, team: FakeOrches
 def test_a_metric_can_be_read_from_the_logs_afterwards(sweep: Sweep, team: FakeOrchestrator) -> None:
     best = json.loads(sweep("results", "--metric", "acc=acc: ([0-9.]+)", "--json").out)[0]
     assert best["metrics"] == {"loss": 0.25, "acc": 0.9}
-    assert ("measure", {"acc": "acc: ([0-9.]+)"}) in team.opened.calls
+    assert ("measure", {"acc": "acc: ([0-9.]+)"}, False) in team.opened.calls
+
+
+def test_what_is_found_is_kept_if_that_is_asked_for(sweep: Sweep, team: FakeOrchestrator) -> None:
+    assert sweep("results", "--metric", "acc=acc: ([0-9.]+)", "--keep").code == 0
+    assert ("measure", {"acc": "acc: ([0-9.]+)"}, True) in team.opened.calls
+    ended = sweep("results", "--keep")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: --keep: there is nothing to keep (--metric NAME=REGEX says what to look for)")
 
 
 @pytest.mark.parametrize(
