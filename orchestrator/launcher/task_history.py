@@ -123,7 +123,8 @@ class TaskHistory:
         """Write the task's result, if it says anything new."""
         outcomes = tuple(self.outcomes[number] for number in sorted(self.outcomes))
         curves = self.metrics_reader.curves
-        news = (state, reason, [(one.number, one.state, one.ended_for, one.note) for one in outcomes], curves)
+        said = [(one.number, one.state, one.ended_for, one.note, one.silent_since) for one in outcomes]
+        news = (state, reason, said, curves)
         if news != self._published:
             result = Result(self.task.number, self.task.key, state, reason, outcomes, self.submission, curves)
             self.control.write_result(result)

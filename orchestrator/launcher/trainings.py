@@ -117,7 +117,8 @@ class Trainings:
         """
         if outcome.state is TaskState.STARTING:
             return outcome
-        outcome = outcome.following(history.outcomes.get(attempt.number))
+        before = history.outcomes.get(attempt.number)
+        outcome = outcome.following(before)
         reader = history.metrics_reader
         for one in reader.to_read(history.attempts, attempt) if due else ():
             reader.read(self.runner(one.lane), one, self.template(one.lane))
@@ -126,6 +127,9 @@ class Trainings:
             return outcome
         if due:
             outcome = replace(outcome, ended_for=self.watchdog.why_end(outcome, reader))
+            outcome = replace(outcome, silent_since=self.watchdog.silent_since(outcome))
+        elif before and outcome.state is TaskState.RUNNING:
+            outcome = replace(outcome, silent_since=before.silent_since)
         if outcome.state is TaskState.FAILED and outcome.cause is Cause.TASK:
             template = self.template(attempt.lane)
             reason = explain_failure(outcome.reason, self.runner(attempt.lane), attempt, template)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Limits
 
 
+SILENT_S = 900.0
+"""Seconds without a line after which a running training is called silent, whether or not that ends it."""
+
+
 class Watchdog:
     """Watches the trainings of one task. Ask it only when a training's log has just been read."""
 
@@ -39,3 +43,9 @@ class Watchdog:
         elif self._limits.stall_s and now - since >= self._limits.stall_s:
             return f"ended because its log was silent for {(now - since) / 60:.0f} minutes"
         return ""
+
+    def silent_since(self, outcome: Outcome) -> float | None:
+        """Return since when a running training has been silent, if that is long. Ask after `why_end`."""
+        _, since = self._heard.get(outcome.training, (0, self._now()))
+        is_silent = outcome.state is TaskState.RUNNING and self._now() - since >= SILENT_S
+        return since if is_silent else None

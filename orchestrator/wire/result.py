@@ -127,6 +127,9 @@ class Outcome:
     note: str = ""
     """One line for people: what it runs on that was not asked for; empty while there is nothing."""
 
+    silent_since: float | None = None
+    """Since when its log has had no new line, where that is long; None while it writes, or nobody can tell."""
+
     def following(self, before: Outcome | None) -> Outcome:
         """Return the outcome with what was known before: a training that its launcher had stopped has failed."""
         if before is None or not before.ended_for:
@@ -138,7 +141,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         body = asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}
-        return {name: value for name, value in body.items() if name != "note" or value}
+        return {name: value for name, value in body.items() if name not in ("note", "silent_since") or value}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Outcome:

@@ -60,6 +60,26 @@ def test_nobody_is_watched_unless_the_sweep_says_so() -> None:
     assert bench.platform.alive == ["nightly-7-1"]
 
 
+def test_a_training_that_falls_silent_is_told_and_so_is_that_it_writes_again() -> None:
+    bench = Bench(ENDLESS)
+    lines = bench.platform.written.setdefault("nightly-7-1", ["loss=3"])
+    told: list[float | None] = []
+
+    def look() -> None:
+        if bench.control.result(7):
+            told.append(bench.result.outcomes[0].silent_since)
+        if bench.time.now > 1_000_000 + 3600 and len(lines) == 1:
+            lines.append("loss=2")
+
+    asleep(bench, look)
+    assert bench.launch() is Exit.RESTART
+    silences = [since for index, since in enumerate(told) if since not in told[:index]]
+    assert silences[0] is None
+    assert silences[1] == pytest.approx(1_000_000, abs=120)
+    assert None in told[told.index(silences[1]) :]  # it wrote again
+    assert silences[2] == pytest.approx(1_003_600, abs=240)  # and fell silent again
+
+
 def test_a_log_that_cannot_be_read_is_not_called_silent() -> None:
     bench = Bench(ENDLESS, limits=SILENT)
 

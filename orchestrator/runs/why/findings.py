@@ -134,13 +134,31 @@ def _slow_trainings(
         what = f"run for much longer than planned, task {task} for {_minutes(age)} instead of {planned}"
         hint = f"its time-out ends it after {_minutes(limits.max_runtime_s)}; plan with a larger `runtime` next time"
         yield Hindrance(len(slow), what, hint, _few(Ranges.of(task for _, task in slow)))
+    silent = _silent_since(known)
+    if silent:
+        which = Ranges.of(silent)
+        longest = _minutes(now - min(silent.values()))
+        what = f"their logs have had no new line for up to {longest}"
+        look = f"`sweep logs {anchor.name} --task {which[0]}` shows what it wrote last"
+        hint = f"{look}; `stall` in the sweep file ends such trainings"
+        yield Hindrance(len(silent), what, hint, _few(which))
     logs = Logs(cloud, anchor.name, ledger.damage)
     for age, task in islice(running, MOST):
-        if age > SILENT_S and next(logs.new_lines(Ranges.of([task])), None) is None:
+        if age > SILENT_S and task not in silent and next(logs.new_lines(Ranges.of([task])), None) is None:
             what = f"runs for {_minutes(age)}, and its log has no line"
             yield Hindrance(
                 1, what, "print something, unbuffered (`python -u`); or it hangs: cancel and look", str(task)
             )
+
+
+def _silent_since(known: list[Known]) -> dict[int, float]:
+    """Return since when trainings have been silent, by task, as their launchers have seen it."""
+    found = {}
+    for one in known:
+        last = one.result.outcomes[-1] if one.result.outcomes else None
+        if one.state is TaskState.RUNNING and last and last.silent_since is not None:
+            found[one.result.task] = last.silent_since
+    return found
 
 
 def _planned_hours(anchor: Anchor, task: int) -> float:

@@ -119,6 +119,20 @@ def test_a_training_that_runs_far_longer_than_planned_or_writes_nothing_is_told(
     assert len(causes(desk, anchor, after=2700.5)) == 1
 
 
+def test_trainings_that_fell_silent_are_told_since_when(desk: Desk) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING])]
+    anchor = desk.submit(desk.anchor(plan(tasks=1)))
+    desk.platform.written["nightly-0-1"] = ["epoch 1"]
+    driver = desk.launcher(anchor, 0)
+    driver._load()
+    while desk.time.now < 1_000_000 + 3000:
+        driver._take_step()
+    (silent,) = [one for one in causes(desk, anchor) if "no new line" in one.what]
+    assert silent.what.startswith("their logs have had no new line for up to ")
+    assert (silent.tasks, silent.examples) == (1, "0")
+    assert "`sweep logs nightly --task 0`" in silent.hint
+
+
 def test_away_from_its_home_batch_is_not_asked_and_that_is_said(desk: Desk) -> None:
     anchor = crowded(desk)
     desk.sync(anchor)
