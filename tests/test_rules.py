@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.errors import SettingsError, SpecError, UsageError
 from orchestrator.platforms.base import Complaint
-from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.settings import Settings
 from orchestrator.settings import read as read_settings
@@ -142,8 +141,15 @@ def test_types_that_only_a_platform_knows_are_known_to_sweeps_that_use_it(
 
 
 def test_an_image_of_a_line_needs_a_platform_that_runs_each_task_in_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = Rules(Settings())
-    rules.check_images(make_sweep(), ["own/x:1"])
-    monkeypatch.setattr(SageMakerPlanning, "line_images", False)
-    with pytest.raises(SpecError, match="image own/x:1: sagemaker runs all tasks of a run in one image"):
-        rules.check_images(make_sweep(), ["own/x:1"])
+    asked = make_sweep(name="other", where__platforms=["picky"])
+    with pytest.raises(SpecError, match="image own/x:1: picky runs all tasks of a run in one image"):
+        Rules(Settings()).check_images(asked, ["own/x:1"])
+    monkeypatch.setattr(Picky, "line_images", True, raising=False)
+    Rules(Settings()).check_images(asked, ["own/x:1"])
+
+
+def test_an_image_of_a_line_is_held_against_the_rules_of_the_sweep_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Picky, "line_images", True, raising=False)
+    asked = make_sweep(name="grid", where__platforms=["picky"])
+    with pytest.raises(SpecError, match="image own/x:1 of the manifest: no grids here"):
+        Rules(Settings()).check_images(asked, ["own/x:1"])
