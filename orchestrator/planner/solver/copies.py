@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.solver.columns import Allowance, Columns
     from orchestrator.planner.solver.sifting import Sifted
 
-EFFORT = Effort(gap=2e-4, nodes=500)
+EFFORT = Effort(gap=2e-4, nodes=500, plain=True)
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,6 @@ class CopiesProgram:
         self._sharing: Integers = np.intersect1d(
             relaxation.lanes, np.concatenate([np.empty(0, dtype=np.int64), *shared])
         )
-        several = [limit.lanes for limit in relaxation.shared_limits if len(np.unique(problem.lots[limit.lanes])) > 1]
-        self._whole = np.isin(self._sharing, np.concatenate([np.empty(0, dtype=np.int64), *several]))
-        """Which sharing lanes get whole slots here. Those of one lot, where there may be a thousand lots, do not."""
         self._first_copy = len(sifted.columns)
         self._first_slot = self._first_copy + len(relaxation.charges)
 
@@ -67,7 +64,7 @@ class CopiesProgram:
             else:
                 flow[self._sifted.columns] = answer.values[: self._first_copy]
                 its = answer.values[self._first_slot :]
-                slots[self._sharing] = np.where(self._whole, np.rint(its), np.floor(its + 1e-6))
+                slots[self._sharing] = np.floor(its + 1e-6)
                 if self._first_copy == len(flow):  # only a program over all columns proves anything
                     bound = max(bound, answer.bound)
         return CopiesAnswer(flow, slots, bound)
@@ -76,7 +73,8 @@ class CopiesProgram:
         relaxation, some = self._relaxation, self._sifted.columns
         usd = np.concatenate([relaxation.usd[some], relaxation.charges, np.zeros(len(self._sharing))])
         upper = np.concatenate([np.ones(self._first_slot), self._problem.most_slots[self._sharing]])
-        whole = np.concatenate([np.arange(self._first_slot) >= self._first_copy, self._whole])
+        numbers = np.arange(len(usd))
+        whole = (numbers >= self._first_copy) & (numbers < self._first_slot)
         program = Program(usd, upper, whole)
         every = np.arange(len(some))
         all_of_it = Entries(relaxation.commodity[some], every, np.ones(len(some)))

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     Bound = float | Floats
 
+_PLAIN: dict[str, str | bool | int | float] = {
+    "presolve": "off",
+    "mip_heuristic_run_rins": False,
+    "mip_heuristic_run_rens": False,
+    "mip_heuristic_run_root_reduced_cost": False,
+}
 _INTEGER, _CONTINUOUS = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
 
 
@@ -38,6 +44,8 @@ class Effort:
     """The part of the cost by which the answer may be dearer than the best."""
     nodes: int = 5_000
     """Nodes of the search that are looked at."""
+    plain: bool = False
+    """Whether to search without presolve and without heuristics that solve whole programs of their own."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,7 @@ class Program:
 
 
 def _options(effort: Effort) -> dict[str, str | bool | int | float]:
-    return {
+    options: dict[str, str | bool | int | float] = {
         "output_flag": False,
         "threads": 1,
         "random_seed": 0,
@@ -126,6 +134,7 @@ def _options(effort: Effort) -> dict[str, str | bool | int | float]:
         "mip_abs_gap": 1e-9,
         "mip_max_nodes": effort.nodes,
     }
+    return options | _PLAIN if effort.plain else options
 
 
 def number_keys(keys: npt.NDArray[Any]) -> tuple[int, Integers]:

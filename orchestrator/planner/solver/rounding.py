@@ -16,6 +16,7 @@ from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies import CopiesProgram
 from orchestrator.planner.solver.dominated import without_dominated
+from orchestrator.planner.solver.place_tasks import Placing
 from orchestrator.planner.solver.sifting import Sifting
 from orchestrator.planner.solver.slot_program import SlotProgram
 
@@ -74,12 +75,17 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
         sifted = sifting.solve(time_limit)
         answer = CopiesProgram(problem, relaxation, sifted, allowance).solve(time_limit)
         bound = answer.bound if bound is None else bound
-        tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
-        found = repair(problem, tasks, bound, answer.slots)
-        if len(problem.choices) <= MOST and (found is None or found.gap > NEAR):
+        found = None
+        if len(problem.choices) <= MOST:
             rows = _rows_to_fill(problem, all_commodities, relaxation, answer.flow, sifted.columns)
-            other = _fill_slots(problem, rows, answer, time_limit)
-            found = _better(problem, found, other and replace(other, bound=bound))
+            found = _fill_slots(problem, rows, answer, time_limit)
+        if found is None or found.promise > problem.budget:
+            tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
+            found = _better(problem, found, repair(problem, tasks, answer.bound, answer.slots))
+        if len(problem.choices) <= MOST and found is not None and found.gap > NEAR:
+            found = exchange_tasks(found)
+        if found is not None:
+            found = replace(found, bound=bound)
         if found is None:
             allowance = replace(allowance, lanes=_less(allowance.lanes))
         elif found.promise > problem.budget:
@@ -91,8 +97,8 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
 
 
 def _better(problem: Problem, one: Solution | None, other: Solution | None) -> Solution | None:
-    """Return the cheaper of two solutions, once tasks are exchanged; one within the budget, if any is."""
-    found = [exchange_tasks(each) for each in (one, other) if each is not None]
+    """Return the cheaper of two solutions; one within the budget, if any is."""
+    found = [each for each in (one, other) if each is not None]
     return min(found, key=lambda each: (each.promise > problem.budget, each.usd), default=None)
 
 
@@ -102,7 +108,7 @@ def _fill_slots(problem: Problem, rows: Integers, answer: CopiesAnswer, time_lim
     copies = np.unique(problem.choices.copy[rows])
     charges = float(problem.charges[copies[copies != NO_COPY]].sum())
     program.improve(answer.bound - charges, time_limit)
-    return repair(problem, program.place(time_limit), answer.bound)
+    return repair(problem, Placing(problem, program).place(time_limit), answer.bound)
 
 
 def _rows_to_fill(

@@ -6,6 +6,8 @@ come together. Fillings that would pay at the program's duals come in, until it 
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,9 +16,10 @@ from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.solver.fill_slot import Kind, fill_slot
 from orchestrator.planner.solver.incremental import IncrementalProgram
+from orchestrator.planner.solver.rest import Rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.problem import Problem
@@ -30,12 +33,10 @@ KINDS = 12
 """Kinds of tasks that are looked at for one slot: those that are worth most by the hour."""
 SMALL = 1e-6
 """The part of all cost that other fillings of a lane must be able to save, to be looked for."""
+NONE = 1e-9
+"""A filling that is taken no more often than this is not taken."""
 LEFT_OUT = 10.0
 """Leaving a task out costs so many times its dearest choice."""
-DIVES, AGAIN = 400, 1
-"""Times that slots are filled as the program says, and the times after which new fillings are looked for."""
-LEAST, NEAR_LARGEST = 0.05, 0.0
-"""The part of a filling that the program must take for the filling to be taken whole; and what is about as large."""
 
 
 class Filling(NamedTuple):
@@ -48,22 +49,46 @@ class Filling(NamedTuple):
     """The number of tasks of each."""
 
 
+@dataclass(frozen=True)
+class SlotAnswer:
+    """What the program says of the slots that are left."""
+
+    usd: float
+    parts: Floats
+    """How often each filling is taken."""
+    worth: Floats
+    """What one task of each choice is worth where it goes, in $; -inf for a choice that the program does not have."""
+    slot_usd: Floats
+    """What one slot of each lane costs."""
+    slots_taken: Floats
+    """Slots of each lane that are filled."""
+    on_lane: Mapping[int, Sequence[tuple[Filling, float]]]
+    """The fillings that are taken on each lane, and how often each."""
+
+    def fillings(self, lane: int) -> Sequence[tuple[Filling, float]]:
+        return self.on_lane.get(lane, ())
+
+    def about(self, lane: int) -> dict[int, float]:
+        """Return the tasks of each choice that the lane gets, in parts."""
+        found: dict[int, float] = {}
+        for filling, times in self.fillings(lane):
+            for row, count in zip(filling.rows.tolist(), filling.counts.tolist(), strict=True):
+                found[row] = found.get(row, 0.0) + count * times
+        return found
+
+
 class SlotProgram:
     """The program for these choices of a problem, all of whose data is there."""
 
     def __init__(self, problem: Problem, rows: Integers) -> None:
         choices = problem.choices
-        self._problem, self._rows = problem, rows
-        self._lanes = np.unique(choices.lane[rows])
-        self._shared = problem.still_shared(self._lanes)
-        self._left = problem.counts.copy()
-        """Tasks of each cohort that are not placed yet."""
-        self._slots = problem.most_slots.copy()
-        """Slots of each lane that are not filled yet."""
-        self._units = np.array([limit.free for limit in self._shared])
-        """Units of each shared limit that no slot holds yet."""
-        self._funds, self._budget = problem.funds.copy(), problem.budget
-        self._tasks = np.zeros(len(choices), dtype=np.int64)
+        self._problem, self.rows = problem, rows
+        self.lanes: Integers = np.unique(choices.lane[rows])
+        self._shared = problem.still_shared(self.lanes)
+        self.sharing = frozenset(int(lane) for limit in self._shared for lane in limit.lanes)
+        """Lanes whose slots are not theirs alone."""
+        self.rest = Rest.of(problem, self._shared)
+        """What is left to be filled: whoever fills slots says so here."""
         self._fillings: list[Filling] = []
         self._known: set[tuple[bytes, bytes]] = set()
         self._program = IncrementalProgram()
@@ -82,50 +107,64 @@ class SlotProgram:
         """Look for better fillings, until the program costs hardly more than the bound, or few are found."""
         for _ in range(ROUNDS):
             usd, _, duals = self._program.solve()
-            if usd <= bound * (1 + NEAR) or time_limit.is_out:
+            if usd <= bound * (1 + NEAR) or time_limit.is_out or not self._add_paying(duals, usd):
                 break
-            new = [filling for filling in self._paying(duals, usd) if self._is_new(filling)]
-            if not new:
-                break
+
+    def solve(self) -> SlotAnswer:
+        """Return what the program says of what is left."""
+        self._program.set_bounds(self._limit_rows, *self._bounds())
+        return self._answer(*self._program.solve())
+
+    def solve_with_more(self, answer: SlotAnswer) -> SlotAnswer:
+        """Return what the program says once fillings that pay now have come in."""
+        return self.solve() if self._add_paying(self._duals, answer.usd) else answer
+
+    def _answer(self, usd: float, values: Floats, duals: Floats) -> SlotAnswer:
+        parts, on_lane, self._duals = values[len(self.rest.left) :], defaultdict(list), duals
+        taken = np.zeros(self._problem.lanes)
+        for number in np.flatnonzero(parts > NONE).tolist():
+            filling, times = self._fillings[number], float(parts[number])
+            on_lane[filling.lane].append((filling, times))
+            taken[filling.lane] += times
+        return SlotAnswer(usd, parts, self._worth(duals), self._slot_usd(duals), taken, on_lane)
+
+    def _add_paying(self, duals: Floats, usd: float) -> bool:
+        """Add new fillings that pay at these duals. Return whether there are any."""
+        new = [filling for filling in self._paying(duals, usd) if self._is_new(filling)]
+        if new:
             self._add(new)
+        return bool(new)
 
-    def place(self, time_limit: TimeLimit) -> Integers:
-        """Return the tasks of each choice that whole slots hold. Some tasks may be left over.
+    def _slot_usd(self, duals: Floats) -> Floats:
+        """Return what one slot of each lane costs at these duals."""
+        _, lanes, shared, _, _ = self._split(duals)
+        found = np.zeros(self._problem.lanes)
+        found[self.lanes] = -lanes
+        for limit, dual in zip(self._shared, shared.tolist(), strict=True):
+            found[limit.lanes] -= dual * limit.units
+        return found
 
-        Slots are filled as often as the program says in whole numbers. Where it says parts only, the filling that it
-        takes the largest part of is taken whole. Then the program is solved again for what is left.
-        """
-        for number in range(DIVES):
-            usd, values, duals = self._program.solve()
-            if not self._left.any():
-                break
-            if number % AGAIN == AGAIN - 1 and not time_limit.is_out:
-                new = [filling for filling in self._paying(duals, usd) if self._is_new(filling)]
-                if new:
-                    self._add(new)
-                    _, values, _ = self._program.solve()
-            parts = values[len(self._left) :]
-            times = np.floor(parts + 1e-6).astype(np.int64)
-            if not times.any():
-                if parts.max(initial=0.0) < LEAST:
-                    break
-                times = (parts >= max(float(parts.max()) - NEAR_LARGEST, LEAST)).astype(np.int64)
-            for filling in np.flatnonzero(times).tolist():
-                self._fill(self._fillings[filling], int(times[filling]))
-            self._program.set_bounds(self._limit_rows, *self._bounds())
-        return self._tasks
+    def _worth(self, duals: Floats) -> Floats:
+        """Return what one task of each choice is worth at these duals; -inf for choices that are left out."""
+        choices, rows = self._problem.choices, self.rows
+        cohorts, _, _, pools, budget = self._split(duals)
+        found = np.full(len(choices), -np.inf)
+        found[rows] = cohorts[choices.cohort[rows]] - choices.usd[rows] + budget * choices.promise[rows]
+        found[rows] += np.append(pools, 0.0)[choices.pool[rows]] * choices.draw[rows]
+        return found
 
     def _bounds(self) -> tuple[Floats, Floats]:
         """Return the bounds of all rows: cohorts, lanes, shared limits, pools and the budget."""
-        limits = (self._slots[self._lanes], self._units, self._funds, np.array([self._budget]))
-        high = np.concatenate([np.full(len(self._left), np.inf), *limits])
+        rest = self.rest
+        limits = (rest.slots[self.lanes], rest.units, rest.funds, np.array([rest.budget]))
+        high = np.concatenate([np.full(len(rest.left), np.inf), *limits])
         low = np.full(len(high), -np.inf)
-        low[: len(self._left)] = self._left
+        low[: len(rest.left)] = rest.left
         return low, np.maximum(high, 0.0)
 
     def _equal_tasks(self) -> list[Filling]:
         """Return a filling for each choice: as many of its tasks as a slot holds."""
-        choices, rows = self._problem.choices, self._rows
+        choices, rows = self._problem.choices, self.rows
         open_hours = self._problem.latest_end[choices.lane[rows]] * SLACK - choices.wait[rows]
         each = np.where(self._is_limited(rows), np.floor(open_hours / choices.hours[rows]), 1).astype(np.int64)
         every = zip(choices.lane[rows].tolist(), rows[:, None], np.maximum(each, 1)[:, None], strict=True)
@@ -136,14 +175,8 @@ class SlotProgram:
 
     def _paying(self, duals: Floats, usd: float) -> Iterator[Filling]:
         """Yield the best filling of each lane that is worth more than a slot costs at these duals."""
-        choices, rows = self._problem.choices, self._rows
-        cohorts, lanes, shared, pools, budget = self._split(duals)
-        price = np.zeros(self._problem.lanes)
-        price[self._lanes] = -lanes
-        for limit, dual in zip(self._shared, shared.tolist(), strict=True):
-            price[limit.lanes] -= dual * limit.units
-        worth = cohorts[choices.cohort[rows]] - choices.usd[rows] + budget * choices.promise[rows]
-        worth += np.append(pools, 0.0)[choices.pool[rows]] * choices.draw[rows]
+        choices, rows = self._problem.choices, self.rows
+        price, worth = self._slot_usd(duals), self._worth(duals)[rows]
         by_hour = worth / choices.hours[rows]
         best_first = np.lexsort((-by_hour, choices.lane[rows]))
         best_first = best_first[(worth[best_first] > 1e-9) & self._is_limited(rows[best_first])]
@@ -152,7 +185,7 @@ class SlotProgram:
             if not len(some):
                 continue
             lane = int(choices.lane[rows[some[0]]])
-            until, slots = float(self._problem.latest_end[lane]), float(self._slots[lane])
+            until, slots = float(self._problem.latest_end[lane]), float(self.rest.slots[lane])
             if (by_hour[some[0]] * until - price[lane]) * slots <= SMALL * usd:
                 continue
             kinds = some[:KINDS]
@@ -165,17 +198,16 @@ class SlotProgram:
 
     def _best(self, lane: int, kinds: Integers, worth: Floats, until: float) -> tuple[Filling, float]:
         """Return the filling of these kinds of tasks that is worth most, and what it is worth."""
-        choices, rows = self._problem.choices, self._rows[kinds]
-        facts = zip(
-            worth[kinds].tolist(), choices.hours[rows].tolist(), self._left[choices.cohort[rows]].tolist(), strict=True
-        )
+        choices, rows = self._problem.choices, self.rows[kinds]
+        most = self.rest.left[choices.cohort[rows]]
+        facts = zip(worth[kinds].tolist(), choices.hours[rows].tolist(), most.tolist(), strict=True)
         counts, value = fill_slot([Kind(*each) for each in facts], until)
         used = np.flatnonzero(counts)
         return Filling(lane, rows[used], np.array(counts)[used]), value
 
     def _split(self, duals: Floats) -> list[Floats]:
         """Return the duals of cohorts, lanes, shared limits, pools and the budget."""
-        sizes = [len(self._left), len(self._lanes), len(self._units), len(self._funds)]
+        sizes = [len(self.rest.left), len(self.lanes), len(self._shared), len(self._problem.pools)]
         return np.split(duals, np.cumsum(sizes))
 
     def _is_new(self, filling: Filling) -> bool:
@@ -191,8 +223,8 @@ class SlotProgram:
         rows, counts = (np.concatenate([filling[part] for filling in fillings]) for part in (1, 2))
         column = np.repeat(np.arange(len(fillings)), [len(filling.rows) for filling in fillings])
         lane = np.array([filling.lane for filling in fillings])
-        every, first_lane = np.arange(len(fillings)), len(self._left)
-        first_shared = first_lane + len(self._lanes)
+        every, first_lane = np.arange(len(fillings)), len(self.rest.left)
+        first_shared = first_lane + len(self.lanes)
         first_pool = first_shared + len(self._shared)
         row_of = [choices.cohort[rows]]
         column_of, value_of = [column], [counts.astype(np.float64)]
@@ -203,16 +235,16 @@ class SlotProgram:
             value_of.append(values)
 
         slot = every[np.isfinite(self._problem.most_slots[lane])]
-        enter(first_lane + np.searchsorted(self._lanes, lane[slot]), slot, np.ones(len(slot)))
+        enter(first_lane + np.searchsorted(self.lanes, lane[slot]), slot, np.ones(len(slot)))
         for number, limit in enumerate(self._shared):
             units = self._problem.units_on(limit)[lane]
             under = np.flatnonzero(units)
             enter(np.full(len(under), first_shared + number), under, units[under])
         paid = np.flatnonzero(choices.pool[rows] != NO_POOL)
         enter(first_pool + choices.pool[rows[paid]], column[paid], choices.draw[rows[paid]] * counts[paid])
-        if np.isfinite(self._budget):
+        if np.isfinite(self.rest.budget):
             promise = np.bincount(column, weights=choices.promise[rows] * counts).astype(np.float64)
-            enter(np.full(len(every), first_pool + len(self._funds)), every, promise)
+            enter(np.full(len(every), first_pool + len(self._problem.pools)), every, promise)
         usd = np.bincount(column, weights=choices.usd[rows] * counts, minlength=len(fillings)).astype(np.float64)
         row_all, column_all, value_all = (np.concatenate(parts) for parts in (row_of, column_of, value_of))
         order = np.lexsort((row_all, column_all))
@@ -220,20 +252,3 @@ class SlotProgram:
         upper = np.full(len(fillings), np.inf)
         self._program.add_columns(usd, upper, sizes, row_all[order], value_all[order])
         self._fillings.extend(fillings)
-
-    def _fill(self, filling: Filling, times: int) -> None:
-        """Fill so many slots like this, as far as there are slots and tasks."""
-        problem, choices = self._problem, self._problem.choices
-        lane = filling.lane
-        if np.isfinite(problem.most_slots[lane]):
-            times = min(times, int(self._slots[lane]))
-            self._slots[lane] -= times
-            for number, limit in enumerate(self._shared):
-                self._units[number] -= problem.units_on(limit)[lane] * times
-        for row, count in zip(filling.rows.tolist(), filling.counts.tolist(), strict=True):
-            placed = min(count * times, int(self._left[choices.cohort[row]]))
-            self._tasks[row] += placed
-            self._left[choices.cohort[row]] -= placed
-            self._budget -= float(choices.promise[row]) * placed
-            if choices.pool[row] != NO_POOL:
-                self._funds[choices.pool[row]] -= choices.draw[row] * placed
