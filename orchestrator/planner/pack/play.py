@@ -15,8 +15,10 @@ from orchestrator.planner.model.arrays import SLACK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ONE_BY_ONE = 2_000
-"""Tasks up to which it is quicker to start one after another than equal ones at once."""
+ONE_BY_ONE = 30
+"""Tasks of each slot up to which it is quicker to start one round after another than all rounds at once."""
+DIGITS = 9
+"""Digits of a round to which times are the same."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class _FreeSlots:
     def __init__(self, slots: int, tasks: int) -> None:
         self._groups: list[tuple[float, int]] = [(0.0, slots)]
         """Hours until slots are free, and how many slots those are, as a heap."""
-        self._start = _start_one_by_one if tasks <= ONE_BY_ONE else _start_at_once
+        self._start = _start_one_by_one if tasks <= ONE_BY_ONE * slots else _start_at_once
 
     def wait_until(self, hours: float) -> None:
         if hours > self._groups[0][0]:
@@ -140,7 +142,8 @@ def _start_one_by_one(groups: list[tuple[float, int]], hours: float, count: int)
 def _start_at_once(groups: list[tuple[float, int]], hours: float, count: int) -> float:
     """Start so many tasks, all rounds of a group together, and return when the last of them ends."""
     first = groups[0][0]
-    steps = [((free - first) / hours, slots) for free, slots in groups]
+    # What differs from a whole round in its last bits only is one: else a slot might start two tasks in one round.
+    steps = [(round((free - first) / hours, DIGITS), slots) for free, slots in groups]
     rounds = _last_round(steps, count)
     before = [_started(rounds - 1, step) for step, _ in steps]
     rest = count - sum(started * slots for started, (_, slots) in zip(before, steps, strict=True))

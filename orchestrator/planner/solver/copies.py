@@ -5,7 +5,7 @@ The relaxation leaves both in parts: here an integer program makes them whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from orchestrator.planner.solver.columns import Allowance, Columns
     from orchestrator.planner.solver.sifting import Sifted
 
-EFFORT = Effort(gap=2e-4, nodes=500, plain=True)
+EFFORT = Effort(gap=2e-4, nodes=500)
+PLAIN_EFFORT = replace(EFFORT, plain=True)
+"""For a program over all columns: its relaxation is solved quickly, again and again."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class CopiesProgram:
         flow[self._sifted.columns] = self._sifted.parts
         if len(self._relaxation.charges) or len(self._sharing):
             try:
-                answer = self._program().solve(EFFORT, time_limit)
+                every = self._first_copy == len(flow)
+                answer = self._program().solve(PLAIN_EFFORT if every else EFFORT, time_limit)
             except DoesNotFit:
                 if not time_limit.stopped:
                     raise
@@ -65,7 +68,7 @@ class CopiesProgram:
                 flow[self._sifted.columns] = answer.values[: self._first_copy]
                 its = answer.values[self._first_slot :]
                 slots[self._sharing] = np.floor(its + 1e-6)
-                if self._first_copy == len(flow):  # only a program over all columns proves anything
+                if every:  # only a program over all columns proves anything
                     bound = max(bound, answer.bound)
         return CopiesAnswer(flow, slots, bound)
 

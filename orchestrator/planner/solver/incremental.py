@@ -47,7 +47,11 @@ class IncrementalProgram:
         `counts` says how many coefficients each column has. `row` and `value` list them, column after column.
         """
         zeros = np.zeros(len(usd))
-        self._solver.addCols(len(usd), usd, zeros, upper, len(row), _starts(counts), row.astype(np.int32), value)
+        status = self._solver.addCols(
+            len(usd), usd, zeros, upper, len(row), _starts(counts), row.astype(np.int32), value
+        )
+        if status == highspy.HighsStatus.kError:  # such as two coefficients of one row: HiGHS would go on without them
+            raise ValueError("the solver takes none of these columns")
         self.width += len(usd)
         return np.arange(self.width - len(usd), self.width)
 

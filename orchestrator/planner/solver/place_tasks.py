@@ -97,10 +97,10 @@ class Placing:
         """Fill these lanes, and once more if that was dear. Return the program's answer to what is left."""
         rest, held, before = self.rest.copy(), self._held.copy(), answer.usd + self._usd()
         found: list[tuple[float, Rest, Integers, SlotAnswer]] = []
-        for beyond in (BEYOND, STRICTLY):
+        for beyond, part in ((BEYOND, 1.0), (STRICTLY, 0.3)):
             self._set(rest.copy(), held.copy())
             for lane, number in zip(lanes, tries, strict=True):
-                self._fill_lane(lane, answer, number, beyond)
+                self._fill_lane(lane, answer, int(number * part), beyond)
             after = self._program.solve()
             found.append((after.usd + self._usd(), self.rest, self._held, after))
             if found[-1][0] <= before * (1 + DEAR):

@@ -59,10 +59,12 @@ class Rest:
         )
 
     def put(self, row: int, count: int) -> int:
-        """Give so many tasks of a choice their place, or as many as there are. Return how many those are."""
+        """Give so many tasks of a choice their place, or as many as are left and can be paid. Return their number."""
         choices = self.problem.choices
-        cohort, pool = int(choices.cohort[row]), int(choices.pool[row])
+        cohort, pool, draw = int(choices.cohort[row]), int(choices.pool[row]), float(choices.draw[row])
         count = min(count, int(self.left[cohort]))
+        if pool != NO_POOL and draw > 0:
+            count = min(count, max(int(self.funds[pool] / draw + 1e-9), 0))
         self._change(row, cohort, pool, count)
         return count
 

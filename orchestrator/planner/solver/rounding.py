@@ -34,8 +34,10 @@ BUDGETS = 5
 """Times that the relaxation gets less to promise, when whole tasks promised more than the budget."""
 SPARE = 0.999
 """A further factor on what it then gets, because whole tasks may promise a little more again."""
-NEAR = 1e-3
-"""The part of the bound by which a solution may be dearer, and still be good enough."""
+NEAR = 2.5e-3
+"""The part of the bound by which a solution may be dearer, before tasks are exchanged."""
+FAR = 0.01
+"""The part of the bound by which a solution may be dearer, before whole tasks are found in the other way as well."""
 LEFT_OUT = 1e-6
 """A copy that no more than this part of a commodity uses is not made."""
 MOST = 20_000
@@ -78,14 +80,10 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
         found = None
         if len(problem.choices) <= MOST:
             rows = _rows_to_fill(problem, all_commodities, relaxation, answer.flow, sifted.columns)
-            found = _fill_slots(problem, rows, answer, time_limit)
-        if found is None or found.promise > problem.budget:
+            found = _improved(_fill_slots(problem, rows, answer, time_limit), bound)
+        if found is None or found.promise > problem.budget or (len(problem.choices) <= MOST and found.gap > FAR):
             tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
-            found = _better(problem, found, repair(problem, tasks, answer.bound, answer.slots))
-        if len(problem.choices) <= MOST and found is not None and found.gap > NEAR:
-            found = exchange_tasks(found)
-        if found is not None:
-            found = replace(found, bound=bound)
+            found = _better(found, _improved(repair(problem, tasks, bound, answer.slots), bound))
         if found is None:
             allowance = replace(allowance, lanes=_less(allowance.lanes))
         elif found.promise > problem.budget:
@@ -96,10 +94,18 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
     raise DoesNotFit
 
 
-def _better(problem: Problem, one: Solution | None, other: Solution | None) -> Solution | None:
+def _improved(found: Solution | None, bound: float) -> Solution | None:
+    """Return a solution with its bound and, if it is not near that, with tasks exchanged."""
+    if found is None:
+        return None
+    found = replace(found, bound=bound)
+    return exchange_tasks(found) if found.gap > NEAR and len(found.problem.choices) <= MOST else found
+
+
+def _better(one: Solution | None, other: Solution | None) -> Solution | None:
     """Return the cheaper of two solutions; one within the budget, if any is."""
     found = [each for each in (one, other) if each is not None]
-    return min(found, key=lambda each: (each.promise > problem.budget, each.usd), default=None)
+    return min(found, key=lambda each: (each.promise > each.problem.budget, each.usd), default=None)
 
 
 def _fill_slots(problem: Problem, rows: Integers, answer: CopiesAnswer, time_limit: TimeLimit) -> Solution | None:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.time_limit import TimeLimit
 
-ROUNDS = 8
+ROUNDS = 16
 """Times that new fillings are looked for."""
 NEAR = 3e-4
 """The part of the bound by which the program may cost more, for its fillings to be good enough."""
-KINDS = 12
+KINDS = 20
 """Kinds of tasks that are looked at for one slot: those that are worth most by the hour."""
 SMALL = 1e-6
 """The part of all cost that other fillings of a lane must be able to save, to be looked for."""
@@ -188,19 +188,33 @@ class SlotProgram:
             until, slots = float(self._problem.latest_end[lane]), float(self.rest.slots[lane])
             if (by_hour[some[0]] * until - price[lane]) * slots <= SMALL * usd:
                 continue
-            kinds = some[:KINDS]
-            waits = choices.wait[rows[kinds]]
+            waits = choices.wait[rows[some]]
             for wait in sorted({float(waits.min()), float(waits.max())}):
-                its = kinds[waits <= wait]
+                its = self._kinds(some[waits <= wait], until - wait)
                 filling, value = self._best(lane, its, worth, until - wait)
                 if value > price[lane] * (1 + 1e-6):
                     yield filling
+
+    def _kinds(self, some: Integers, until: float) -> Integers:
+        """Return those of some choices, the best first, of which a slot takes tasks: of equal ones the best suffice."""
+        choices, found = self._problem.choices, []
+        room: dict[float, int] = {}
+        for number in some.tolist():
+            row = self.rows[number]
+            hours = float(choices.hours[row])
+            left = room.get(hours, int(until * SLACK / hours))
+            if left > 0:
+                found.append(number)
+                room[hours] = left - int(self.rest.left[choices.cohort[row]])
+        return np.array(found[:KINDS], dtype=np.int64)
 
     def _best(self, lane: int, kinds: Integers, worth: Floats, until: float) -> tuple[Filling, float]:
         """Return the filling of these kinds of tasks that is worth most, and what it is worth."""
         choices, rows = self._problem.choices, self.rows[kinds]
         most = self.rest.left[choices.cohort[rows]]
         facts = zip(worth[kinds].tolist(), choices.hours[rows].tolist(), most.tolist(), strict=True)
+        if not len(kinds):
+            return Filling(lane, rows, np.empty(0, dtype=np.int64)), 0.0
         counts, value = fill_slot([Kind(*each) for each in facts], until)
         used = np.flatnonzero(counts)
         return Filling(lane, rows[used], np.array(counts)[used]), value
@@ -247,8 +261,11 @@ class SlotProgram:
             enter(np.full(len(every), first_pool + len(self._problem.pools)), every, promise)
         usd = np.bincount(column, weights=choices.usd[rows] * counts, minlength=len(fillings)).astype(np.float64)
         row_all, column_all, value_all = (np.concatenate(parts) for parts in (row_of, column_of, value_of))
-        order = np.lexsort((row_all, column_all))
+        # A filling may have two choices of one cohort, of which a pool pays for one: they are one entry of its column.
+        keys, entry = np.unique(column_all * len(self._limit_rows) + row_all, return_inverse=True)
+        column_all, row_all = np.divmod(keys, len(self._limit_rows))
+        value_all = np.bincount(entry, weights=value_all).astype(np.float64)
         sizes = np.bincount(column_all, minlength=len(fillings))
         upper = np.full(len(fillings), np.inf)
-        self._program.add_columns(usd, upper, sizes, row_all[order], value_all[order])
+        self._program.add_columns(usd, upper, sizes, row_all, value_all)
         self._fillings.extend(fillings)

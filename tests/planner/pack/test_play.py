@@ -98,3 +98,8 @@ def test_slots_without_a_limit_hold_everything_that_is_short_enough() -> None:
     assert fill(inf, 2.0, [Load(2.0, 0.0, 10**6)]) == [10**6]
     assert fill(0, 2.0, [Load(1.0, 0.0, 3)]) == [0]
     assert not fits(inf, 2.0, [Load(2.0, 0.5, 1)])
+
+
+def test_no_task_is_lost_where_slots_are_free_a_round_and_a_rounding_error_apart() -> None:
+    loads = [Load(0.9922040219299337, 0.075, 55), Load(0.9922040219299337, 0.267, 41), Load(0.25, 0.0, 9)]
+    assert max(end_hours(4, loads)) == pytest.approx(last_end(one_by_one(loads), 4))

@@ -1,0 +1,33 @@
+"""Whole tasks of mixed lengths are placed although nearly all slots of all lanes are needed, at about the bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.medium import example
+from orchestrator.planner.offer.formulate import formulate
+from orchestrator.planner.pack.schedule import overfull_lanes
+from orchestrator.planner.solver import rounding
+from orchestrator.planner.solver.incremental import IncrementalProgram
+
+
+@pytest.mark.parametrize("number", [11, pytest.param(19, marks=pytest.mark.long)])
+def test_a_sweep_that_needs_nearly_all_slots_keeps_every_limit_and_is_near_its_bound(number: int) -> None:
+    sweep, market = example(number)
+    problem = formulate(sweep, market).offer.problem.within(sweep.plan.hours)
+    found = rounding.solve(problem)
+    sent = np.bincount(problem.choices.cohort, weights=found.tasks, minlength=len(problem.counts))
+    assert sent.tolist() == problem.counts.tolist()
+    assert (found.tasks >= 0).all()
+    assert not overfull_lanes(problem, found.tasks, found.slots)
+    assert all(limit.used(found.slots) <= limit.free for limit in problem.limits)
+    assert found.bound <= found.usd <= found.bound * 1.01
+
+
+def test_a_program_takes_no_columns_that_the_solver_would_leave_out_in_silence() -> None:
+    program = IncrementalProgram()
+    program.add_rows(np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    one, twice_the_row = np.ones(1), np.zeros(2, dtype=np.int64)
+    with pytest.raises(ValueError, match="none of these columns"):
+        program.add_columns(one, one, np.array([2]), twice_the_row, np.ones(2))
