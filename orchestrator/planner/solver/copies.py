@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EFFORT = Effort(gap=2e-4, nodes=500)
 PLAIN_EFFORT = replace(EFFORT, plain=True)
-"""For a program over all columns: its relaxation is solved quickly, again and again."""
+"""The effort for a program over all columns: its relaxation is solved quickly, again and again."""
 
 
 @dataclass(frozen=True)
