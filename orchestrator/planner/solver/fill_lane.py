@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 STEPS = (0.3, 0.1, 0.03, 0.01)
-"""How far numbers of tasks are changed at once, as parts of the slots."""
+"""Changes of numbers of tasks that are tried, as parts of the slots."""
 FEWEST_SLOTS = 100
 """The slots that steps are parts of at least: on a small lane, steps are of a few tasks."""
 NEAR = 5e-4
@@ -39,9 +39,9 @@ class Wanted:
     worth: float
     """What one of them is worth there, in $. It may be below 0."""
     about: float
-    """As many as the program would put there, in parts."""
+    """The number that the program would put there, in parts."""
     most: int
-    """As many as there are."""
+    """The number that there are."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Effort:
     nodes: int = 5_000
     """Nodes of the search that are looked at."""
     plain: bool = False
-    """Whether to search without presolve and without heuristics that solve whole programs of their own."""
+    """True to search without presolve, and without heuristics that solve whole programs of their own."""
 
 
 @dataclass(frozen=True)

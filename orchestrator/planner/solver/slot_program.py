@@ -55,7 +55,7 @@ class SlotAnswer:
 
     usd: float
     parts: Floats
-    """How often each filling is taken."""
+    """The times that each filling is taken."""
     worth: Floats
     """What one task of each choice is worth where it goes, in $; -inf for a choice that the program does not have."""
     slot_usd: Floats
