@@ -36,7 +36,7 @@ CODE = """
 import argparse, os, pathlib, sys, time
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--x", type=float)
+parser.add_argument("-x", type=float)
 options = parser.parse_args()
 (file,) = [file for file in pathlib.Path(os.environ["SM_CHANNEL_TRAINING"]).rglob("*") if file.is_file()]
 print(f"x={options.x:g}: read {len(file.read_bytes())} bytes, nice {os.nice(0)}")
@@ -199,6 +199,8 @@ def test_a_sweep_goes_from_its_catalog_to_its_bill(sweep: Shell, name: str) -> N
     cores = Clients().client("batch", REGION).describe_consumable_resource(consumableResource=CORES)
     assert cores["totalQuantity"] == 3
     assert 0 < row["usd"] == pytest.approx(row["hours"] * RATE / 2)
+    assert row["hours"] == pytest.approx(sum(each["billable_s"] for each in rows) / 3600)
+    assert {each["instances"] for each in rows} == {1}
 
 
 def test_what_the_platform_cannot_do_is_told_where_it_stands(sweep: Shell) -> None:

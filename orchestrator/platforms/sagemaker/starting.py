@@ -118,10 +118,9 @@ def starters_hyperparameters(train: Train) -> dict[str, str]:
 
 def _order(train: Train) -> str:
     """Return what the starter is to start, and how, as JSON."""
-    arguments = train.arguments.model_dump(exclude_defaults=True, exclude={"positional"})
     order: dict[str, Any] = {"command": train.command_words, "data": train.data_channel, "parallel": train.parallel}
-    if arguments:
-        order["arguments"] = arguments
+    if train.arguments.options:
+        order["arguments"] = train.arguments.options
     if train.processes_per_instance is not None:
         order["processes"] = train.processes_per_instance
     if train.mpi_options:

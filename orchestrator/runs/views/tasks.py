@@ -50,6 +50,10 @@ class TaskRow:
     """What its last training runs on that was not asked for, in one line; empty where all is as it should be."""
     estimated: bool = False
     """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
+    instances: int = 1
+    """The instances of its last training; of one that has not begun, those that are planned."""
+    billable_s: float = 0.0
+    """Seconds of instances that were billed, all attempts together: two instances for a minute are 120."""
 
     @property
     def held_back(self) -> bool:
@@ -152,4 +156,6 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         score=score,
         note=outcome.note if outcome else "",
         estimated=running is not None,
+        instances=outcome.instances if outcome else task.places[0].instances,
+        billable_s=sum(one.billable_s * one.instances for one in known.result.outcomes) if known else 0.0,
     )

@@ -74,6 +74,11 @@ class Arguments(Model):
     )
 
     @property
+    def options(self) -> dict[str, Any]:
+        """What `training.words.Arguments` is made with: all but `positional`, which stands in `Train.command_words`."""
+        return self.model_dump(exclude_defaults=True, exclude={"positional"})
+
+    @property
     def beyond_names(self) -> str:
         """The first key that asks for more than other names, or nothing: AWS's toolkit can do names only."""
         asked = {"joined": self.joined, "on_off": self.on_off != "value", "lists": self.lists != "value"}

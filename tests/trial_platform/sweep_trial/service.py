@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
+from orchestrator.training.words import Arguments
 from orchestrator.wire.names import S3Uri
 
 from sweep_trial.desk import Desk
@@ -122,8 +123,7 @@ class Service:
 
 def _process(body: dict[str, Any], folder: Path, instance: int) -> subprocess.Popen[bytes]:
     """Start the training's code on one instance, as a script finds itself on any platform."""
-    options = {**body["hyperparameters"], **body["point"]}
-    words = [word for name in sorted(options) for word in (f"--{name}", str(options[name]))]
+    words = Arguments().options({**body["hyperparameters"], **body["point"]})
     python = ["nice", "-n", str(body["nice"]), sys.executable]
     mine = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     found = {"SM_CHANNEL_TRAINING": str(folder / "data"), "RANK": str(instance), "PYTHONUNBUFFERED": "1"}
