@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.db.database import Database
-from orchestrator.errors import Damaged, NewerVersion, UsageError
+from orchestrator.errors import AccessError, CloudError, Damaged, NewerVersion, SettingsError, UsageError
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.views.status import RunRow
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     from orchestrator.settings import Settings
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
+
+
+log = logging.getLogger(__name__)
+
+NEW_LOOKS = 20
+"""Runs that are looked at for the first time because somebody lists them."""
 
 
 class Orchestrator:
@@ -196,16 +203,35 @@ class Orchestrator:
             self.ledger.damage.check()
 
     def runs(self) -> list[RunRow]:
-        """Return all runs that this database knows, newest first."""
-        rows = []
+        """Return all runs that this database knows, newest first.
+
+        The newest of those at which it has never looked, as it knows them from the bucket alone, are looked at now. Of
+        the others nobody here knows how they stand.
+        """
+        rows, looks = [], NEW_LOOKS
         for name in self._runs.names():
             try:
-                status = self._runs.listed(name).status()
+                run = self._runs.listed(name)
+                known = self.ledger.is_looked_at(name)
+                if not known and looks and self.settings.bucket:
+                    looks -= 1
+                    known = self._look_at(run)
+                status = run.status()
             except (Damaged, NewerVersion) as error:
                 self.ledger.damage.note(error)
                 continue
-            rows.append(RunRow(name, status.created_at, status.tasks, status.state, status.usd))
+            state, usd = (status.state, status.usd) if known else ("unknown", None)
+            rows.append(RunRow(name, status.created_at, status.tasks, state, usd))
         return rows
+
+    def _look_at(self, run: Run) -> bool:
+        """Bring the database up to date with a run. Return False, with a warning, if that cannot be done now."""
+        try:
+            run.sync_as_far_as_possible(documents=False)
+        except (CloudError, AccessError, UsageError, SettingsError) as error:
+            log.warning("how %s stands is not known: %s", run.name, error)
+            return False
+        return True
 
     def reap(self, *, stop: bool = False) -> Search:
         """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""

@@ -146,11 +146,15 @@ class Control:
         return submission <= self.cancel_marker().through
 
     def cancel(self, through: int) -> None:
-        """Write the marker, or move it forward: from now on nothing of submissions 1..through is started."""
+        """Write the marker, or move it forward: from now on nothing of submissions 1..through is started.
+
+        One that cannot be understood is replaced.
+        """
         self.advance(
             self.keys.cancel,
             CancelMarker.from_json,
             lambda there: replace(there, through=max(through, there.through)) if there else CancelMarker(through),
+            even_damaged=True,
         )
 
     def conclude_cancel(self, through: int) -> None:
@@ -159,6 +163,7 @@ class Control:
             self.keys.cancel,
             CancelMarker.from_json,
             lambda there: replace(there or CancelMarker(through), ended=max(through, there.ended if there else 0)),
+            even_damaged=True,
         )
 
     def pause_marker(self) -> PauseMarker:

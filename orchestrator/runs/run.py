@@ -88,13 +88,16 @@ class Run:
         return run_status(self.anchor, self.ledger, time.time())
 
     def watch(self, every_s: float = 2.0) -> Iterator[Status]:
-        """Yield the status again and again, until the run has finished. A call that is throttled is made again."""
+        """Yield the status again and again, until the run has finished. A call that is throttled is made again.
+
+        What cannot be understood is noted and left out: the rest is watched to its end.
+        """
         patience = Patience()
         while True:
-            patience.ask(partial(self.sync, documents=False))
+            patience.ask(partial(self.sync_as_far_as_possible, documents=False))
             status = self.status()
             if status.finished or self._waits_for_damage():
-                patience.ask(self.sync)
+                patience.ask(self.sync_as_far_as_possible)
                 yield self.status()
                 return
             yield status
@@ -172,7 +175,7 @@ class Run:
             if finished or not follow:
                 return
             time.sleep(every_s)
-            patience.ask(partial(self.sync, documents=False))
+            patience.ask(partial(self.sync_as_far_as_possible, documents=False))
 
     def why(self) -> list[Hindrance]:
         """Return all that holds the run up, or has ended its tasks, with what to do."""

@@ -72,6 +72,12 @@ def arrays_prefix(run: str) -> str:
     return f"{run}-s"
 
 
+def submission_of_array(run: str, name: str) -> int | None:
+    """Return the submission of a run that an array of this name belongs to; None for any other job."""
+    match = re.fullmatch(rf"{re.escape(run)}-s([1-9][0-9]{{0,8}})-a[1-9][0-9]{{0,8}}", name)
+    return int(match[1]) if match else None
+
+
 def sweep_folder(workload: str, sweep: str) -> str:
     """Return the prefix below which the names of the runs of one sweep lie, by the digest of what its file says."""
     return f"workloads/{workload}/{sweep}/"

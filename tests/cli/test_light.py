@@ -12,6 +12,7 @@ import pytest
 from orchestrator.db.database import Database
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.written.anchor import Anchor
+from orchestrator.runs.written.submission import everything
 from tests.runs.bench import ACCOUNT, plan
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ print(*sys.modules, file=sys.stderr)
 def home(tmp_path: Path) -> Path:
     """A folder with settings and a database that knows one run."""
     database = Database(f"sqlite:///{tmp_path / 'sweep.db'}")
-    Ledger(database.engine).remember(Anchor("nightly", plan(tasks=3), "code", "ada", 1e9, ACCOUNT.home), ACCOUNT)
+    anchor = Anchor("nightly", plan(tasks=3), "code", "ada", 1e9, ACCOUNT.home)
+    ledger = Ledger(database.engine)
+    ledger.remember(anchor, ACCOUNT)
+    ledger.expect(anchor.name, everything(anchor.plan))
     database.engine.dispose()
     settings = f'bucket = "{ACCOUNT.bucket}"\ndatabase = "sqlite:///sweep.db"\n'
     (tmp_path / "sweep.toml").write_text(settings, encoding="utf-8")

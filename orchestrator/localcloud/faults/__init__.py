@@ -1,6 +1,7 @@
 """What goes wrong on command, and where each fault takes effect.
 
 faults.py         what can go wrong, which calls does a fault hit, and what has been asked for?
+known_calls.py    which calls can it mean?
 call_faults.py    what does a caller see whose call a fault hits?
 cloud_faults.py   when does a fault begin and end, and which service takes it?
 

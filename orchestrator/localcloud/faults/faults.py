@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field, fields
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.faults.known_calls import check_calls
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -82,6 +84,8 @@ class Fault:
             raise ValueError(f"{fault.kind} needs seconds")
         if fault.kind in ("reclaim", "crash", "kill") and fault.what == "*":
             raise ValueError(f"{fault.kind} needs the name of a training or the id of a job")
+        if fault.kind in CALLS:
+            check_calls(fault.what)
         if fault.purchase not in (None, "spot", "on_demand"):
             raise ValueError(f"purchase is spot or on_demand, not {fault.purchase}")
         return fault

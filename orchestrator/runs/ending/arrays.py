@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.patience import PASSING
-from orchestrator.wire.names import arrays_prefix
+from orchestrator.wire.names import arrays_prefix, submission_of_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +22,12 @@ log = logging.getLogger(__name__)
 class ArrayJobs:
     """The array jobs of a run's submissions, whoever sent them."""
 
-    def __init__(self, anchor: Anchor, made: list[Submission], cloud: Cloud) -> None:
+    def __init__(self, anchor: Anchor, made: list[Submission], through: int, cloud: Cloud) -> None:
+        """Take those of submissions 1..through; `made` says which queues they may be in."""
         self._anchor = anchor
         self._cloud = cloud
+        self._through = through
         arrays = [array for submission in made for array in submission.arrays(anchor.name)]
-        self._names = {array.name for array in arrays}
         self.terminated: set[str] = set()
         """Ids of the jobs that we have terminated."""
         self._queues = sorted({cloud.queue(array.lot) for array in arrays})
@@ -51,5 +52,6 @@ class ArrayJobs:
 
     def _alive_in(self, queue: str) -> Iterator[Job]:
         for job in self._cloud.batch.named(arrays_prefix(self._anchor.name), queue):
-            if job.name in self._names and not job.ended:
+            number = submission_of_array(self._anchor.name, job.name)
+            if number is not None and number <= self._through and not job.ended:
                 yield job

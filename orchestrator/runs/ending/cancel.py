@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import Unreachable, UsageError
+from orchestrator.errors import Damaged, Unreachable, UsageError
 from orchestrator.runs.ending.arrays import ArrayJobs
 from orchestrator.runs.ending.proof import prove
 from orchestrator.runs.ending.settle import settle_all
 from orchestrator.runs.ending.stop import OpenAttempts
 from orchestrator.runs.known.documents import read_whole
-from orchestrator.runs.known.sync import sync
+from orchestrator.runs.known.sync import read_results, sync
 from orchestrator.runs.patience import Patience
-from orchestrator.runs.written.anchor import add_submission, check_there, submissions
+from orchestrator.runs.written.anchor import add_submission, check_there, newest_number, submissions
 from orchestrator.runs.written.submission import everything, latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from orchestrator.aws.control import Control
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.known.ledger import Ledger
@@ -45,18 +47,19 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     cloud.refuse_elsewhere(anchor.name, anchor.home)
     patience = Patience(sleep)
     patience.ask(lambda: check_there(cloud.s3, anchor.name))
-    # A submit may be about to make the first submission: then it finds it made, and cancelled.
-    patience.ask(lambda: add_submission(cloud.s3, anchor.name, everything(anchor.plan)))
-    made = patience.ask(lambda: list(submissions(cloud.s3, anchor.name)))
-    through = made[-1].number
+    made, through = patience.ask(lambda: _orders(anchor, ledger, cloud))
     control = cloud.control(anchor.name)
-    arrays = ArrayJobs(anchor, made, cloud)
-    if patience.ask(control.cancel_marker).through < through:
-        patience.ask(lambda: sync(anchor, ledger, cloud, documents=False, whole=True))
+    arrays = ArrayJobs(anchor, made, through, cloud)
+
+    def look(*, documents: bool = False) -> None:
+        patience.ask(lambda: _look(anchor, ledger, cloud, documents=documents))
+
+    if patience.ask(lambda: _cancelled_through(control, ledger)) < through:
+        look()
         if not ledger.unfinished(anchor.name, anchor.tasks) and not patience.ask(arrays.alive):
             raise UsageError(f"run {anchor.name!r} has ended", hint=f"`sweep status {anchor.name}` says how")
     patience.ask(lambda: control.cancel(through))
-    patience.ask(lambda: sync(anchor, ledger, cloud, documents=False, whole=True))
+    look()
     attempts = OpenAttempts(anchor, through, ledger, cloud)
     _stop_all(arrays, attempts, patience, sleep, LATE_POLLS * cloud.account.poll_s)
     patience.ask(lambda: read_whole(anchor, made, ledger, cloud))
@@ -66,8 +69,44 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     if attempts.hidden:
         raise next(iter(attempts.hidden.values()))
     patience.ask(lambda: control.conclude_cancel(through))
-    patience.ask(lambda: sync(anchor, ledger, cloud, whole=True))
+    look(documents=True)
     return prove(cloud.account.region, arrays, attempts)
+
+
+def _orders(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> tuple[list[Submission], int]:
+    """Return the submissions of a run, and the number of the newest.
+
+    Where one cannot be understood, that is noted, and they are what was known of them. Their arrays are found by name.
+    """
+    try:
+        # A submit may be about to make the first submission: then it finds it made, and cancelled.
+        add_submission(cloud.s3, anchor.name, everything(anchor.plan))
+        made = list(submissions(cloud.s3, anchor.name))
+    except Damaged as error:
+        ledger.damage.note(error)
+        made, newest = ledger.submissions(anchor.name), newest_number(cloud.s3, anchor.name)
+        if not made or made[-1].number < newest:
+            made.append(replace(everything(anchor.plan), number=newest))  # it may be about any task
+        return made, newest
+    return made, made[-1].number
+
+
+def _look(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool) -> None:
+    """Bring the database up to date; by the results alone, with a note, where orders cannot be understood."""
+    try:
+        sync(anchor, ledger, cloud, documents=documents, whole=True)
+    except Damaged as error:
+        ledger.damage.note(error)
+        read_results(anchor, ledger, cloud, documents=documents)
+
+
+def _cancelled_through(control: Control, ledger: Ledger) -> int:
+    """Return up to which submission the run is cancelled. A marker that cannot be understood is noted, and replaced."""
+    try:
+        return control.cancel_marker().through
+    except Damaged as error:
+        ledger.damage.note(error)
+        return 0
 
 
 def _settle(anchor: Anchor, made: list[Submission], left: set[int], cloud: Cloud, patience: Patience) -> None:

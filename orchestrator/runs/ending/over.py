@@ -21,7 +21,7 @@ LATE_S = 600.0
 
 def conclude_if_over(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> bool:
     """Return whether nothing of a cancelled run can run any more. If so, its marker says so from now on."""
-    if ledger.begun(anchor.name) or ArrayJobs(anchor, made, cloud).alive():
+    if ledger.begun(anchor.name) or ArrayJobs(anchor, made, made[-1].number, cloud).alive():
         return False
     through = made[-1].number
     attempts = OpenAttempts(anchor, through, ledger, cloud)

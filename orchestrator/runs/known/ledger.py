@@ -164,6 +164,11 @@ class Ledger(Results):
                 log.warning("%s: it is read anew", error)
         return known
 
+    def is_looked_at(self, run: str) -> bool:
+        """Return whether anything is known of the run but its plan: it was submitted from here, or looked at."""
+        with reading(self.engine) as connection:
+            return connection.scalar(select(submissions.c.number).where(submissions.c.run == run).limit(1)) is not None
+
     def expect(self, run: str, submission: Submission) -> None:
         """Note a submission and its arrays; tasks that left a result in an earlier one are pending again."""
         document = canonical(submission.to_json())

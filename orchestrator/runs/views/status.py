@@ -60,7 +60,8 @@ class RunRow:
     created_at: float
     tasks: int
     state: str
-    usd: float
+    usd: float | None
+    """Dollars billed; None of a run at which nobody here has ever looked."""
 
 
 def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:

@@ -246,6 +246,12 @@ def submissions(control: S3, run: str) -> Iterator[Submission]:
         number += 1
 
 
+def newest_number(control: S3, run: str) -> int:
+    """Return the number of the newest submission of a run, whether it can be understood or not; 1 if there is none."""
+    names = (item.key.rpartition("/")[2].removesuffix(".json") for item in control.level(RunKeys(run).submissions))
+    return max((int(name) for name in names if name.isdecimal() and len(name) < 10), default=1)
+
+
 def add_submission(control: S3, run: str, submission: Submission) -> bool:
     """Write this submission down, once. Return False if somebody else has made another one of this number."""
     made = control.put_once(RunKeys(run).submission(submission.number), canonical(submission.to_json()).encode())

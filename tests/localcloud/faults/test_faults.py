@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.localcloud import LocalCloud
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("x", "there is no service 'x': write it like sagemaker:CreateTrainingJob"),
+        ("sagemakr:CreateTrainingJob", "there is no service 'sagemakr': did you mean sagemaker"),
+        (
+            "sagemaker:CreateTrainingJobs",
+            "has no operation 'CreateTrainingJobs': did you mean CreateTrainingJob",
+        ),
+        ("*:CreateTrainingJub", "* has no operation 'CreateTrainingJub': did you mean CreateTrainingJob"),
+    ],
+)
+def test_a_call_that_there_is_not_is_refused_with_those_that_come_near(what: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Fault.read({"kind": "throttle", "what": what})
+
+
+@pytest.mark.parametrize("what", ["*", "s3:*", "batch", "sagemaker:*Training*", "*:SubmitJob", "servicequotas:List*"])
+def test_a_call_that_there_is_may_be_named_with_asterisks(what: str) -> None:
+    assert Fault.read({"kind": "throttle", "what": what}).what == what
 
 
 def outcome(call: Callable[..., Any], **arguments: Any) -> tuple[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,16 @@ from orchestrator.runs.known.damage import Damage
 from orchestrator.runs.run import Run
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.written.anchor import find
+from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import TaskState
 from tests.fixtures.spoil import spoiled
-from tests.launcher.fakes import RUNNING, Life
+from tests.launcher.fakes import DONE, RUNNING, Life
 from tests.runs.bench import ACCOUNT, Desk, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.launcher.drive import Driver
     from orchestrator.runs.written.anchor import Anchor
 
 CASES = 60
@@ -179,6 +182,53 @@ def test_a_cancel_stops_all_others_and_names_the_attempt_that_it_cannot_read(des
         desk.cancel(anchor)
     assert raised.value.where.endswith(key)
     assert desk.platform.alive == ["nightly-0-1"]
+
+
+def running(desk: Desk) -> tuple[Anchor, list[Driver]]:
+    """A run whose two tasks were retried by a second submission and run, with their launchers."""
+    anchor = desk.submit(desk.anchor(plan(tasks=2)))
+    desk.platform.lives = [Life(looks=[RUNNING])]
+    desk.cancel(anchor)
+    desk.retry(anchor, "0-1")
+    drivers = [desk.launcher(anchor, task) for task in (0, 1)]
+    for driver in drivers:
+        driver._load()
+        for _ in range(3):
+            driver._take_step()
+    assert len(desk.platform.alive) == 2
+    return anchor, drivers
+
+
+@pytest.mark.parametrize("what", ["submissions/2.json", "submissions/1.json", "cancel", "fence", "pause", "limit"])
+@pytest.mark.parametrize("machine", ["ours", "theirs"])
+def test_a_cancel_stops_everything_though_what_was_ordered_cannot_be_read(desk: Desk, what: str, machine: str) -> None:
+    anchor, _ = running(desk)
+    key = anchor.keys.prefix + what
+    desk.bucket.objects[key] = Stored(b'{"version": 1, "slots": 3}', '"spoiled"')
+    if machine == "theirs":
+        desk.ledger("theirs").remember(anchor, ACCOUNT)
+    desk.cancel(anchor, machine)
+    assert desk.platform.alive == []
+    assert all(job.status in ("SUCCEEDED", "FAILED") for job in desk.batch.jobs)
+    assert set(desk.states(anchor, machine).values()) == {"cancelled"}
+    if what != "fence":  # which nobody needs who stops everything
+        with pytest.raises(Damaged, match=re.escape(key)):
+            desk.ledger(machine).damage.check()
+
+
+def test_a_damaged_order_does_not_end_a_watch(desk: Desk) -> None:
+    anchor, drivers = running(desk)
+    desk.bucket.objects[anchor.keys.submission(2)] = Stored(b"{", '"spoiled"')
+    ledger = desk.ledger("theirs")
+    ledger.remember(anchor, ACCOUNT)
+    statuses = Run(anchor, ledger, desk.cloud).watch(every_s=0)
+    assert next(statuses).counts[TaskState.RUNNING] == 2
+    for training in desk.platform.trainings.values():
+        training.looks = [DONE]
+    assert [driver.drive() for driver in drivers] == [Exit.DONE] * 2
+    assert [one.counts[TaskState.DONE] for one in statuses][-1] == 2
+    with pytest.raises(Damaged, match=r"submissions/2\.json"):
+        ledger.damage.check()
 
 
 def test_an_error_names_few_of_many_objects() -> None:

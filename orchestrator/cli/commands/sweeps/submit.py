@@ -71,6 +71,7 @@ def submit(
             render.say(f"note: {line}")
         return
     show_plan(plan, sys.stderr)
+    _show_where_code_is(plan)
     confirm(f"Submit {formatting.plural(plan.tasks, 'task')} for about {formatting.money(plan.usd)}?", yes=yes)
     run = _submit(orchestrator, plan, name, again=again)
     if as_json:
@@ -81,6 +82,13 @@ def submit(
         follow_to_end(run, sys.stderr)
     else:
         render.say(f"submitted: `sweep watch {run.name}` follows it")
+
+
+def _show_where_code_is(plan: Plan) -> None:
+    """Say which folder is sent, if it is not below the current one: a plan's file says where, and its id does not."""
+    folder = plan.source_folder
+    if folder is not None and not folder.resolve().is_relative_to(Path.cwd().resolve()):
+        render.say(f"its code is sent from {render.printable(str(folder.resolve()))}")
 
 
 def _plan_to_submit(

@@ -46,6 +46,20 @@ def test_a_plan_is_submitted_as_it_is(sweep: Sweep, team: FakeOrchestrator, plan
     assert team.calls == [("submit", plan, None, False)]
 
 
+def test_the_folder_that_is_sent_is_told_if_it_is_not_below_the_current_one(
+    sweep: Sweep, plan: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "its code is sent from" not in sweep("submit", "plan.json", "--yes").err
+    body = json.loads((project / "plan.json").read_text())
+    (project / "elsewhere").mkdir()
+    (project / "elsewhere" / "plan.json").write_text(json.dumps(body | {"folder": ".."}))
+    monkeypatch.chdir(project / "elsewhere")
+    ended = sweep("submit", "plan.json", "--yes")
+    assert ended.code == 0
+    assert f"its code is sent from {project.resolve() / 'src'}\n" in ended.err
+    assert plan in ended.err
+
+
 def test_a_sweep_is_planned_and_submitted(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
     assert sweep("submit", "sweep.yaml", "--yes", "--name", "weekly", "--again").code == 0
     assert team.calls == [("plan", "my-sweep", None), ("submit", plan, "weekly", True)]
