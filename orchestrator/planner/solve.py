@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import InfeasibleError
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.compose import compose
-from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.solver.meet_goal import meet_goal
@@ -27,14 +27,14 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
     time_limit = TimeLimit() if time_limit_s is None else TimeLimit(time_limit_s)
     try:
         solution = meet_goal(formulation.offer.problem, sweep.plan, time_limit)
-    except DoesNotFit:
+    except DoesNotFit as failure:
         if time_limit.stopped:
             raise InfeasibleError(
                 f"no plan was found within {time_limit_s:g} seconds", hint="allow more time, or none at all"
             ) from None
         from orchestrator.planner.explain.refusal import Refusal  # here, for only a refusal always needs HiGHS
 
-        raise Refusal(formulation).error() from None
+        raise Refusal(formulation, proven=not isinstance(failure, NotFound)).error() from None
     notes = [*formulation.notes]
     if time_limit.stopped:
         notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")

@@ -33,6 +33,8 @@ class Refusal:
     """Finds out why a formulated sweep has no plan, and what would do."""
 
     formulation: Formulation
+    proven: bool = True
+    """False if no plan was found, although there may be one."""
 
     def error(self) -> SweepError:
         """Return the error that says so: Refused if it is the budget, TooFewSlots if quotas, else InfeasibleError."""
@@ -72,10 +74,16 @@ class Refusal:
         named = [str(limit) for limit in short[:NAMED]]
         if len(short) > NAMED:
             named.append(f"{len(short) - NAMED} more limits")
-        tasks = f"{int(within.counts.sum()):,} tasks do not fit into the {self._limit} of {_spell(within.horizon)}"
+        tasks, limit = f"{int(within.counts.sum()):,} tasks", f"the {self._limit} of {_spell(within.horizon)}"
+        short_of = _listed(named)
+        if self.proven:
+            said = f"{tasks} do not fit into {limit}"
+            short_of = short_of or "all slots of all lanes together are too few"
+        else:
+            said = f"no plan was found for {tasks} within {limit} (it is not proven that there is none)"
         remedies = [*_raise(short), *self._more_time()]
         return TooFewSlots(
-            f"{tasks}: {_listed(named) or 'all slots of all lanes together are too few'}",
+            f"{said}: {short_of}" if short_of else said,
             hint=", or ".join(remedies) or "ask for fewer tasks",
         )
 

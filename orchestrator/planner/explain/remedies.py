@@ -14,7 +14,7 @@ from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import least_hours
-from orchestrator.planner.solver.optimise import is_large, optimise
+from orchestrator.planner.solver.optimise import find_room, is_large, optimise
 from orchestrator.spec.duration import HOUR, MINUTE
 
 if TYPE_CHECKING:
@@ -31,12 +31,16 @@ LONGEST = 365 * 24.0
 """Hours of the longest deadline that is thought of."""
 STEPS = (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
 """Factors that are tried, one after the other: so many times what would be enough if tasks were fluid."""
-FEW_STEPS = (1.03, 1.1, 1.3, 2.0, 4.0)
-"""Factors that are tried for a large problem, where each try takes seconds."""
-NEAR = 1.01
+FEW_STEPS = (1.0, 1.03, 1.1, 1.3, 2.0, 4.0)
+"""Factors that are tried for a large problem, where each try may take a second."""
+NEAR, NEAR_FOR_LARGE = 1.01, 1.03
 """The factor between two steps that are near enough."""
+HUGE = 20_000
+"""Choices from which on a try takes so long that none is made between two steps."""
 LOOKS = 8
 """Steps that are tried between the first that works and the one before, until they are near enough."""
+MOST_TIMES = 10.0
+"""No limit is raised to more than so many times what it is, if others could be raised instead."""
 LIKELY = 4
 """Limits that are raised one by one, where fluid tasks would fit and whole ones do not."""
 
@@ -53,7 +57,7 @@ def find_enough_hours(problem: Problem, above: float) -> float | None:
 
     def works(hours: float) -> bool:
         with suppress(DoesNotFit):
-            found[hours] = optimise(problem.within(hours))
+            found[hours] = find_room(problem.within(hours))
         return hours in found
 
     hours = _smallest_that_works(problem, lambda step: round_up_to_minutes(least * step), works)
@@ -71,9 +75,12 @@ def find_enough_units(problem: Problem, fixed: Booleans) -> dict[int, int] | Non
     """
     shortfall = Shortfall(problem)
     try:
-        missing = shortfall.missing_steps(fixed)
+        missing = shortfall.missing_steps(fixed, most=MOST_TIMES)
     except DoesNotFit:
-        return None
+        try:
+            missing = shortfall.missing_steps(fixed)
+        except DoesNotFit:
+            return None
 
     def works(steps: tuple[int, ...]) -> bool:
         return has_solution(with_more_units(problem, _units(problem, steps)), problem.horizon)
@@ -105,7 +112,7 @@ def find_enough_dollars(problem: Problem) -> float | None:
 def has_solution(problem: Problem, horizon: float) -> bool:
     """Return whether all tasks can run within this horizon."""
     try:
-        optimise(problem.within(horizon))
+        find_room(problem.within(horizon))
     except DoesNotFit:
         return False
     return True
@@ -119,10 +126,12 @@ def round_up_to_minutes(hours: float) -> float:
 def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Callable[[T], bool]) -> T | None:
     """Return what `at` gives for the smallest step that works; None if no step works.
 
-    Small problems are looked at more closely between that step and the one before.
+    Between that step and the one before, it is looked at more closely, but for huge problems.
     """
+    is_huge = len(problem.choices) > HUGE
+    steps, near = (FEW_STEPS[is_huge:], NEAR_FOR_LARGE) if is_large(problem) else (STEPS, NEAR)
     before: float | None = None
-    for step in FEW_STEPS if is_large(problem) else STEPS:
+    for step in steps:
         if before is not None and at(step) == at(before):
             continue
         if works(at(step)):
@@ -130,11 +139,11 @@ def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Call
         before = step
     else:
         return None
-    if before is None or is_large(problem):
+    if before is None or is_huge:
         return at(step)
     for _ in range(LOOKS):
         middle = sqrt(before * step)
-        if step <= before * NEAR or at(middle) in (at(before), at(step)):
+        if step <= before * near or at(middle) in (at(before), at(step)):
             break
         if works(at(middle)):
             step = middle

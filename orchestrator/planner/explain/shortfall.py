@@ -75,14 +75,16 @@ class Shortfall:
         self._add_limits(program, self._part_of_horizon, np.zeros(count, dtype=np.int64), np.zeros(count), self.free)
         return program.solve().usd
 
-    def missing_steps(self, fixed: Booleans) -> Floats:
+    def missing_steps(self, fixed: Booleans, most: float = np.inf) -> Floats:
         """Return the steps that each limit lacks, of so many units as it can grow by. Fewer, together, are not enough.
 
-        The problem must be within its horizon. A limit that is fixed lacks none. DoesNotFit if no raise is enough.
+        The problem must be within its horizon. A limit that is fixed lacks none, and no other grows to more than `most`
+        times what it is, or times one step. DoesNotFit if no raise is enough.
         """
         count = len(self.free)
+        grown = (most - 1) * np.maximum(self.free / self._steps, 1.0)
         program = self._program(
-            np.zeros(self._width), asked=1 + WANTED * self.unwanted, most=np.where(fixed, 0, np.inf)
+            np.zeros(self._width), asked=1 + WANTED * self.unwanted, most=np.where(fixed, 0.0, grown)
         )
         self._add_limits(program, self._part_of_horizon, self._width + np.arange(count), self._steps, self.free)
         return np.asarray(program.solve().values[self._width :])

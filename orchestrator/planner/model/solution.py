@@ -55,3 +55,7 @@ class Solution:
 
 class DoesNotFit(Exception):
     """Raised where the tasks cannot all run within the horizon and the budget."""
+
+
+class NotFound(DoesNotFit):
+    """Raised where no way was found in which the tasks all run, and it is not proven that there is none."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
-from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.model.solution import DoesNotFit, NotFound, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.lanes import share_out_spare_slots
 from orchestrator.planner.pack.repair import repair
@@ -50,8 +50,8 @@ def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution | N
     for _ in range(ROUNDS):
         try:
             answer = program.solve(EFFORT, time_limit)
-        except DoesNotFit:
-            if cut or time_limit.stopped:
+        except DoesNotFit as failure:
+            if cut or time_limit.stopped or isinstance(failure, NotFound):
                 break
             raise
         # Once a lane's hours are cut, the model says nothing about all plans any more.

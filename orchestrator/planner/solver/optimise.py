@@ -20,12 +20,10 @@ EXACT_CHOICES = 500
 """Choices of the largest problem that is solved exactly."""
 EXACT_TASKS = 1_000
 """Tasks of the largest problem that is solved exactly."""
-LAST_RESORT = 3_000
-"""Choices of the largest problem that is tried exactly, if it cannot be solved by rounding."""
 
 
 def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
-    """Return the cheapest solution that is found. DoesNotFit, if none is.
+    """Return the cheapest solution that is found. DoesNotFit, if there is none; NotFound, if there may be one.
 
     `problem` must hold only choices that end in time.
     """
@@ -42,23 +40,23 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
         found = exact.solve(problem, time_limit)
         if found is not None:
             return found
-    try:
-        return rounding.solve(problem, time_limit)
-    except DoesNotFit:
-        found = exact.solve(problem, time_limit) if is_middling(problem) else None
-        if found is None:
-            raise
-        return found
+    return rounding.solve(problem, time_limit)
+
+
+def find_room(problem: Problem) -> Solution:
+    """Return a solution, whatever it costs, for it takes less time. DoesNotFit and NotFound as of `optimise`."""
+    if problem.stranded.size:
+        raise DoesNotFit
+    if not is_large(problem) or np.isfinite(problem.budget):
+        return optimise(problem)
+    from orchestrator.planner.solver import rounding
+
+    return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem)
 
 
 def is_large(problem: Problem) -> bool:
     """Return whether the problem is too large to be solved exactly."""
     return len(problem.choices) > EXACT_CHOICES or problem.counts.sum() > EXACT_TASKS
-
-
-def is_middling(problem: Problem) -> bool:
-    """Return whether the problem is too large to be solved exactly, but not to be tried."""
-    return is_large(problem) and len(problem.choices) <= LAST_RESORT
 
 
 def all_at_their_cheapest(problem: Problem) -> Solution | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import highspy
 import numpy as np
 
-from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Program:
         return np.arange(start, start + count)
 
     def solve(self, effort: Effort | None = None, time_limit: TimeLimit | None = None) -> Answer:
-        """Return the best answer that is found. DoesNotFit when there is no solution, or none was found."""
+        """Return the best answer that is found. DoesNotFit when there is no solution, NotFound when none was found."""
         effort, time_limit = effort or Effort(), time_limit or TimeLimit()
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in _options(effort).items():
@@ -97,7 +97,8 @@ class Program:
         solver.run()
         time_limit.stopped |= solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit
         if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            raise DoesNotFit
+            proven = solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+            raise DoesNotFit if proven else NotFound
         solution, info = solver.getSolution(), solver.getInfo()
         whole = bool(self._whole.any())
         return Answer(

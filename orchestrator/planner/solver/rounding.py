@@ -9,7 +9,7 @@ import numpy as np
 
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.commodities import commodities
-from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.exchange import exchange_tasks
 from orchestrator.planner.pack.repair import repair
@@ -17,7 +17,7 @@ from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies import CopiesProgram
 from orchestrator.planner.solver.dominated import without_dominated
 from orchestrator.planner.solver.place_tasks import Placing
-from orchestrator.planner.solver.sifting import Sifting
+from orchestrator.planner.solver.sifting import Sifted, Sifting
 from orchestrator.planner.solver.slot_program import SlotProgram
 
 if TYPE_CHECKING:
@@ -47,18 +47,41 @@ MANY = 10_000
 
 
 def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
-    """Return a good solution, with a bound that tells how good. DoesNotFit, if none was found."""
+    """Return a good solution, with a bound that tells how good.
+
+    DoesNotFit, if there is none. NotFound, if there may be one.
+    """
     time_limit = time_limit or TimeLimit()
     lean, rows = without_dominated(problem)
     try:
         found = _solve_within_budget(lean, time_limit)
-    except DoesNotFit:
-        if len(rows) == len(problem.choices):
-            raise
-        return _solve_within_budget(problem, time_limit)
+    except DoesNotFit as failure:
+        return _try_again(problem, failure, len(rows) < len(problem.choices), time_limit)
     tasks = np.zeros(len(problem.choices), dtype=np.int64)
     tasks[rows] = found.tasks
     return replace(found, problem=problem, tasks=tasks)
+
+
+def _try_again(problem: Problem, failure: DoesNotFit, with_more: bool, time_limit: TimeLimit) -> Solution:
+    """Return a solution with all choices, or with any copies. Raise the failure, or a later one, if that finds none."""
+    if with_more:
+        try:
+            return _solve_within_budget(problem, time_limit)
+        except DoesNotFit as later:
+            failure = later
+    if not isinstance(failure, NotFound) or np.isfinite(problem.budget) or not len(problem.charges):
+        raise failure
+    return solve_whatever_copies_cost(problem, time_limit)
+
+
+def solve_whatever_copies_cost(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
+    """Return a solution that makes whatever copies help. It takes far less time, and finds room where there is any.
+
+    The problem must have no budget. DoesNotFit, if there is no solution; NotFound, if there may be one.
+    """
+    at_hand = replace(problem.choices, copy=np.full(len(problem.choices), NO_COPY))
+    found = _solve(replace(problem, choices=at_hand, charges=np.empty(0)), time_limit or TimeLimit())
+    return replace(found, problem=problem)
 
 
 def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
@@ -74,8 +97,7 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
     relaxation = build_columns(problem, all_commodities)
     sifting, allowance, bound = Sifting(relaxation), Allowance(), None
     for _ in range(len(LESS) + BUDGETS):
-        sifted = sifting.solve(time_limit)
-        answer = CopiesProgram(problem, relaxation, sifted, allowance).solve(time_limit)
+        sifted, answer = _relaxed(problem, relaxation, sifting, allowance, time_limit)
         bound = answer.bound if bound is None else bound
         found = None
         if len(problem.choices) <= MOST:
@@ -91,7 +113,24 @@ def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
         else:
             return found
         sifting.allow(allowance)
-    raise DoesNotFit
+    raise NotFound
+
+
+def _relaxed(
+    problem: Problem, relaxation: Columns, sifting: Sifting, allowance: Allowance, time_limit: TimeLimit
+) -> tuple[Sifted, CopiesAnswer]:
+    """Return the relaxation's solution, and copies. DoesNotFit, if not even parts of tasks fit.
+
+    NotFound, if they do not fit into what is allowed only, or with the columns that were looked at.
+    """
+    try:
+        sifted = sifting.solve(time_limit)
+    except DoesNotFit as failure:
+        raise failure if allowance == Allowance() else NotFound from failure
+    try:
+        return sifted, CopiesProgram(problem, relaxation, sifted, allowance).solve(time_limit)
+    except DoesNotFit as failure:
+        raise NotFound from failure
 
 
 def _improved(found: Solution | None, bound: float) -> Solution | None:
@@ -143,10 +182,10 @@ def _rows_to_fill(
 
 
 def _less(allowance: float) -> float:
-    """Return the next smaller part of lanes. DoesNotFit, if this is the least."""
+    """Return the next smaller part of lanes. NotFound, if this is the least."""
     less = next((part for part in LESS if part < allowance), None)
     if less is None:
-        raise DoesNotFit
+        raise NotFound
     return less
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.planner.model.choices import NO_COPY
-from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.solver.columns import Allowance, Duals
 from orchestrator.planner.solver.dual_estimate import Cooling, DualEstimate
 from orchestrator.planner.solver.incremental import IncrementalProgram
@@ -89,7 +89,7 @@ class Sifting:
     def solve(self, time_limit: TimeLimit) -> Sifted:
         """Return a solution that is near the bound, or the best that there is time for.
 
-        DoesNotFit, if not everything fits.
+        DoesNotFit, if not everything fits; NotFound, if that takes too long to tell.
         """
         for number in range(ROUNDS):
             near = NEAR * max(1, number - PATIENCE)
@@ -109,7 +109,7 @@ class Sifting:
             if complete and time_limit.is_out:
                 return self._sifted(values)
             self._add(new)
-        raise DoesNotFit
+        raise NotFound
 
     def allow(self, allowance: Allowance) -> None:
         """Allow no more than this of the limits from now on."""
