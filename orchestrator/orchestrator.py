@@ -69,7 +69,7 @@ class Orchestrator:
     def feeds(self) -> Feeds:
         from orchestrator.feeds.feeds import Feeds
 
-        return Feeds(self.catalog, self._clients, self.settings.region)
+        return Feeds(self.catalog, self._clients, self.settings.region, self.settings.infra.regions)
 
     @cached_property
     def ledger(self) -> Ledger:

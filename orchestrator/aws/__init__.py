@@ -8,6 +8,8 @@ turns.py        how many of a run may run at once, and who goes ahead of its lan
 batch.py        how are arrays submitted, found again, and asked what became of their children?
 queues.py       which queues are there, what do they run on, and does anything wait in them?
 definitions.py  how does a job definition get its values?
+iam.py            which roles are there, and what may they do?
+bucket_state.py   whose is a bucket, does it keep versions, how is it encrypted?
 identity.py     whose credentials are these?
 ecr.py          which image does a tag stand for?
 secrets.py      is a secret where it is said to be?

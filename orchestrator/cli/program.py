@@ -22,6 +22,7 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 COMMANDS: dict[str, str] = {
     "init": "sweeps.init:init",
     "infra": "account.infra:app",
+    "doctor": "account.doctor:doctor",
     "catalog": "account.catalog:app",
     "prices": "account.prices:prices",
     "quotas": "account.quotas:quotas",

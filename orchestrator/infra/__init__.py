@@ -9,5 +9,6 @@ deploy.py       how do stacks become what they should be?
 waiting.py      how is AWS waited for?
 fill.py         how does sweep.toml learn what was made?
 state.py        how do the stacks stand?
+doctor/         what is missing, and which command mends it?
 destroy.py      what goes with a stack, and what stays?
 """

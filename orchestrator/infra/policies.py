@@ -49,7 +49,7 @@ def _of_platforms(role: str, names: Names) -> Iterator[Statement]:
         for needed in registry.make_operating(name).permissions(role):
             statement = dict(needed)
             if statement["Action"] == ["iam:PassRole"] and "role" in names.theirs:
-                statement["Resource"] = [*_listed(statement["Resource"]), names.role]
+                statement["Resource"] = [*listed(statement["Resource"]), names.role]
             yield statement
 
 
@@ -185,12 +185,13 @@ def _filled(statement: Statement, account: str) -> Statement:
     """Return a statement as it is written down: with the account's number, and lists of one as that one."""
     filled = {**statement}
     filled["Action"] = _one_or_all(statement["Action"])
-    resources = [resource.replace("{account}", account) for resource in _listed(statement["Resource"])]
+    resources = [resource.replace("{account}", account) for resource in listed(statement["Resource"])]
     filled["Resource"] = _one_or_all(resources)
     return filled
 
 
-def _listed(value: Any) -> list[str]:
+def listed(value: Any) -> list[str]:
+    """Return the values that a member of a statement has: it may be one, or several."""
     return [value] if isinstance(value, str) else list(value)
 
 

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 Body = dict[str, Any]
 
 _MOST = 100
+_FARGATE = {
+    "ServiceCode": "fargate",
+    "ServiceName": "AWS Fargate",
+    "QuotaCode": "L-3032A538",
+    "QuotaName": "Fargate On-Demand vCPU resource count",
+    "Value": 1000.0,
+    "Unit": "None",
+    "Adjustable": True,
+    "GlobalQuota": False,
+}
+"""The quota of vCPUs that launchers count under. Nothing here is held to it: see `--vcpus`."""
 
 
 class ServiceQuotas:
@@ -44,6 +55,8 @@ class ServiceQuotas:
     def _page(self, body: Body, limit: Callable[[QuotaKey], int]) -> Body:
         """Return a page of all quotas; `limit` says how many instances each allows."""
         everything = [self._quota(key, limit(key)) for key in self._keys(body)]
+        if body["ServiceCode"] == "fargate":
+            everything = [_FARGATE]
         token = body.get("NextToken") or "0"
         if not token.isdecimal():
             raise AwsError("InvalidPaginationTokenException", "Invalid NextToken")
@@ -64,6 +77,8 @@ class ServiceQuotas:
 
     def _keys(self, body: Body) -> list[QuotaKey]:
         """Return what there are quotas for, in the service that a request names."""
+        if body["ServiceCode"] == "fargate":
+            return []
         if body["ServiceCode"] != "sagemaker":
             raise AwsError("NoSuchResourceException", f"the local cloud knows no quotas of {body['ServiceCode']}")
         types = [f"ml.{name}" for name in VCPUS if is_offered(name, self._region)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import threading
 import time
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,13 @@ def network(here: Sweep) -> None:  # noqa: ARG001 - the folder is its
     Path("sweep.toml").write_text(NETWORK)
 
 
+def documented_commands() -> list[list[str]]:
+    """What docs/real-account.md says to call, but for the first word."""
+    page = (Path(__file__).parents[4] / "docs" / "real-account.md").read_text(encoding="utf-8")
+    block = page.partition("\n## Three commands\n")[2].partition("```console\n")[2].partition("```")[0]
+    return [shlex.split(line.removeprefix("$ sweep ")) for line in block.splitlines()]
+
+
 def settings_file() -> dict[str, Any]:
     return tomllib.loads(Path("sweep.toml").read_text())
 
@@ -67,7 +76,8 @@ def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
 ) -> None:
     control("us-east-1")
     here("init")
-    deployed = here("infra", "deploy", "--region", "eu-west-1", "--yes", "--json")
+    deploy, refresh, submit = documented_commands()
+    deployed = here(*deploy, "--yes", "--json")
     assert deployed.code == 0, deployed.err
     answer = json.loads(deployed.out)
     assert {change["change"] for change in answer["changes"]} == {"add"}
@@ -80,8 +90,8 @@ def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
         re.sub(r"(?s)space:.*?objective", "space:\n  batch-size: [32, 64]\n\nobjective", sweep_file)
     )
     assert here("catalog", "discover", f"s3://{data}/campaigns/").code == 0
-    assert here("catalog", "refresh").code == 0
-    ran = here("submit", "sweep.yaml", "--yes", "--watch")
+    assert here(*refresh).code == 0
+    ran = here(*submit, "--yes")
     assert ran.code == 0, ran.err
     assert "2/2 done" in ran.err
 
@@ -89,6 +99,23 @@ def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
     logged = empty_client("logs").describe_log_streams(logGroupName="/sweep/launchers")["logStreams"]
     assert len(logged) == 2
     assert here("infra", "status").code == 0
+    well = here("doctor", "sweep.yaml", "--bundle", "support.zip")
+    assert (well.code, [line for line in well.out.splitlines() if line.startswith("✗")]) == (0, [])
+    assert "✓ plan sweep.yaml: 2 tasks find their place" in well.out
+    assert zipfile.is_zipfile("support.zip")
+
+
+def test_the_doctor_says_what_an_empty_account_lacks_and_what_mends_it(
+    here: Sweep, control: Callable[[str], None]
+) -> None:
+    control("eu-north-1")
+    ill = here("doctor", "--json")
+    assert ill.code == 1
+    found = {row["about"]: row for row in json.loads(ill.out) if row["state"] == "wrong"}
+    assert found.keys() == {"setting", "bucket", "role", "queue"}
+    assert {row["mend"] for row in found.values()} == {"sweep infra deploy"}
+    named = here("doctor", "nowhere.yaml")
+    assert named.code == 2
 
 
 def jobs(batch: Any, queue: str) -> list[dict[str, Any]]:

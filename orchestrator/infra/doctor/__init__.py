@@ -1,0 +1,13 @@
+"""Looks at all that a sweep needs of an account, and says what is missing and which command mends it (`sweep doctor`).
+
+doctor.py     what is looked at, in which order, and what if we may not look?
+finding.py    what can be found, and how bad is it?
+identity.py   who are we, by which clock, in which Regions?
+buckets.py    do the buckets lie where they should, and keep what was overwritten?
+roles.py      may the roles do what they have to?
+queues.py     can launchers run, and how many at once?
+network.py    do they find a way to S3, and what does it cost?
+images.py     are the images where they are pulled?
+need.py       what does a sweep need of the account?
+bundle.py     what does support get to see?
+"""

@@ -1,0 +1,78 @@
+"""Looks at everything, one thing after the other. What we may not look at is not said to be missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.aws.session import Clients
+from orchestrator.errors import AccessDenied, AccessError, CloudError, SweepError
+from orchestrator.infra.doctor import buckets, identity, images, queues, roles
+from orchestrator.infra.doctor.finding import OTHER, PERMISSION, Finding, Need, Subject, warning, wrong
+from orchestrator.infra.names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from orchestrator.infra.names import Names
+    from orchestrator.settings import Settings
+
+_CHECKS: tuple[tuple[str, Callable[[Subject], Iterator[Finding]]], ...] = (
+    ("setting", identity.settings),
+    ("Region", identity.regions),
+    ("bucket", buckets.control),
+    ("bucket", buckets.data),
+    ("role", roles.roles),
+    ("permission", roles.permissions),
+    ("queue", queues.queues),
+    ("image", images.images),
+)
+
+
+def examine(settings: Settings, need: Need) -> Iterator[Finding]:
+    """Yield how each thing stands. Nothing further is looked at where nobody knows who we are."""
+    clients = Clients(settings.profile)
+    try:
+        who = identity.who(clients, settings.region)
+    except SweepError as error:
+        code = PERMISSION if isinstance(error, AccessError) else OTHER
+        mend = "aws sso login" if settings.profile is None else f"aws sso login --profile {settings.profile}"
+        yield wrong("credentials", settings.region, error.message, mend, code)
+        return
+    yield from identity.credentials(who, settings)
+    yield identity.clock(who)
+    subject = Subject(settings, clients, in_force(settings, who.account), need, who.principal)
+    for about, check in _CHECKS:
+        yield from _carefully(about, settings.region, check(subject))
+
+
+def in_force(settings: Settings, account: str) -> Names:
+    """Return the names that runs use now, whoever has made what they name; those of what is not set yet as we would."""
+    ours = names(settings, account)
+    stands_in = settings.role or ""
+    said = {
+        "queue": settings.queue if settings.bucket else "",
+        "lane_queue": (settings.lane_queue or settings.queue) if settings.bucket else "",
+        "job_role": settings.job_role or stands_in,
+        "execution_role": settings.execution_role or stands_in,
+    }
+    known: dict[str, Any] = {name: value for name, value in said.items() if value}
+    theirs = {name for name, value in known.items() if value != getattr(ours, name)}
+    return replace(ours, **known, theirs=ours.theirs | theirs)
+
+
+def exit_code(findings: Sequence[Finding]) -> int:
+    """Return the exit code of what was found: permissions first, then quotas, then whatever else is wrong."""
+    codes = {finding.exit_code for finding in findings}
+    return next((code for code in (PERMISSION, 6, OTHER) if code in codes), 0)
+
+
+def _carefully(about: str, region: str, found: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings, and in place of an error that ends a check what it says: "not granted" is not "not there"."""
+    try:
+        yield from found
+    except AccessDenied as error:
+        mend = "let this identity look: attach the policy `sweep infra deploy` makes for those who submit"
+        yield warning(about, error.where or region, f"not looked at, for that is not granted: {error.message}", mend)
+    except CloudError as error:
+        yield warning(about, error.where or region, f"not looked at: {error.message}", "sweep doctor")

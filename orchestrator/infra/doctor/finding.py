@@ -1,0 +1,71 @@
+"""One thing that was looked at, and how it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.infra.names import Names
+    from orchestrator.settings import Settings
+
+OK, WARNING, WRONG = "ok", "warning", "wrong"
+PERMISSION, QUOTA, OTHER = 4, 6, 1
+"""The exit codes of what can be wrong."""
+DEPLOY = "sweep infra deploy"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one thing stands."""
+
+    about: str
+    """The thing, in a word or two, such as `bucket` or `role`."""
+    where: str
+    """The name of the very one, or a Region."""
+    state: str
+    """`ok`, `warning` or `wrong`."""
+    message: str
+    mend: str = ""
+    """The command that mends it."""
+    exit_code: int = 0
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a sweep needs, if one was named."""
+
+    tasks_at_once: int = 0
+    """The most tasks that its plan has under way at once; 0 if there is no plan."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """The image that it trains with, by Region."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is looked at."""
+
+    settings: Settings
+    clients: Clients
+    names: Names
+    need: Need
+    principal: str = ""
+    """The ARN of the user or role that we are; empty if IAM's simulator does not know it."""
+
+
+def ok(about: str, where: str, message: str) -> Finding:
+    """Return that a thing is as it should be."""
+    return Finding(about, where, OK, message)
+
+
+def warning(about: str, where: str, message: str, mend: str = "") -> Finding:
+    """Return that a thing works, but perhaps not as it is meant to, or could not be looked at."""
+    return Finding(about, where, WARNING, message, mend)
+
+
+def wrong(about: str, where: str, message: str, mend: str, exit_code: int = OTHER) -> Finding:
+    """Return that a thing is in the way of a sweep, and the command that mends it."""
+    return Finding(about, where, WRONG, message, mend, exit_code)

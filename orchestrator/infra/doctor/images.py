@@ -1,0 +1,38 @@
+"""Are the images where they are pulled?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.ecr import Ecr, Image
+from orchestrator.errors import NotFound
+from orchestrator.infra.doctor.finding import Finding, Subject, ok, warning, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def images(subject: Subject) -> Iterator[Finding]:
+    """Yield whether the launcher's image is in the control Region, and the sweep's own in each where it trains."""
+    names = subject.names
+    yield _image(subject, names.launcher_image, names.region, is_launcher=True)
+    for region, uri in subject.need.images.items():
+        yield _image(subject, uri, region, is_launcher=False)
+
+
+def _image(subject: Subject, uri: str, region: str, *, is_launcher: bool) -> Finding:
+    uri = uri.replace("{account}", subject.names.account).replace("{region}", region)
+    image = Image.parse(uri)
+    if image is None:
+        return warning("image", uri, "is in no ECR: whether it is there shows when it is pulled")
+    if image.account != subject.names.account:
+        return ok("image", uri, "of another account: taken as it is written")
+    if image.region != region:
+        return warning("image", uri, f"lies in {image.region}, and is pulled from {region}: that is slow, and billed")
+    try:
+        found = Ecr(subject.clients, region).pin(image)
+    except NotFound:
+        name = f"{image.repository}:{image.tag}"
+        make = f"make images IMAGES=launcher && sweep images push {name} --to {region}"
+        return wrong("image", uri, "not there", make if is_launcher else f"sweep images push {name} --to {region}")
+    return ok("image", uri, f"there: {found.digest[:19]}")

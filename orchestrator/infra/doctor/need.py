@@ -1,0 +1,42 @@
+"""What does a sweep need of the account? Its plan says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SweepError
+from orchestrator.infra.doctor.finding import Need, ok, wrong
+from orchestrator.plan.slots import instances_taken, tasks_by_lot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.infra.doctor.finding import Finding
+    from orchestrator.plan.plan import Plan
+
+
+def need_of(make: Callable[[], Plan], where: str) -> tuple[Need, Finding]:
+    """Return what a sweep needs, and whether it can be planned at all, as today's prices and quotas are known."""
+    try:
+        plan = make()
+    except SweepError as error:
+        code = error.exit_code if error.exit_code in (4, 6) else 1
+        return Need(), wrong("plan", where, error.message, f"sweep plan {where}", code)
+    return Need(tasks_at_once(plan), _images(plan)), ok("plan", where, f"{plan.tasks:,} tasks find their place")
+
+
+def tasks_at_once(plan: Plan) -> int:
+    """Return how many tasks of a plan are under way at once, at the most: as many as its instances bear."""
+    tasks = tasks_by_lot(plan)
+    taken = instances_taken(plan, tasks)
+    return sum(min(sum(counts.values()), taken[key] // min(counts)) for key, counts in tasks.items())
+
+
+def _images(plan: Plan) -> dict[str, str]:
+    """Return the image that the plan trains with in each Region; nothing if it names none, or AWS's own."""
+    image = plan.sweep.train.image
+    return {region: image for region, _ in _sites(plan)} if image else {}
+
+
+def _sites(plan: Plan) -> list[tuple[str, str]]:
+    return sorted({(place.lane.region, place.lane.platform) for share in plan.shares for place in share.places})

@@ -1,0 +1,94 @@
+"""May the roles do what they have to? Whether they may is what IAM's simulator says: it is not tried."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.aws.iam import find_role, simulate
+from orchestrator.infra import policies
+from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_ROLE_OF = {"role": "training", "job_role": "launcher", "execution_role": "launcher-start"}
+_LAUNCHERS = ["ecs-tasks.amazonaws.com"]
+
+
+def roles(subject: Subject) -> Iterator[Finding]:
+    """Yield whether each role is there, and may be taken on by who has to."""
+    for setting, services in _services(subject).items():
+        arn = getattr(subject.names, setting)
+        name = arn.rpartition("/")[2]
+        found = find_role(subject.clients, subject.names.region, name)
+        if found is None:
+            given = (
+                f"name one that is there as `{setting}` in sweep.toml" if setting in subject.names.theirs else DEPLOY
+            )
+            yield wrong("role", name, "not there", given)
+        elif missing := sorted(set(services) - found.services):
+            document = json.dumps(policies.trust(sorted(services)), separators=(",", ":"))
+            trust = f"aws iam update-assume-role-policy --role-name {name} --policy-document '{document}'"
+            mend = trust if setting in subject.names.theirs else DEPLOY
+            yield wrong("role", name, f"{', '.join(missing)} may not take it on", mend, 4)
+        else:
+            yield ok("role", name, f"there, for {', '.join(services)}")
+
+
+def permissions(subject: Subject) -> Iterator[Finding]:
+    """Yield whether the simulator grants each role what its policy says that it needs."""
+    for setting in _services(subject):
+        arn, role = getattr(subject.names, setting), _ROLE_OF[setting]
+        name = arn.rpartition("/")[2]
+        if find_role(subject.clients, subject.names.region, name) is None:
+            continue
+        statements = policies.policy(role, subject.names)["Statement"]
+        denied = [action for statement in statements for action in _denied(subject, arn, statement)]
+        if denied:
+            more = f", and {len(denied) - 3} more" if len(denied) > 3 else ""
+            page = f"aws iam put-role-policy --role-name {name} --policy-name sweep --policy-document file://docs/policies/{role}.json"
+            mend = page if setting in subject.names.theirs else DEPLOY
+            yield wrong("permission", name, f"may not, simulated: {', '.join(denied[:3])}{more}", mend, 4)
+        else:
+            yield ok("permission", name, f"may do all that a {role} role needs (simulated, not tried)")
+    if subject.principal:
+        yield _ours(subject)
+
+
+def _ours(subject: Subject) -> Finding:
+    """Return whether the simulator grants ourselves what submitting needs."""
+    statements = policies.policy("submit", subject.names)["Statement"]
+    denied = [action for statement in statements for action in _denied(subject, subject.principal, statement)]
+    if not denied:
+        return ok("permission", subject.principal, "may submit (simulated, not tried)")
+    kind, _, name = subject.principal.rpartition(":")[2].partition("/")
+    arn = f"arn:aws:iam::{subject.names.account}:policy/sweep-submit-{subject.names.region}"
+    mend = f"aws iam attach-{kind}-policy --{kind}-name {name.rpartition('/')[2]} --policy-arn {arn}"
+    return wrong("permission", subject.principal, f"may not submit, simulated: {', '.join(denied[:3])}", mend, 4)
+
+
+def _services(subject: Subject) -> dict[str, list[str]]:
+    """Return the services that take on each role, by its setting; a role that nobody takes on is not needed."""
+    wanted = {"role": policies.training_services(subject.names), "job_role": _LAUNCHERS, "execution_role": _LAUNCHERS}
+    return {setting: services for setting, services in wanted.items() if services}
+
+
+def _denied(subject: Subject, arn: str, statement: Mapping[str, Any]) -> list[str]:
+    """Return what a statement means to allow and the simulator does not."""
+    names = subject.names
+    resources = [_example(each, names.region) for each in policies.listed(statement["Resource"])]
+    context = {
+        key: "x" if operator == "Null" else str(value)
+        for operator, keys in statement.get("Condition", {}).items()
+        for key, value in keys.items()
+    }
+    return simulate(subject.clients, names.region, arn, policies.listed(statement["Action"]), resources, context)
+
+
+def _example(resource: str, region: str) -> str:
+    """Return one resource of those that a pattern means; the simulator takes no patterns."""
+    if resource == "*":
+        return resource
+    head, _, tail = resource.partition(":*:")
+    return (f"{head}:{region}:{tail}" if tail else resource).replace("*", "x")

@@ -1,0 +1,240 @@
+"""Whatever an account lacks is found, with the command that mends it. What we may not see is not said to lack."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from orchestrator.infra.doctor import buckets, identity, images, network, queues, roles
+from orchestrator.infra.doctor.doctor import examine, exit_code, in_force
+from orchestrator.infra.doctor.finding import Finding, Need, Subject, ok, warning, wrong
+from orchestrator.infra.doctor.identity import Who
+from orchestrator.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.aws.session import Clients
+
+ACCOUNT = "123456789012"
+MANIFEST = json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "layers": []})
+REGION = "eu-west-1"
+HERE = {"LocationConstraint": REGION}
+SETTINGS = Settings(
+    region=REGION,
+    bucket="our-control",
+    region_bucket="our-data-{region}",
+    role=f"arn:aws:iam::{ACCOUNT}:role/our-training",
+    job_role=f"arn:aws:iam::{ACCOUNT}:role/our-launcher",
+    execution_role=f"arn:aws:iam::{ACCOUNT}:role/our-launcher",
+    launcher_image=f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/our-launcher:1",
+)
+
+
+@pytest.fixture
+def subject(clients: Clients) -> Subject:
+    return Subject(SETTINGS, clients, in_force(SETTINGS, ACCOUNT), Need())
+
+
+def states(findings: Iterable[Finding]) -> dict[str, str]:
+    return {finding.where: finding.state for finding in findings}
+
+
+def test_a_bucket_is_looked_for_in_its_region_with_versions_and_encryption(subject: Subject) -> None:
+    s3 = subject.clients.client("s3", REGION)
+    (missing,) = buckets.control(subject)
+    assert (missing.state, missing.mend) == ("wrong", f"aws s3 mb s3://our-control --region {REGION}")
+    s3.create_bucket(Bucket="our-control", CreateBucketConfiguration=HERE)
+    found = {finding.message: finding for finding in buckets.control(subject)}
+    bare = found["keeps no versions: what is overwritten is lost"]
+    assert bare.state == "warning"
+    assert bare.mend.startswith("aws s3api put-bucket-versioning --bucket our-control")
+    s3.put_bucket_versioning(Bucket="our-control", VersioningConfiguration={"Status": "Enabled"})
+    rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    s3.put_bucket_encryption(Bucket="our-control", ServerSideEncryptionConfiguration={"Rules": [rule]})
+    assert states(buckets.control(subject)) == {"our-control": "ok"}
+
+
+def test_a_bucket_in_another_region_is_told_with_both(subject: Subject) -> None:
+    subject.clients.client("s3", "us-east-1").create_bucket(Bucket="our-data-eu-west-1")
+    (found,) = buckets.data(subject)
+    assert found.state == "wrong"
+    assert "lies in us-east-1, and is used in eu-west-1" in found.message
+
+
+def make_role(clients: Clients, name: str, service: str) -> None:
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    clients.client("iam", REGION).create_role(RoleName=name, AssumeRolePolicyDocument=trust)
+
+
+def test_a_role_is_looked_for_and_who_may_take_it_on(subject: Subject) -> None:
+    assert {finding.message for finding in roles.roles(subject)} == {"not there"}
+    make_role(subject.clients, "our-training", "ecs-tasks.amazonaws.com")
+    make_role(subject.clients, "our-launcher", "ecs-tasks.amazonaws.com")
+    found = {finding.where: finding for finding in roles.roles(subject)}
+    assert found["our-launcher"].state == "ok"
+    assert found["our-training"].message == "sagemaker.amazonaws.com may not take it on"
+    assert "update-assume-role-policy --role-name our-training" in found["our-training"].mend
+    assert "sagemaker.amazonaws.com" in found["our-training"].mend
+    assert found["our-training"].exit_code == 4
+
+
+def test_what_the_simulator_denies_is_told_as_simulated(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, tuple[str, ...], tuple[str, ...], dict[str, str]]] = []
+
+    def simulate(_c: Any, _r: str, who: str, actions: Any, resources: Any, context: Any) -> list[str]:
+        asked.append((who, tuple(actions), tuple(resources), dict(context)))
+        return ["iam:PassRole on x"] if "iam:PassRole" in actions else []
+
+    monkeypatch.setattr(roles, "simulate", simulate)
+    make_role(subject.clients, "our-training", "sagemaker.amazonaws.com")
+    make_role(subject.clients, "our-launcher", "ecs-tasks.amazonaws.com")
+    found = {finding.message: finding for finding in roles.permissions(subject)}
+    (denied,) = [finding for finding in found.values() if finding.state == "wrong"]
+    assert denied.message == "may not, simulated: iam:PassRole on x"
+    assert denied.mend.startswith("aws iam put-role-policy --role-name our-launcher")
+    assert not [each for _, _, resources, _ in asked for each in resources if "*" in each and each != "*"]
+    contexts = {actions: context for _, actions, _, context in asked}
+    assert contexts["sagemaker:CreateTrainingJob",] == {"aws:RequestTag/sweep:run": "x"}
+    assert contexts["iam:PassRole",] == {"iam:PassedToService": "sagemaker.amazonaws.com"}
+
+
+@pytest.mark.parametrize(
+    ("arn", "principal"),
+    [
+        (f"arn:aws:iam::{ACCOUNT}:user/ann", f"arn:aws:iam::{ACCOUNT}:user/ann"),
+        (f"arn:aws:sts::{ACCOUNT}:assumed-role/dev/ann", f"arn:aws:iam::{ACCOUNT}:role/dev"),
+        (f"arn:aws:iam::{ACCOUNT}:root", ""),
+    ],
+)
+def test_the_simulator_knows_us_by_our_user_or_role(arn: str, principal: str) -> None:
+    assert Who(ACCOUNT, arn, 0).principal == principal
+
+
+@pytest.mark.parametrize(("ahead", "state"), [(0, "ok"), (-70, "warning"), (400, "wrong"), (-400, "wrong")])
+def test_a_clock_may_be_a_little_wrong(ahead: float, state: str) -> None:
+    assert identity.clock(Who(ACCOUNT, "a", ahead)).state == state
+
+
+def test_settings_of_another_account_are_told() -> None:
+    (found,) = identity.credentials(Who("999999999999", "a", 0), SETTINGS)
+    assert (found.state, found.exit_code) == ("wrong", 4)
+
+
+def test_an_image_is_looked_for_where_it_is_pulled(subject: Subject) -> None:
+    (missing,) = images.images(subject)
+    assert (missing.state, missing.mend[-len(REGION) :]) == ("wrong", REGION)
+    ecr = subject.clients.client("ecr", REGION)
+    ecr.create_repository(repositoryName="our-launcher")
+    ecr.put_image(repositoryName="our-launcher", imageTag="1", imageManifest=MANIFEST)
+    (there,) = images.images(subject)
+    assert there.state == "ok"
+
+
+def test_launchers_need_a_way_out_and_a_nat_costs(subject: Subject) -> None:
+    ec2 = subject.clients.client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    (closed,) = network.ways_to_s3(subject, [subnet])
+    assert (closed.state, "has no way out" in closed.message) == ("wrong", True)
+    (table,) = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]["NatGatewayId"]
+    ec2.create_route(RouteTableId=table["RouteTableId"], DestinationCidrBlock="0.0.0.0/0", NatGatewayId=nat)
+    (dear,) = network.ways_to_s3(subject, [subnet])
+    assert (dear.state, "$0.045" in dear.message) == ("warning", True)
+    assert dear.mend.startswith(f"aws ec2 create-vpc-endpoint --vpc-id {vpc}")
+    ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=f"com.amazonaws.{REGION}.s3", RouteTableIds=[table["RouteTableId"]])
+    assert states(network.ways_to_s3(subject, [subnet, "subnet-0123456789abcdef0"])) == {
+        subnet: "ok",
+        "subnet-0123456789abcdef0": "wrong",
+    }
+
+
+class OneEnvironment:
+    """Batch with one queue, as small as it can be, beside a Fargate quota."""
+
+    def __init__(self, vcpus: int, quota: float) -> None:
+        self.vcpus, self.quota = vcpus, quota
+
+    def client(self, service: str, _region: str) -> Any:  # noqa: ARG002
+        return self
+
+    def describe_job_queues(self, jobQueues: list[str]) -> Any:  # noqa: N803
+        order = [{"order": 1, "computeEnvironment": "e"}]
+        queue = {"jobQueueName": jobQueues[0], "state": "ENABLED", "status": "VALID", "computeEnvironmentOrder": order}
+        return {"jobQueues": [queue]}
+
+    def describe_compute_environments(self, computeEnvironments: list[str]) -> Any:  # noqa: N803
+        resources = {"maxvCpus": self.vcpus, "subnets": [], "securityGroupIds": []}
+        name = computeEnvironments[0]
+        found = {"computeEnvironmentName": name, "state": "ENABLED", "status": "VALID", "computeResources": resources}
+        return {"computeEnvironments": [found]}
+
+    def get_paginator(self, _name: str) -> Any:
+        return self
+
+    def paginate(self, **_: Any) -> Any:
+        return [{"Quotas": [{"QuotaName": "Fargate On-Demand vCPU resource count", "Value": self.quota}]}]
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "quota", "tasks", "environment", "fargate"),
+    [
+        (64, 1000.0, 200, "ok", "ok"),
+        (64, 1000.0, 300, "warning", "ok"),
+        (64, 6.0, 200, "ok", "wrong"),
+        (64, 6.0, 0, "ok", "warning"),
+        (64, 6.0, 24, "ok", "ok"),
+    ],
+)
+def test_a_plan_wants_launchers_that_the_environment_and_fargate_bear(
+    vcpus: int, quota: float, tasks: int, environment: str, fargate: str
+) -> None:
+    account: Any = OneEnvironment(vcpus, quota)
+    subject = Subject(SETTINGS, account, in_force(SETTINGS, ACCOUNT), Need(tasks_at_once=tasks))
+    found = {finding.about: finding for finding in queues.queues(subject)}
+    assert (found["environment"].state, found["quota"].state) == (environment, fargate)
+    assert found["quota"].exit_code == (6 if fargate == "wrong" else 0)
+
+
+def test_what_we_may_not_look_at_is_not_said_to_be_missing(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: Any, **__: Any) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetRole")
+
+    iam = subject.clients.client("iam", REGION)
+    monkeypatch.setattr(iam, "get_role", denied)
+    monkeypatch.setattr("orchestrator.infra.doctor.doctor.Clients", lambda _: subject.clients)
+    found = [finding for finding in examine(SETTINGS, Need()) if finding.about in ("role", "permission")]
+    assert {finding.state for finding in found} == {"warning"}
+    assert all("that is not granted" in finding.message for finding in found)
+
+
+def test_without_credentials_nothing_else_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    (found,) = examine(SETTINGS, Need())
+    assert (found.about, found.mend, exit_code([found])) == ("credentials", "aws sso login", 4)
+
+
+def test_permissions_count_before_quotas_and_these_before_the_rest() -> None:
+    other, quota = wrong("a", "b", "c", "d"), wrong("a", "b", "c", "d", 6)
+    permission = wrong("a", "b", "c", "d", 4)
+    assert exit_code([ok("a", "b", "c"), warning("a", "b", "c")]) == 0
+    assert exit_code([other, quota, permission]) == 4
+    assert exit_code([other, quota]) == 6
+    assert exit_code([other]) == 1
+
+
+def test_one_role_stands_in_for_all_and_runs_go_to_the_queue_in_force() -> None:
+    by_hand = Settings(region=REGION, bucket="b", role=SETTINGS.role, queue="sweep")
+    known = in_force(by_hand, ACCOUNT)
+    assert (known.job_role, known.execution_role) == (SETTINGS.role, SETTINGS.role)
+    assert (known.queue, known.lane_queue) == ("sweep", "sweep")
