@@ -20,7 +20,7 @@ DEPLOY = "sweep infra deploy"
 
 @dataclass(frozen=True)
 class Finding:
-    """How one thing stands."""
+    """The state of one thing."""
 
     about: str
     """The thing, in a word or two, such as `bucket` or `role`."""
