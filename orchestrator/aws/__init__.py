@@ -9,6 +9,7 @@ batch.py        how are arrays submitted, found again, and asked what became of 
 queues.py       which queues are there, what do they run on, and does anything wait in them?
 definitions.py  how does a job definition get its values?
 iam.py            which roles are there, and what may they do?
+networks.py      how does traffic of a subnet get out?
 bucket_state.py   whose is a bucket, does it keep versions, how is it encrypted?
 identity.py     whose credentials are these?
 ecr.py          which image does a tag stand for?
