@@ -193,6 +193,12 @@ class Conformance:
         assert (outcome.state, outcome.lane.purchase) == (TaskState.DONE, Purchase.SPOT)
         assert_bill_is_within_its_rate(attempt, outcome)
 
+    def test_a_parameter_of_one_letter_is_an_option_with_one_dash(self, subject: Subject) -> None:
+        task = replace(subject.task(27), point={"then": "tell", "n": 7})
+        attempt = subject.start(task)
+        assert subject.outcome(attempt).state is TaskState.DONE
+        assert "n is 7" in [line for _, line in subject.log(attempt)]
+
     def test_a_training_that_fails_by_itself_says_why(self, subject: Subject) -> None:
         outcome = subject.outcome(subject.start(subject.task(17, "fail")))
         assert (outcome.state, outcome.cause) == (TaskState.FAILED, Cause.TASK)

@@ -32,8 +32,12 @@ from orchestrator.training.process import rank, write_line
 
 options = argparse.ArgumentParser()
 options.add_argument("--then", default="end")
-then = options.parse_known_args()[0].then
+options.add_argument("-n", default="nothing")
+given = options.parse_known_args()[0]
+then = given.then
 write_line(f"rank {rank()} begins, loss=0.25")
+if then == "tell":
+    write_line(f"n is {given.n}")
 if then == "hang":
     time.sleep(3600)
 if then == "fail":
@@ -42,7 +46,7 @@ write_line(f"rank {rank()} ends")
 """
 """The code of the suite's trainings, to be packed as the sweep's entry point by `platforms.source.pack`.
 
-It takes one parameter, `then`: end, fail or hang."""
+It takes the parameters `then`, which is end, tell, fail or hang, and `n`, which it tells."""
 
 _START = """
 import json, os, signal, sys
