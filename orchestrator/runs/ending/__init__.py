@@ -4,6 +4,7 @@ cancel.py        how does everything stop?
 arrays.py        which array jobs does it have, and do they live?
 stop.py          which trainings may still run, and how do they stop?
 over.py          who ends a cancel that was interrupted?
+late.py          which trainings began after their task had ended?
 lost.py          which tasks have lost their launcher?
 reap.py          what runs that nobody waits for, and how does it stop?
 proof.py         what did a cancel ask for, and where?

@@ -21,6 +21,8 @@ class Progress:
     """When all results were last compared with what is known."""
     final_for: int = 0
     """The number of submissions after whose end all results were compared for the last time."""
+    late_for: int = 0
+    """The number of submissions after whose end all results were compared once more, for what began late."""
     cancel_etag: str = ""
     """S3's name for the cancel marker as it was read; empty if there was none."""
     through: int = 0

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orchestrator.runs.ending.late import find_late
 from orchestrator.runs.ending.lost import find_lost
 from orchestrator.runs.ending.over import conclude_if_over
 from orchestrator.runs.ending.settle import settle_all
@@ -45,6 +46,10 @@ def sync(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool = True
     moved = read_news(anchor, made, ledger, cloud)
     if whole or _is_due(anchor, made, ledger):
         moved += read_whole(anchor, made, ledger, cloud)
+        if at_home:
+            late = find_late(anchor, made, ledger, cloud)
+            read_tasks(late, anchor, made, ledger, cloud)
+            moved += len(late)
     lost = find_lost(anchor, made, orders.marker.through, ledger, cloud) if at_home else {}
     # Whoever wrote a result before us may have been killed before it told of it: so these are read themselves.
     read_tasks(settle_all(anchor, made, lost, cloud), anchor, made, ledger, cloud)
@@ -79,13 +84,20 @@ def find_jobs(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Clo
 
 
 def _is_due(anchor: Anchor, made: list[Submission], ledger: Ledger) -> bool:
-    """Return whether all results are to be compared: now and then, and once when all tasks have ended."""
+    """Return whether all results are to be compared: now and then, once when all tasks have ended, and once later.
+
+    What began late, after its launcher had died, is there by then.
+    """
     progress = ledger.progress(anchor.name)
-    if progress.final_for == len(made) > 0:
-        return False
+    is_time = time.time() - progress.whole_at >= WHOLE_EVERY_S
     if ledger.ended(anchor.name, anchor.tasks) < len(anchor.tasks):
-        return time.time() - progress.whole_at >= WHOLE_EVERY_S
-    ledger.save_progress(anchor.name, replace(progress, final_for=len(made)))
+        return is_time
+    if progress.final_for != len(made):
+        ledger.save_progress(anchor.name, replace(progress, final_for=len(made)))
+        return True
+    if not is_time or progress.late_for == len(made):
+        return False
+    ledger.save_progress(anchor.name, replace(progress, late_for=len(made)))
     return True
 
 
