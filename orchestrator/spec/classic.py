@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from orchestrator import files
 from orchestrator.errors import SpecError, did_you_mean
-from orchestrator.spec.train.image import check_image
+from orchestrator.spec.train.image import check_image, registry_region
 from orchestrator.spec.train.train import parameter_name
 from orchestrator.wire.manifest import BadLine, ClassicLine, parse
 from orchestrator.wire.task import Task
@@ -118,17 +118,21 @@ def _line_below(columns: tuple[str, ...], text: str, where: str) -> ClassicLine:
     said = {name: cell.strip() for name, cell in zip(columns[2:], cells[2:], strict=True) if cell.strip()}
     instance_type, image = said.pop(_TYPE, ""), said.pop(_IMAGE, "")
     if image:
-        _check_image(image, where)
+        _check_image(image, line.region, where)
     point = {name: _value(cell) for name, cell in said.items()}
     return ClassicLine(line.region, line.s3_uri, point, instance_type, image)
 
 
-def _check_image(image: str, where: str) -> None:
+def _check_image(image: str, region: str, where: str) -> None:
     try:
         check_image(image)
     except PydanticCustomError as error:
         context = error.context or {}
         raise SpecError(f"image: {context['message']}", where=where, hint=context["hint"]) from error
+    lies_in = registry_region(image)
+    if lies_in not in ("", region):
+        message = f"image: it lies in the ECR of {lies_in}, and a training in {region} cannot pull it from there"
+        raise SpecError(message, where=where, hint="write {region} in its place")
 
 
 def _cells(text: str, where: str) -> list[str]:

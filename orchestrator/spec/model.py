@@ -32,6 +32,9 @@ def _value(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return _text(value)
+    if isinstance(value, list | dict):
+        hint = "write it as text, in quotes; or under train.hyperparameters, if all tasks have the same"
+        raise wrong(f"expected a number, text or true/false, got {shown(value)}", hint=hint)
     return _number(value, "a number, text or true/false")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.platforms.sagemaker.asked.preferences import asks_alike
 from orchestrator.platforms.sagemaker.asked.table import Asked, check_asked, find_missing, read_asked, read_settings
-from orchestrator.platforms.sagemaker.aws_images.by_uri import check_uri, uri_cautions
+from orchestrator.platforms.sagemaker.aws_images.by_uri import check_uri, find_foreign_registry, uri_cautions
 from orchestrator.platforms.sagemaker.aws_images.check import check_framework, find_missing_image
 from orchestrator.platforms.sagemaker.image_variables import check_image_variables, image_variable_cautions
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
@@ -79,7 +79,11 @@ class SageMakerPlanning:
 
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
         asked = read_asked(sweep, self.usual)
-        return find_missing(asked, lane.region) or find_missing_image(sweep.train, lane.region)
+        return (
+            find_missing(asked, lane.region)
+            or find_missing_image(sweep.train, lane.region)
+            or find_foreign_registry(sweep.train.image, lane.region)
+        )
 
     def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:
         return read_asked(sweep, self.usual).instance_preferences and asks_alike(place, next_place)

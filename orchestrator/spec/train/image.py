@@ -13,6 +13,7 @@ from orchestrator.spec.model import shown, wrong
 PLACEHOLDERS = ("{account}", "{region}")
 """The names in braces that an image may contain."""
 _IN_BRACES = re.compile(r"\{[^{}]*\}")
+_REGISTRY = re.compile(r"[^/]+\.dkr\.ecr(?:-fips)?\.(?P<region>[^./]+)\.")
 _IN_ECR = re.compile(r"(?P<repository>[a-z0-9{][a-z0-9._/{}-]*)(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?")
 """The name of an image in ECR: its repository, tag and digest."""
 _SHORTEST, _LONGEST = 2, 256
@@ -32,6 +33,12 @@ def check_image(value: str) -> str:
     if ".dkr.ecr." in host:
         _check_name(name)
     return value
+
+
+def registry_region(image: str) -> str:
+    """Return the Region whose ECR an image lies in; nothing if it lies in no ECR, or in that of each training."""
+    found = _REGISTRY.match(image)
+    return found["region"] if found and found["region"] != "{region}" else ""
 
 
 def _check_name(name: str) -> None:

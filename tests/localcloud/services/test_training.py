@@ -294,3 +294,12 @@ def test_tags_are_kept_with_the_training(sagemaker: TrainingDesk) -> None:
     sagemaker.client.add_tags(ResourceArn=arn, Tags=[{"Key": "owner", "Value": "ada"}])
     sagemaker.client.delete_tags(ResourceArn=arn, TagKeys=["run"])
     assert sagemaker.client.list_tags(ResourceArn=arn)["Tags"] == [{"Key": "owner", "Value": "ada"}]
+
+
+def test_an_image_of_another_region_is_refused(sagemaker: TrainingDesk) -> None:
+    """github.com/aws-samples/mlops-amazon-sagemaker/issues/9 has AWS's words."""
+    image = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/own:1"
+    algorithm = {"TrainingImage": image, "TrainingInputMode": "File"}
+    code, message = training_refused(sagemaker, AlgorithmSpecification=algorithm)
+    assert code == "ValidationException"
+    assert message.startswith("Invalid DNS suffix 'amazonaws.com' for region 'eu-west-1' in training image.")

@@ -119,3 +119,9 @@ def test_what_aws_would_not_take_is_told_with_its_place(tmp_path: Path, line: st
     with pytest.raises(SpecError) as caught:
         read(file, SageMakerPlanning({}).check)
     assert str(caught.value).startswith(f"{file}:{said}")
+
+
+def test_a_name_in_braces_that_is_nearly_one_of_ours_is_a_mistake() -> None:
+    [complaint] = check_request({"DebugHookConfig": {"S3OutputPath": "s3://logs-{regoin}/x"}})
+    assert complaint.message == "S3OutputPath: {regoin} has no meaning there; did you mean 'region'?"
+    assert list(check_request({"DebugHookConfig": {"S3OutputPath": "s3://logs-{region}/{job}"}})) == []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
+from orchestrator.wire.task import Lane, Purchase
 from tests.fixtures.sweeps import make_sweep
 
 PLANNING = SageMakerPlanning({})
@@ -54,6 +55,20 @@ def test_an_image_for_gpus_on_a_type_without_one_is_a_caution() -> None:
     assert list(PLANNING.check(asked)) == []
     [line] = [line for line in PLANNING.cautions(asked) if "is for GPUs" in line]
     assert line.endswith(f"and {CPU} has none: what needs CUDA fails there")
+
+
+def test_a_training_pulls_its_image_from_its_own_region() -> None:
+    lane = Lane("sagemaker", "eu-west-1", GPU, Purchase.SPOT)
+
+    def why(image: str) -> str:
+        return PLANNING.excludes(make_sweep(train__image=image), lane)
+
+    assert why("123456789012.dkr.ecr.us-east-1.amazonaws.com/own:1").startswith(
+        "the image lies in the ECR of us-east-1"
+    )
+    assert why("123456789012.dkr.ecr.eu-west-1.amazonaws.com/own:1") == ""
+    assert why("{account}.dkr.ecr.{region}.amazonaws.com/own:1") == ""
+    assert why("python:3.12-slim") == ""
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _LOCAL_DISKS = re.compile(r"ml\.([a-z]+\d+[a-z]*d|(g5|g6|gr6|g7|p5|p6|trn)[a-z0-9]*[.-])")
 """Instance types with local storage: see VolumeKmsKeyId in the API reference of ResourceConfig."""
+_REGISTRY = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[^./]+)\.(?P<suffix>amazonaws\.com(?:\.cn)?)/")
+"""An image in ECR. SageMaker pulls from its own Region's: github.com/aws-samples/mlops-amazon-sagemaker/issues/9."""
 _LONGEST_RUNTIME_S = 28 * 86_400
 
 
@@ -29,7 +31,7 @@ def check_request(request: dict[str, Any], region: str, objects: Objects, networ
             member = required[0].lower() + required[1:]
             problem = f"Value null at '{member}' failed to satisfy constraint: Member must not be null"
             raise validation_error(f"1 validation error detected: {problem}")
-    _check_algorithm(request["AlgorithmSpecification"])
+    _check_algorithm(request["AlgorithmSpecification"], region)
     _check_instances(request["ResourceConfig"], spot=bool(request.get("EnableManagedSpotTraining")))
     _check_network(request.get("VpcConfig"), region, networks)
     _check_times(request)
@@ -43,9 +45,15 @@ def check_request(request: dict[str, Any], region: str, objects: Objects, networ
     _check_output(request["OutputDataConfig"]["S3OutputPath"], region, objects)
 
 
-def _check_algorithm(algorithm: dict[str, Any]) -> None:
+def _check_algorithm(algorithm: dict[str, Any], region: str) -> None:
     if ("TrainingImage" in algorithm) == ("AlgorithmName" in algorithm):
         raise validation_error("You must specify either an AlgorithmName or a TrainingImage, and not both.")
+    registry = _REGISTRY.match(algorithm.get("TrainingImage", ""))
+    if registry and registry["region"] != region:
+        raise validation_error(
+            f"Invalid DNS suffix '{registry['suffix']}' for region '{registry['region']}' in training image. Please "
+            f"provide the valid <region>.<dns-suffix>: '{region}.{registry['suffix']}'"
+        )
     for definition in algorithm.get("MetricDefinitions", ()):
         try:
             re.compile(definition["Regex"])

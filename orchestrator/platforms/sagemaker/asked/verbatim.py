@@ -58,6 +58,8 @@ _REFUSED = {
 """Members that cannot stand there, with the reason, or with what to write instead."""
 _BEGUN: tuple[Path, ...] = ((), ("AlgorithmSpecification",), ("ResourceConfig",))
 """Parts of the request that `sweep` makes: they have what AWS requires."""
+_FILLED_IN = ("region", "account")
+_IN_BRACES = re.compile(r"\{([a-z_]+)\}")
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -139,6 +141,9 @@ def _check(shape: Shape, value: Any, at: Path) -> Iterator[Complaint]:
 def _problem(shape: Shape, value: Any) -> str:
     """Return which rule a value breaks; nothing if none."""
     if isinstance(value, str):
+        for unknown in set(_IN_BRACES.findall(value)) - set(_FILLED_IN):
+            if hint := did_you_mean(unknown, list(_FILLED_IN)):
+                return f"{{{unknown}}} has no meaning there; {hint}"
         value = fill_in(value, "us-east-1", "123456789012")
     if isinstance(value, str) and shape.type_name == "string":
         choices = getattr(shape, "enum", [])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.aws_images.named import ACCOUNTS
+from orchestrator.spec.train.image import registry_region
 from orchestrator.wire.shapes import shape
 
 if TYPE_CHECKING:
@@ -37,6 +38,14 @@ class _Image:
     def kind(self) -> str:
         """`cpu` or `gpu`, if its tag says so; else nothing."""
         return "".join(self.words & _KINDS)
+
+
+def find_foreign_registry(image: str | None, region: str) -> str:
+    """Return in words that an image lies in another Region's ECR: no training pulls it from there. Else nothing."""
+    lies_in = registry_region(image or "")
+    if lies_in in ("", region):
+        return ""
+    return f"the image lies in the ECR of {lies_in}, and trainings pull from their own Region's: write {{region}}"
 
 
 def check_uri(image: str | None, instance_types: Mapping[int, str], *, own_start: bool) -> Iterator[Complaint]:
