@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.catalog.check_catalog import Problem
+    from orchestrator.catalog.price_chart import draw_prices
     from orchestrator.catalog.price_history import LanePrices
     from orchestrator.catalog.quotas import QuotaUse
     from orchestrator.feeds.discover import Finding
@@ -75,6 +76,7 @@ __all__ = [
     "TaskState",
     "TimePart",
     "draw_frontier",
+    "draw_prices",
     "find_differences",
     "image_address",
     "read_duration",
@@ -118,6 +120,7 @@ _HOMES = {
     "TaskState": "orchestrator.wire.result",
     "TimePart": "orchestrator.runs.why.story",
     "draw_frontier": "orchestrator.plan.frontier_chart",
+    "draw_prices": "orchestrator.catalog.price_chart",
     "find_differences": "orchestrator.runs.views.differences",
     "image_address": "orchestrator.images:address",
     "read_duration": "orchestrator.spec.duration:seconds",

@@ -13,6 +13,7 @@ What people read:
 check_catalog.py     what is missing from the loaded catalog, or looks wrong? (`sweep catalog check`)
 snapshot.py           how does all that a plan is made from become one file? (`sweep catalog snapshot`)
 price_history.py     what has an instance cost on each of the last days? (`sweep prices`)
+price_chart.py       how is that drawn? (`sweep prices --plot`)
 ages.py              when was each price last seen, and which are too old to plan by?
 wording.py           how are many names said in few words?
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.chart.drawing import PALE, Drawing, Line, Text
+from orchestrator.chart.drawing import COLOURS, PALE, Drawing, Line, Text
 from orchestrator.chart.panel import TOP, Panel, Series
 from orchestrator.errors import UsageError
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.spec.sweep import Objective
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#000000")
-"""Told apart by everybody, also by those who see fewer colours."""
 MOST_PANELS = 4
 MOST_PALE = 300
 """Curves that are there for comparison: more would be a grey square."""

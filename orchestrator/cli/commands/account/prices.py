@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator import files
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.options import AsJson, Force
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
+from orchestrator.cli.views.frontier import check_picture
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -50,17 +53,25 @@ def prices(
     region: Annotated[
         list[str] | None, typer.Option(metavar="REGION", help="Only this Region. Repeatable.", show_default=False)
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw these days: a .svg or .png file.")
+    ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what instances cost, cheapest first, and how that has changed in the last 30 days.
 
     It reads the catalog: `sweep catalog refresh` brings AWS's prices into it.
 
-    Example: sweep prices ml.g5.xlarge g5.xlarge --region eu-west-1
+    Example: sweep prices ml.g5.xlarge g5.xlarge --region eu-west-1 --plot prices.svg
     """
+    check_picture(plot, "--plot", "prices.svg", force=force)
+    from orchestrator.api import draw_prices
+
     catalog = Session.of(context).orchestrator.catalog
-    found = catalog.price_history(instance_types)
-    rows = [PriceRow.of(one) for one in found if not region or one.lane.region in region]
+    history = catalog.price_history(instance_types)
+    found = [one for one in history if not region or one.lane.region in region]
+    rows = [PriceRow.of(one) for one in found]
     if missing := [name for name in instance_types if name not in {row.instance_type for row in rows}]:
         where = f" in {', '.join(region)}" if region else ""
         near = get_close_matches(missing[0], catalog.priced_types(), n=1)
@@ -70,6 +81,9 @@ def prices(
             if near != missing[:1] and near
             else "`sweep catalog refresh` brings AWS's",
         )
+    if plot:
+        files.write(plot, draw_prices(found, plot.suffix[1:]))
+        render.say(f"wrote {plot}")
     if as_json:
         render.as_json(rows)
     else:

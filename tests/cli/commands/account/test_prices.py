@@ -39,6 +39,25 @@ def test_json_has_each_day(priced: Sweep) -> None:
     assert spot["days"] == [None] * 20 + [0.4] * 7 + [0.6] * 3
 
 
+def test_the_days_are_drawn_into_a_file(priced: Sweep) -> None:
+    ended = priced("prices", "ml.g5.xlarge", "--plot", "prices.svg")
+    assert "wrote prices.svg" in ended.err
+    picture = Path("prices.svg").read_text()
+    assert all(f"{region} ml.g5.xlarge on_demand" in picture for region in ("us-east-1", "eu-west-1"))
+    assert "us-east-1 ml.g5.xlarge spot" in picture
+
+
+def test_a_picture_of_one_region_has_no_other(priced: Sweep) -> None:
+    assert priced("prices", "ml.g5.xlarge", "--region", "eu-west-1", "--plot", "prices.svg").code == 0
+    assert "us-east-1" not in Path("prices.svg").read_text()
+
+
+def test_a_file_of_another_kind_is_not_drawn_into(priced: Sweep) -> None:
+    ended = priced("prices", "ml.g5.xlarge", "--plot", "prices.pdf")
+    assert (ended.code, ended.out) == (2, "")
+    assert "prices.pdf is neither a .svg nor a .png file (name it prices.svg)" in ended.err
+
+
 def test_one_region_is_shown_alone(priced: Sweep) -> None:
     rows = json.loads(priced("prices", "ml.g5.xlarge", "--region", "eu-west-1", "--json").out)
     assert [row["region"] for row in rows] == ["eu-west-1"]
