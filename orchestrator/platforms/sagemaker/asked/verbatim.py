@@ -6,6 +6,7 @@ What `sweep` says itself, and what would change slots, money or names, is refuse
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import did_you_mean
@@ -142,8 +143,8 @@ def _problem(shape: Shape, value: Any) -> str:
     """Return which rule a value breaks; nothing if none."""
     if isinstance(value, str):
         for unknown in set(_IN_BRACES.findall(value)) - set(_FILLED_IN):
-            if hint := did_you_mean(unknown, list(_FILLED_IN)):
-                return f"{{{unknown}}} has no meaning there; {hint}"
+            if near := get_close_matches(unknown, _FILLED_IN, n=1):  # other braces may mean something to others
+                return f"{{{unknown}}} has no meaning there; did you mean {near[0]!r}?"
         value = fill_in(value, "us-east-1", "123456789012")
     if isinstance(value, str) and shape.type_name == "string":
         choices = getattr(shape, "enum", [])
