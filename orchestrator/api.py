@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.artifacts import Fetched
     from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.ending.reap import Search, Stray
+    from orchestrator.runs.ending.stray_arrays import StrayArray
     from orchestrator.runs.run import Run
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.differences import Difference, find_differences
@@ -71,6 +72,7 @@ __all__ = [
     "Stopped",
     "Story",
     "Stray",
+    "StrayArray",
     "Sweep",
     "TaskRow",
     "TaskState",
@@ -115,6 +117,7 @@ _HOMES = {
     "Stopped": "orchestrator.runs.ending.proof",
     "Story": "orchestrator.runs.why.story",
     "Stray": "orchestrator.runs.ending.reap",
+    "StrayArray": "orchestrator.runs.ending.stray_arrays",
     "Sweep": "orchestrator.spec.sweep",
     "TaskRow": "orchestrator.runs.views.tasks",
     "TaskState": "orchestrator.wire.result",

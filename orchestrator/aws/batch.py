@@ -68,6 +68,8 @@ class Job:
     """Seconds since the epoch; a child is created with its array."""
     started_at: float | None = field(default=None, compare=False)
     stopped_at: float | None = field(default=None, compare=False)
+    environment: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The variables that its submitter gave it; empty in a listing, which does not say."""
     terminated: bool = field(default=False, compare=False)
     """Somebody has terminated or cancelled it; never so in a listing, which does not say."""
 
@@ -257,6 +259,7 @@ def _job_of_detail(job: JobDetailTypeDef) -> Job:
         starts=len(job.get("attempts", [])),
         reason=_reason(job.get("statusReason"), container.get("reason")),
         log_stream=container.get("logStreamName", ""),
+        environment={each["name"]: each.get("value", "") for each in container.get("environment", [])},
         created_at=_seconds(job.get("createdAt")),
         started_at=_seconds(job.get("startedAt")),
         stopped_at=_seconds(job.get("stoppedAt")),

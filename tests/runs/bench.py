@@ -154,7 +154,9 @@ class FakeBatch:
 
     def describe(self, ids: Sequence[str]) -> list[Job]:
         self._called("describe")
-        arrays = [job.described() for job in self.jobs if job.id in ids]
+        arrays = [
+            replace(job.described(), environment={"SWEEP_MANIFEST": job.manifest}) for job in self.jobs if job.id in ids
+        ]
         children = [(job, index) for job in self.jobs for index in job.starts if f"{job.id}:{index}" in ids]
         return arrays + [
             Job(f"{job.id}:{index}", job.name, job.statuses[index], index=index, starts=job.starts[index])

@@ -7,6 +7,7 @@ over.py          who ends a cancel that was interrupted?
 late.py          which trainings began after their task had ended?
 lost.py          which tasks have lost their launcher?
 reap.py          what runs that nobody waits for, and how does it stop?
+stray_arrays.py  which array jobs belong to no live run?
 proof.py         what did a cancel ask for, and where?
 settle.py        who writes how a task ended, if its launcher died?
 """

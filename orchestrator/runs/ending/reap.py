@@ -1,4 +1,4 @@
-"""Finds trainings that carry our tags and belong to no live run, in any Region, and stops them when asked.
+"""Finds trainings and arrays that carry our tags and belong to no live run, in any Region, and stops them when asked.
 
 What is written down in the control bucket decides, never a database. A training of which the bucket does not prove that
 nobody waits for it is left alone; so is one that another control bucket's run may have started.
@@ -10,11 +10,12 @@ import logging
 import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AccessError, CloudError
 from orchestrator.platforms.registry import make_operating
+from orchestrator.runs.ending.stray_arrays import StrayArray, find_arrays, queues
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.wire.names import valid_run_name
 from orchestrator.wire.result import Attempt
@@ -70,17 +71,21 @@ class Search:
     unseen: dict[str, str]
     """Regions that could not be asked, each with the reason."""
     others: int
-    """Trainings with our tags whose runs are in no control bucket of ours: they are left alone."""
+    """Trainings with our tags, and arrays, whose runs are in no control bucket of ours: they are left alone."""
+    arrays: list[StrayArray] = field(default_factory=list)
+    """Array jobs that nobody waits for."""
 
 
 def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, float], *, stop: bool) -> Search:
-    """Return all trainings that carry our tags and belong to no live run; with `stop`, ask each of them to stop."""
+    """Return all trainings and arrays of ours that belong to no live run; with `stop`, ask each of them to stop."""
     found: list[Alive] = []
     unseen: dict[str, str] = {}
     looked = 0
+    known_regions = {cloud.account.region}
     for platform in platforms:
         operating = make_operating(platform)
         regions = operating.regions(cloud.clients)
+        known_regions |= set(regions)
         with ThreadPoolExecutor(WORKERS) as pool:
             asked = {region: pool.submit(_alive, operating, cloud.clients, region) for region in regions}
         for region, answer in asked.items():
@@ -92,7 +97,11 @@ def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, fl
     judged = _judge(found, cloud)
     nobodys = {one: why for one, why in judged.items() if why}
     strays = [_stray(one, why, prices, stopped=stop and _stop(one, cloud)) for one, why in nobodys.items()]
-    return Search(strays, looked, unseen, sum(why is None for why in judged.values()))
+    names, left_out = queues(cloud, known_regions)
+    if left_out:
+        unseen[cloud.account.region] = left_out
+    arrays, of_others = find_arrays(cloud, names, stop=stop)
+    return Search(strays, looked, unseen, of_others + sum(why is None for why in judged.values()), arrays)
 
 
 def _alive(operating: Operating, clients: Clients, region: str) -> list[Alive]:

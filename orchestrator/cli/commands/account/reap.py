@@ -15,7 +15,7 @@ from orchestrator.cli.session import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.api import Search, Stray
+    from orchestrator.api import Search, Stray, StrayArray
 
 _NAMED = 3
 """Regions that could not be asked and are named one by one, at most."""
@@ -27,7 +27,7 @@ def reap(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find trainings that carry our tags, in any Region, and belong to no live run.
+    """Find trainings and Batch arrays of ours, in any Region, that belong to no live run.
 
     They cost money, and nobody will look at what they make. What another control bucket's run has started
     is left alone.
@@ -36,9 +36,11 @@ def reap(
     """
     orchestrator = Session.of(context).orchestrator
     found = orchestrator.reap()
-    if stop and found.strays:
-        names = ", ".join(f"{one.training} in {one.region}" for one in found.strays[:5])
-        more = f" and {len(found.strays) - 5:,} more" if len(found.strays) > 5 else ""
+    named = [f"{one.training} in {one.region}" for one in found.strays]
+    named += [f"the array {one.array}" for one in found.arrays]
+    if stop and named:
+        names = ", ".join(named[:5])
+        more = f" and {len(named) - 5:,} more" if len(named) > 5 else ""
         confirm(f"Stop {names}{more}?", yes=yes)
         found = orchestrator.reap(stop=True)
     if as_json:
@@ -50,6 +52,9 @@ def reap(
 def _show(found: Search) -> None:
     if found.strays:
         render.as_table(found.strays, COLUMNS)
+        render.line()
+    if found.arrays:
+        render.as_table(found.arrays, ARRAY_COLUMNS)
         render.line()
     render.line(_summary(found))
     if found.unseen:
@@ -73,6 +78,8 @@ def _summary(found: Search) -> str:
     parts = [f"{what}, in {formatting.plural(found.looked_in, 'Region')}"]
     if found.strays:
         parts.append(f"about {formatting.money(cost)} so far, {formatting.money(per_hour)} an hour")
+    if found.arrays:
+        parts.append(formatting.plural(len(found.arrays), "array"))
     if unknown:
         parts.append(f"{unknown:,} of unknown price")
     if found.others:
@@ -87,6 +94,15 @@ COLUMNS: tuple[Column[Stray], ...] = (
     Column("purchase", lambda one: one.purchase, optional=True),
     Column("seconds", lambda one: one.seconds, formatting.duration, title="time", right=True),
     Column("usd", lambda one: one.usd, formatting.money, title="cost", right=True, is_estimate=lambda _: True),
+    Column("why", lambda one: one.why),
+    Column("stopped", lambda one: one.stopped, lambda stopped: "asked to stop" if stopped else ""),
+)
+
+ARRAY_COLUMNS: tuple[Column[StrayArray], ...] = (
+    Column("array", lambda one: one.array),
+    Column("queue", lambda one: one.queue),
+    Column("running", lambda one: one.running, "{:,}".format, right=True),
+    Column("waiting", lambda one: one.waiting, "{:,}".format, right=True),
     Column("why", lambda one: one.why),
     Column("stopped", lambda one: one.stopped, lambda stopped: "asked to stop" if stopped else ""),
 )

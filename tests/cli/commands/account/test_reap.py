@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.cli.session import Session
 from orchestrator.runs.ending.reap import Search, Stray
+from orchestrator.runs.ending.stray_arrays import StrayArray
 from tests.cli.fake import FakeOrchestrator
 
 if TYPE_CHECKING:
@@ -65,6 +66,16 @@ def test_nothing_is_stopped_without_an_answer(sweep: Sweep, team: Reaping) -> No
     ended = sweep("reap", "--stop")
     assert (ended.code, team.calls) == (2, [("reap", False)])
     assert "--yes goes ahead" in ended.err
+
+
+def test_arrays_are_shown_and_asked_about(sweep: Sweep, team: Reaping, monkeypatch: pytest.MonkeyPatch) -> None:
+    array = StrayArray("gone-s1-a1", "job-1", "sweep", "gone", 2, 40, "there is no run 'gone'")
+    monkeypatch.setattr(team, "reap", lambda *, stop=False: Search([], 30, {}, 0, [replace(array, stopped=stop)]))
+    ended = sweep("reap")
+    assert " ".join(ended.out.splitlines()[1].split()) == "gone-s1-a1 sweep 2 40 there is no run 'gone' -"
+    assert ended.out.splitlines()[-1] == "0 trainings that nobody waits for, in 30 Regions; 1 array"
+    assert sweep("reap", "--stop").code == 2  # it asks first
+    assert "asked to stop" in sweep("reap", "--stop", "--yes").out
 
 
 def test_stop_stops_them(sweep: Sweep, team: Reaping) -> None:
