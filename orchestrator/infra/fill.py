@@ -65,6 +65,11 @@ def fill(file: Path, values: Mapping[str, str], regions: Sequence[str]) -> Fille
     return Filled(file, written, kept)
 
 
+def control_region(file: Path) -> str:
+    """Return the control Region that a settings file names; empty if it names none."""
+    return str(_parsed(_read(file), file).get("region", ""))
+
+
 def _read(file: Path) -> str:
     try:
         return files.read(file).decode() if file.exists() else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,16 @@ from orchestrator.aws.cloudformation import Stacks
 from orchestrator.aws.identity import account_of_credentials
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.errors import UsageError
+from orchestrator.errors import NotFound, UsageError, did_you_mean
 from orchestrator.infra import deploy, destroy, state
 from orchestrator.infra.deploy import Wanted
-from orchestrator.infra.fill import fill
-from orchestrator.infra.names import ACCOUNT, CONTROL_STACK, REGION_STACK, account_of_roles, names, ours
+from orchestrator.infra.fill import control_region, fill
+from orchestrator.infra.names import ACCOUNT, CONTROL_STACK, REGION_STACK, ROLES, account_of_roles, names, ours
 from orchestrator.infra.template import control_template, region_template, write_template
 from orchestrator.settings import PROJECT_FILE, project_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from orchestrator.aws.cloudformation import Stack
     from orchestrator.infra.deploy import Planned
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from orchestrator.infra.names import Names
     from orchestrator.infra.state import StackState
     from orchestrator.settings import Settings
+
+_ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+")
 
 
 class Infra:
@@ -38,11 +41,17 @@ class Infra:
 
     def template(self, region: str | None = None) -> str:
         """Return the template of the control Region, or of a Region that is trained in. Nothing is asked of AWS."""
+        if region is not None:
+            self._check_regions([region])
         wanted = names(self._settings, ACCOUNT)
         return write_template(region_template(wanted, region) if region else control_template(wanted))
 
     def regions(self, chosen: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the Regions to train in: those chosen, those of [infra], those of the stack, or the control Region."""
+        """Return the Regions to train in: those chosen, those of [infra], those of the stack, or the control Region.
+
+        Raise UsageError for a name that no Region of AWS has.
+        """
+        self._check_regions((self._settings.region, *chosen, *self._settings.infra.regions))
         said = tuple(dict.fromkeys(chosen)) or self._settings.infra.regions
         return said or self._deployed_regions() or (self._settings.region,)
 
@@ -51,6 +60,7 @@ class Infra:
 
         Raise UsageError if the settings name what lies in another Region or account. Nothing is changed.
         """
+        self._check_file()
         wanted = self._names(regions)
         self._check_given(wanted)
         return deploy.plan_changes(list(self._stacks(wanted)))
@@ -113,9 +123,35 @@ class Infra:
         return tuple(region for region in told.split(",") if region)
 
     def _check_given(self, wanted: Names) -> None:
-        """Raise UsageError for a bucket of the team's own that does not lie where it is used."""
-        if "bucket" in wanted.theirs:
-            S3(self._clients, wanted.region, wanted.bucket).check_region()
+        """Raise UsageError for a role of the team's own that is none, and a bucket that is not where it is used."""
+        for name in wanted.theirs & set(ROLES):
+            if not _ROLE.fullmatch(role := getattr(wanted, name)):
+                raise UsageError(f"{name} is no role's ARN: {role!r}", hint="arn:aws:iam::<account>:role/<name>")
+        buckets = {("bucket", wanted.region): wanted.bucket} if "bucket" in wanted.theirs else {}
         if "region_bucket" in wanted.theirs:
-            for region in wanted.regions:
-                S3(self._clients, region, wanted.bucket_of(region)).check_region()
+            buckets |= {("region_bucket", region): wanted.bucket_of(region) for region in wanted.regions}
+        for (name, region), bucket in buckets.items():
+            try:
+                S3(self._clients, region, bucket).check_region()
+            except NotFound as error:
+                hint = f"mend `{name}` in the settings, or take it out to have a bucket made"
+                raise UsageError(error.message, where=region, hint=hint) from error
+
+    def _check_regions(self, regions: Iterable[str]) -> None:
+        """Raise UsageError for a name that no Region has, as far as our SDK knows."""
+        known = self._clients.regions("cloudformation")
+        for region in regions:
+            if region not in known:
+                near = did_you_mean(region, known)
+                raise UsageError(f"there is no Region {region!r}", hint=f"{near}; a newer boto3 may know more")
+
+    def _check_file(self) -> None:
+        """Raise UsageError if sweep.toml is of another control Region: its names would be taken for the team's own."""
+        file = project_file(Path.cwd())
+        said = control_region(file) if file else ""
+        if file and said and said != self._settings.region:
+            raise UsageError(
+                f"its control Region is {said}, and this is for {self._settings.region}",
+                where=str(file),
+                hint="leave --region and SWEEP_REGION out, or deploy from a folder with a sweep.toml of its own",
+            )

@@ -17,6 +17,8 @@ CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
 VERSION = "1"
 """The version of our templates; their outputs carry it."""
 LAUNCHER_REPOSITORY, TRAINING_REPOSITORY = "sweep-launcher", "sweep-training"
+ROLES = ("role", "job_role", "execution_role")
+"""The settings that name roles."""
 QUEUE = "sweep-tasks"
 LANE_QUEUE = "sweep-tasks-{region}"
 LOG_GROUP = "/sweep/launchers"
@@ -113,5 +115,5 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
 
 def account_of_roles(settings: Settings) -> str:
     """Return the account that the settings' roles belong to; empty if they name none."""
-    found = (getattr(settings, name) or "" for name in ("role", "job_role", "execution_role"))
+    found = (getattr(settings, name) or "" for name in ROLES)
     return next((role.split(":")[4] for role in found if role.count(":") >= 5), "")

@@ -35,9 +35,12 @@ def examine(settings: Settings, need: Need) -> Iterator[Finding]:
     try:
         who = identity.who(clients, settings.region)
     except SweepError as error:
-        code = PERMISSION if isinstance(error, AccessError) else OTHER
+        if not isinstance(error, AccessError):
+            reach = f"curl --head https://sts.{settings.region}.amazonaws.com"
+            yield wrong("credentials", settings.region, error.message, reach)
+            return
         mend = "aws sso login" if settings.profile is None else f"aws sso login --profile {settings.profile}"
-        yield wrong("credentials", settings.region, error.message, mend, code)
+        yield wrong("credentials", settings.region, error.message, mend, PERMISSION)
         return
     yield from identity.credentials(who, settings)
     yield identity.clock(who)

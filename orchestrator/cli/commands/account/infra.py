@@ -72,7 +72,7 @@ def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_
     regions = infra.regions(region or ())
     planned = infra.plan_changes(regions)
     rows = [row for each in planned for row in changes_of(each)]
-    if not as_json or not yes:
+    if rows and not (as_json and yes):
         render.as_table(rows, CHANGE_COLUMNS, sys.stderr if as_json else None)
     if planned:
         _ask(infra, planned, yes=yes)
@@ -138,7 +138,7 @@ def destroy(
     infra = Session.of(context).infra
     going = infra.plan_destruction(region or ())
     rows = [row for each in going for row in going_of(each)]
-    if not as_json or not yes:
+    if rows and not (as_json and yes):
         render.as_table(rows, GOING_COLUMNS, sys.stderr if as_json else None)
     if going:
         confirm("Delete what is said to go?", yes=yes)

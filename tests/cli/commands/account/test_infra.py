@@ -272,8 +272,8 @@ def test_a_bucket_of_the_team_s_own_in_another_region_is_refused_before_anything
     empty_client("s3", "eu-west-1").create_bucket(Bucket="ours-far-away", CreateBucketConfiguration=where)
     Path("sweep.toml").write_text('bucket = "ours-far-away"\n')
     refused = here("infra", "deploy", "--yes")
-    assert refused.code in (1, 2)
-    assert "the bucket ours-far-away lies in eu-west-1" in refused.err
+    assert refused.code == 2
+    assert "the bucket ours-far-away lies in eu-west-1 (mend `bucket` in the settings" in refused.err
     assert "sweep-control" not in stacks(empty_client("cloudformation", "us-east-2"))
 
 
@@ -282,3 +282,46 @@ def test_roles_of_another_account_are_refused(here: Sweep) -> None:
     refused = here("infra", "deploy", "--yes")
     assert refused.code == 2
     assert "roles of the account 999999999999" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "message"),
+    [
+        ('role = "training"\n', [], "role is no role's ARN: 'training' (arn:aws:iam::<account>:role/<name>)"),
+        (
+            'bucket = "no-such-bucket-of-ours"\n',
+            [],
+            "mend `bucket` in the settings, or take it out to have a bucket made",
+        ),
+        ("", ["--region", "eu-wst-1"], "there is no Region 'eu-wst-1' (did you mean 'eu-west-1'?"),
+        ('region = "eu-west-1"\n', ["--region", "us-east-1"], ""),
+        ("[infra]\nregions = 7\n", [], "sweep.toml: infra.regions: "),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused_before_anything_is_made(
+    here: Sweep, settings: str, arguments: list[str], message: str
+) -> None:
+    Path("sweep.toml").write_text(settings)
+    before = ["--region", "us-east-2"] if not message else []
+    refused = here(*before, "infra", "deploy", "--yes", *arguments)
+    assert (refused.code, refused.out) == (2, "")
+    assert (message or "its control Region is eu-west-1, and this is for us-east-2") in refused.err
+    assert len(refused.err.splitlines()) == 1
+
+
+def test_a_deployment_that_was_killed_is_found_again_by_the_next(
+    here: Sweep,
+    control: Callable[[str], None],
+    network: None,  # noqa: ARG001
+    empty_client: Callable[..., Any],
+) -> None:
+    """Once before anything was asked to be done, and once while CloudFormation was at it."""
+    control("us-east-2")
+    killed = Infra(read()).plan_changes(["us-east-2"])
+    assert stacks(empty_client("cloudformation", "us-east-2"))["sweep-control"] == "REVIEW_IN_PROGRESS"
+    assert killed
+    killed = Infra(read()).plan_changes(["us-east-2"])
+    killed[0].wanted.stacks.execute(killed[0].proposal)
+    finished = here("infra", "deploy", "--region", "us-east-2", "--yes")
+    assert finished.code == 0, finished.err
+    assert set(stacks(empty_client("cloudformation", "us-east-2")).values()) == {"CREATE_COMPLETE"}
