@@ -1,15 +1,16 @@
 """Platforms: the ways of running one training somewhere. One contract, and a package for each platform.
 
-    base.py                 what must a platform be able to do?
-    unplanned.py            what may it be able to do besides, for manifests without a plan?
-    lives.py                what does a platform tell of trainings by itself, whatever is written down?
-    registry.py             which class is it that a platform's name stands for?
-    conformance.py          does a platform keep the promises of base.py?
-    conformance_subject.py  what does that suite start its trainings with?
-    feed.py                 what does AWS tell of prices and quotas, in rows of the catalog?
-    refusals.py             why can a sweep's trainings not run on a lane?
-    source.py               how does a training's code become one archive?
-    sagemaker/              Amazon SageMaker training jobs
+    base.py                   what must a platform be able to do?
+    unplanned.py              what may it be able to do besides, for manifests without a plan?
+    lives.py                  what does a platform tell of trainings by itself, whatever is written down?
+    registry.py               which class is it that a platform's name stands for?
+    conformance.py            does a platform keep the promises of base.py?
+    conformance_operating.py  does its operating part?
+    conformance_subject.py    what does that suite start its trainings with?
+    feed.py                   what does AWS tell of prices and quotas, in rows of the catalog?
+    refusals.py               why can a sweep's trainings not run on a lane?
+    source.py                 how does a training's code become one archive?
+    sagemaker/                Amazon SageMaker training jobs
 
 A new platform is a package of its own with three entry points, and a test class of `conformance.Conformance`. It need
 not be part of this one.

@@ -5,7 +5,7 @@
         def subject(self, cloud) -> Subject: ...
 
 The suite needs nothing but a `subject` fixture: how it comes about, on a fake cloud or a real one, is the test's own.
-It starts about fifteen short trainings, each from a real sweep, and checks that
+It starts about twenty short trainings, each from a real sweep, and checks that
 
     plan      planning has one answer for each lane and for the sweep; it refuses neither the sweep nor the place
     stage     the same staging makes the same template, with all that is shared in it
@@ -19,6 +19,7 @@ It starts about fifteen short trainings, each from a real sweep, and checks that
     logs      every line is given once; a process that knows only what is stored sees the same lines; the first
               instance's log is rank 0's; what never was has no lines
     ended     what is named has ended
+    operating an account is told what it needs in plain values; what runs is alive, and what has ended is not
 
 It does not check what needs a broken cloud: quotas, capacity, interruptions.
 """
@@ -32,6 +33,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists
+from orchestrator.platforms.conformance_operating import OperatingConformance
 from orchestrator.platforms.conformance_subject import TRAINING, Subject
 from orchestrator.wire.names import canonical, training_name
 from orchestrator.wire.result import Cause, TaskState
@@ -47,7 +49,7 @@ TYPES = ("", "nothing", "x.large", "ml.", "ml.g5.xlarge", "ml.p5.48xlarge", "c5.
 """Instance types that a catalog's file may name, most of which a platform does not have."""
 
 
-class Conformance:
+class Conformance(OperatingConformance):
     """The tests: a platform that passes them all keeps the promises of `platforms.base`."""
 
     # Planning
