@@ -6,6 +6,7 @@ What holds for the real toolkit holds for the imitated one, or that has drifted.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from importlib.util import find_spec
@@ -198,6 +199,29 @@ print("to the log"); os.write(2, "gr\\u00f6\\u00dfer: to the log too\\n".encode(
     assert desk.files_in(f"out/{desk.name}/output/model.tar.gz") == {"model.txt": b"learned"}
     assert desk.files_in(f"out/{desk.name}/output/output.tar.gz") == {"notes.txt": b"noted"}
     assert {"to the log", "größer: to the log too"} <= set(desk.log())
+
+
+def test_a_streamed_channel_is_mounted_for_reading(desk: TrainingDesk) -> None:
+    source = {"S3DataType": "S3Prefix", "S3Uri": f"s3://{desk.bucket}/{desk.name}/data/"}
+    channel = {"ChannelName": "training", "InputMode": "FastFile", "DataSource": {"S3DataSource": source}}
+    training = desk.run(
+        """
+import os
+folder = os.environ["SM_CHANNEL_TRAINING"]
+print("mounted", os.path.ismount(folder), open(folder + "/part/x.txt").read())
+try:
+    open(folder + "/new", "w")
+except OSError as error:
+    print("refused", error.errno)
+""",
+        InputDataConfig=[channel],
+    )
+    assert training["TrainingJobStatus"] == "Completed", training.get("FailureReason")
+    log = desk.log()
+    if any("The channel training is a copy here" in line for line in log):
+        pytest.skip("this machine mounts nothing")
+    assert "mounted True seven" in log
+    assert f"refused {errno.EROFS}" in log
 
 
 def test_an_error_is_the_reason_of_its_failure(desk: TrainingDesk) -> None:
