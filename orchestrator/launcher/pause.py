@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.launcher.decide import End, Start
+from orchestrator.launcher.reasons import shortened, without_command
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.markers import PAUSED
 from orchestrator.wire.news import News
@@ -31,10 +32,6 @@ log = logging.getLogger(__name__)
 
 LOOKED_AT = 4
 """Failed tasks that are read for each failure that is needed: some have failed for want of machines, or of time."""
-LONGEST = 420
-"""Characters of a reason that are kept: the cause stands at its beginning, or at its end after a traceback."""
-_COMMAND = re.compile(r'\bCommand ".*', re.DOTALL)
-"""The command line that toolkits add to a reason: each task has options of its own."""
 _WORD = re.compile(r"[-+.\w]+")
 
 
@@ -79,8 +76,7 @@ class Pause:
             return ""
         if not is_canary:
             return why_pause(self.control, submission, after)
-        who = f"task {self.history.task.number} went ahead of {self.history.task.places[0].lane} and has failed"
-        return f"{PAUSED}{who}: {_shortened(last.outcome.reason) or 'no reason was given'}"
+        return self.turn.why_pause(self.history.task.number, last.outcome.reason)
 
     def _has_begun(self) -> bool:
         return any(one.outcome.cause is not Cause.CAPACITY for one in self.history.tried())
@@ -105,13 +101,7 @@ def why_pause(control: Control, submission: int, after: int) -> str:
     if reason is None or _may_be_done(control, told):
         return ""
     who = f"first {after} tasks to fail did so alike" if after > 1 else "first task to end has failed"
-    return f"{PAUSED}the {who}: {_shortened(reason) or 'no reason was given'}"
-
-
-def _shortened(reason: str) -> str:
-    """Return a reason on one line, without the command line. What is left out of a long one stands in its middle."""
-    text = " ".join(_COMMAND.sub("", reason).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 3]} … {text[-LONGEST * 2 // 3 :]}"
+    return f"{PAUSED}the {who}: {shortened(reason) or 'no reason was given'}"
 
 
 def alike(one: str, other: str) -> bool:
@@ -120,7 +110,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _without_numbers(reason: str) -> str:
-    text = _COMMAND.sub("", reason)
+    text = without_command(reason)
     return _WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], text)
 
 

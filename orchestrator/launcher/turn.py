@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.turns import Turns
 from orchestrator.errors import Damaged, NewerVersion, SweepError
+from orchestrator.launcher.reasons import shortened
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.markers import Canary
-from orchestrator.wire.result import TaskState
+from orchestrator.wire.markers import PAUSED, Canary
+from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.launcher.decide import Start
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.launcher.trainings import Trainings
     from orchestrator.launcher.world import World
     from orchestrator.wire.markers import Limit
+    from orchestrator.wire.result import Result
     from orchestrator.wire.task import Lane
 
 log = logging.getLogger(__name__)
@@ -119,12 +121,28 @@ class Turn:
             if canary is None or canary.task == self.task.number:
                 return True
             found = self.history.control.result(canary.task)
+            if found and self._has_failed_by_itself(found[0]):
+                # Its own launcher says so too, a moment later, if it is not killed before.
+                why = self.why_pause(canary.task, found[0].reason)
+                self.history.control.pause(self.history.submission, why)
+                return False
             state = found[0].state if found else TaskState.PENDING
             done += state is TaskState.DONE
             ahead += not state.terminal and self.world.now() < canary.until
             if done >= self._canaries:
                 return True
         return False
+
+    def _has_failed_by_itself(self, result: Result) -> bool:
+        """Return whether a task of our own submission has failed for a reason that others would share."""
+        if result.state is not TaskState.FAILED or result.submission != self.history.submission or not result.outcomes:
+            return False
+        return result.outcomes[-1].cause in (Cause.TASK, Cause.TIMEOUT)
+
+    def why_pause(self, task: int, reason: str) -> str:
+        """Return in words why the run pauses when this task, which went ahead of our lane, has failed."""
+        said = shortened(reason) or "no reason was given"
+        return f"{PAUSED}task {task} went ahead of {self._lane} and has failed: {said}"
 
     def _canary(self, number: int) -> Canary | None:
         return self.turns.canary(self._lane, number)

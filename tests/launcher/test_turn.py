@@ -196,6 +196,21 @@ def test_a_task_that_went_ahead_and_failed_pauses_the_run() -> None:
     assert sorted(launchers.exits.values())[-4:] == [Exit.CANCELLED] * 4
 
 
+def test_no_other_goes_ahead_of_a_lane_where_one_has_failed_though_its_launcher_was_killed_before_it_paused() -> None:
+    launchers = Launchers(6, canary=1, looks=[RUNNING, FAILED])
+    dead = launchers.left.pop(0)
+    dead.pause.note_end = lambda _: None  # type: ignore[method-assign]
+    while dead._take_step() is None:
+        pass
+    assert launchers.control.pause_marker().reasons == {}
+    created = list(launchers.platform.created)
+    launchers.left = {number: launchers.left[number] for number in (2, 4)}  # of the same lane
+    launchers.run()
+    assert launchers.platform.created == created
+    assert launchers.exits == dict.fromkeys((2, 4), Exit.CANCELLED)
+    assert "task 0 went ahead" in launchers.control.pause_marker().reasons[1]
+
+
 def test_one_that_ended_without_its_own_fault_lets_another_go_ahead() -> None:
     launchers = Launchers(4, canary=1, looks=[failed(Cause.STOPPED)])
     first = launchers.driver(0)

@@ -1,0 +1,21 @@
+"""Reasons of failures, as they are told in one line."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 420
+"""Characters of a reason that are kept: the cause stands at its beginning, or at its end after a traceback."""
+_COMMAND = re.compile(r'\bCommand ".*', re.DOTALL)
+"""The command line that toolkits add to a reason: each task has options of its own."""
+
+
+def without_command(reason: str) -> str:
+    """Return a reason without the command line."""
+    return _COMMAND.sub("", reason)
+
+
+def shortened(reason: str) -> str:
+    """Return a reason on one line, without the command line. What is left out of a long one stands in its middle."""
+    text = " ".join(without_command(reason).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 3]} … {text[-LONGEST * 2 // 3 :]}"
