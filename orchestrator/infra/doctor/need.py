@@ -22,7 +22,7 @@ def need_of(make: Callable[[], Plan], where: str) -> tuple[Need, Finding]:
     except SweepError as error:
         code = error.exit_code if error.exit_code in (4, 6) else 1
         return Need(), wrong("plan", where, error.message, f"sweep plan {where}", code)
-    return Need(tasks_at_once(plan), _images(plan)), ok("plan", where, f"{plan.tasks:,} tasks find their place")
+    return Need(tasks_at_once(plan), _images(plan)), ok("plan", where, "every task finds its place")
 
 
 def tasks_at_once(plan: Plan) -> int:
