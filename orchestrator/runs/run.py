@@ -92,7 +92,7 @@ class Run:
 
         What cannot be understood is noted and left out: the rest is watched to its end.
         """
-        patience = Patience()
+        patience, warned = Patience(), False
         while True:
             patience.ask(partial(self.sync_as_far_as_possible, documents=False))
             status = self.status()
@@ -101,7 +101,18 @@ class Run:
                 yield self.status()
                 return
             yield status
+            warned = warned or self.warn_of_unsent(time.time())
             time.sleep(every_s)
+
+    def warn_of_unsent(self, now: float) -> bool:
+        """Return whether there are tasks that nobody has sent, with a warning: watching them is in vain."""
+        from orchestrator.runs.why.unsent import find_unsent
+
+        tasks, _ = find_unsent(self.anchor, self.ledger.submissions(self.name), self.ledger, now)
+        if tasks:
+            words = "%d tasks of run %s were never sent: `sweep retry %s` sends them"
+            log.warning(words, len(tasks), self.name, self.name)
+        return bool(tasks)
 
     def _waits_for_damage(self) -> bool:
         """Return True if nothing is left to wait for but tasks whose results cannot be understood."""

@@ -2,15 +2,12 @@
 
     make chaos SEED=7 MINUTES=5
 
-__main__.py    how long does it go on, and what is printed?
-story.py       what befalls one run, from its submit to its end?
-commands.py    how are commands of `sweep` played, several at once, each perhaps killed?
-doom.py        where is a process killed: at a call to AWS, a commit, a line?
-launcher.py    how does a launcher get its own doom?
-troubles.py    what goes wrong in the cloud meanwhile?
-stage.py       which cloud, team and sweep is all this played with?
-train.py       what does a training write down of itself?
-audit.py       what is really there, by Batch, SageMaker and the trainings themselves?
+__main__.py    how long does it go on, and what is played?
+report.py      what was injected, what was broken, and how is it printed?
+kills/         many kills for little: a process forks where it may be killed, and goes on both ways
+paper/         the AWS of these kills: in memory, answered without a network, in a time that jumps
+storm/         the whole of it: real processes and trainings on a local cloud with many faults
 
-The same seed draws the same stories. What comes of them depends on the machine's clock as well.
+The same seed plays the same stories. On paper all that comes of them is the same, too. In the storm it depends on the
+machine's clock as well.
 """

@@ -11,7 +11,6 @@ from orchestrator.runs.written.submission import latest
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 
 if TYPE_CHECKING:
-    from orchestrator.aws.control import Control
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission
@@ -46,15 +45,16 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     Call it only for tasks whose Batch child has ended: nobody else writes for them any more.
     """
     control = cloud.control(anchor.name)
-    attempt = _current(control, task, submission)
+    attempts = control.attempts(task)
+    attempt = _current(attempts, task, submission)
     outcome = poll(attempt, cloud) if attempt else None
     if outcome and not outcome.state.terminal:
         return False
     found = control.result(task)
-    outcomes = found[0].outcomes if found else ()
+    outcomes = {one.number: one for one in found[0].outcomes} if found else {}
     if outcome:
-        outcome = outcome.following(next((one for one in outcomes if one.number == outcome.number), None))
-        outcomes = (*(one for one in outcomes if one.number != outcome.number), outcome)
+        outcome = outcomes[outcome.number] = outcome.following(outcomes.get(outcome.number))
+    outcomes |= _untold(attempts, outcomes, cloud)
     # The platform's word, else the launcher's last one, else Batch's.
     if outcome and outcome.reason:
         reason = outcome.reason
@@ -67,7 +67,8 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
         reason = ""
     key = anchor.plan.task(task, code=anchor.code).key
     curves = found[0].curves if found else {}
-    control.write_result(Result(task, key, state, reason, outcomes, submission.number, curves))
+    in_order = tuple(outcomes[number] for number in sorted(outcomes))
+    control.write_result(Result(task, key, state, reason, in_order, submission.number, curves))
     return True
 
 
@@ -89,7 +90,18 @@ def _state(outcome: Outcome | None, *, cancelled: bool) -> TaskState:
     return TaskState.CANCELLED if cancelled and not by_itself else TaskState.FAILED
 
 
-def _current(control: Control, task: int, submission: Submission) -> Attempt | None:
+def _untold(attempts: list[Attempt], outcomes: dict[int, Outcome], cloud: Cloud) -> dict[int, Outcome]:
+    """Return how those attempts ended of which no end was told: their launcher saw it, and died before it wrote it."""
+    untold = {}
+    for attempt in attempts:
+        known = outcomes.get(attempt.number)
+        if known is None or not known.state.terminal:
+            outcome = poll(attempt, cloud)
+            if outcome:
+                untold[attempt.number] = outcome.following(known)
+    return untold
+
+
+def _current(attempts: list[Attempt], task: int, submission: Submission) -> Attempt | None:
     """Return the newest attempt, unless it belongs to an earlier submission."""
-    attempts = control.attempts(task)
     return attempts[-1] if attempts and attempts[-1].number > submission.attempts_before(task) else None

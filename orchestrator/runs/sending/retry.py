@@ -33,6 +33,8 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     if sent and sent[-1].number > 1 and wanted in (None, sent[-1].tasks):
         return sent[-1].tasks  # this very retry, killed on its way
     sync(anchor, ledger, cloud, documents=False, whole=True)
+    if len(ledger.submissions(anchor.name)) > len(made) < len(list(submissions(cloud.s3, anchor.name))):
+        return retry(anchor, tasks, ledger, cloud)  # somebody retries beside us, and may die before it is sent
     _refuse_while_cancelled(anchor, made, cloud)
     ended = ledger.ends(anchor.name)
     if wanted is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.why.hindrance import Hindrance
 from orchestrator.runs.why.turns import find_turns
+from orchestrator.runs.why.unsent import find_unsent
 from orchestrator.runs.why.waiting import find_waiting
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.ranges import Ranges
@@ -40,6 +41,7 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
         hint = f"submit it again: `sweep submit` goes on with {anchor.name}"
         return [*found, Hindrance(anchor.plan.tasks, "nothing was submitted yet", hint, "")]
     if at_home:
+        found += _unsent(anchor, made, ledger, now)
         found += _waiting(anchor, made, ledger, cloud, now)
         turns = list(find_turns(anchor, known, ledger, cloud)) if ledger.unfinished(anchor.name, anchor.tasks) else []
         found += turns or _silent_launchers(anchor, made, known, ledger, cloud, now)
@@ -74,6 +76,14 @@ def _refused(known: list[Known]) -> Iterator[Hindrance]:
     for reason, count in Counter(one.reason for one in starting).most_common(MOST):
         tasks = Ranges.of(one.task for one in starting if one.reason == reason)
         yield Hindrance(count, f"AWS refuses for now: {reason}", "launchers ask again by themselves", _few(tasks))
+
+
+def _unsent(anchor: Anchor, made: list[Submission], ledger: Ledger, now: float) -> Iterator[Hindrance]:
+    """Yield the tasks that nobody has sent."""
+    tasks, age = find_unsent(anchor, made, ledger, now)
+    if tasks:
+        what = f"were never sent: their submit or retry was ended {_minutes(age)} ago, on its way"
+        yield Hindrance(len(tasks), what, f"`sweep retry {anchor.name}` sends them", _few(tasks))
 
 
 def _waiting(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud, now: float) -> Iterator[Hindrance]:

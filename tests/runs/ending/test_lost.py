@@ -10,8 +10,9 @@ import pytest
 
 from orchestrator.errors import Throttled, Unreachable
 from orchestrator.runs.ending import lost
-from orchestrator.wire.result import Result, TaskState
-from tests.launcher.fakes import DONE, RUNNING, Life
+from orchestrator.wire.result import Cause, Result, TaskState
+from tests.launcher.fakes import DONE, RUNNING, Life, failed
+from tests.launcher.test_races import Killed
 from tests.runs.ending.test_stop import becomes, start
 
 if TYPE_CHECKING:
@@ -151,3 +152,21 @@ def test_a_launcher_that_died_while_it_was_throttled_has_died_and_throttling_has
 def test_a_launcher_that_was_killed_as_often_as_it_may_start_says_so(desk: Desk, waiting: Anchor) -> None:
     reason = killed_while_throttled(desk, waiting, starts=10)
     assert "terminated (Batch has started the launcher 10 times, as often as it may)" in reason
+
+
+def test_the_bill_of_an_attempt_whose_end_its_launcher_saw_and_never_told_is_whole(desk: Desk, waiting: Anchor) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING, RUNNING, failed(Cause.INTERRUPTED)])]
+
+    def dies_at_its_second_start(what: str) -> None:
+        if what == "start" and desk.platform.start_calls:
+            raise Killed
+
+    desk.platform.before = dies_at_its_second_start
+    with pytest.raises(Killed):
+        desk.launch(waiting, 0)
+    desk.platform.before = lambda _: None
+    desk.batch.jobs[0].statuses[0] = "FAILED"
+    desk.sync(waiting)
+    (known,) = desk.ledger().known("nightly")
+    assert known.state is TaskState.FAILED
+    assert [(one.number, one.cause, one.usd) for one in known.result.outcomes] == [(1, Cause.INTERRUPTED, 1.8)]

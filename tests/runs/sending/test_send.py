@@ -9,7 +9,11 @@ import pytest
 
 from orchestrator.errors import RunFailed, SweepError, Throttled, Unreachable, UsageError
 from orchestrator.runs.written.submission import everything
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import Cause
+from tests.launcher.fakes import Life, failed
 from tests.runs.bench import plan
+from tests.runs.sending.test_submit import Killed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,3 +104,27 @@ def test_nothing_is_sent_to_another_account_than_the_runs(desk: Desk) -> None:
     with pytest.raises(UsageError, match="run 'nightly' cannot be changed from here"):
         desk.retry(anchor)
     assert len(desk.batch.jobs) == 1
+
+
+def test_a_retry_sends_what_a_retry_beside_it_was_killed_before_sending(desk: Desk) -> None:
+    anchor = desk.submit()
+    desk.platform.lives = [Life(looks=[failed(Cause.TASK)])]
+    for task in range(3):
+        desk.launch(anchor, task)
+    desk.sync(anchor, "theirs")
+
+    def killed_beside_us(what: str) -> None:
+        if what == "list":  # we have looked for submissions, and look for results now
+            desk.bucket.before = lambda _: None
+            desk.batch.before = kill
+            with pytest.raises(Killed):
+                desk.retry(anchor, machine="theirs")
+            desk.batch.before = lambda _: None
+
+    def kill(what: str) -> None:
+        if what == "submit":
+            raise Killed
+
+    desk.bucket.before = killed_beside_us
+    assert desk.retry(anchor) == Ranges.parse("0-2")
+    assert [job.name for job in desk.batch.jobs] == ["nightly-s1-a1", "nightly-s2-a1"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from orchestrator.aws.batch import ResourceUse
 from orchestrator.errors import QuotaExceeded
 from orchestrator.plan.facts import QuotaFact
@@ -17,6 +19,8 @@ from tests.launcher.fakes import RUNNING, Life, failed
 from tests.runs.bench import ACCOUNT, Desk, plan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.runs.written.anchor import Anchor
 
 HOUR = 3600.0
@@ -157,3 +161,48 @@ def test_a_run_whose_submit_was_killed_is_told_how_to_go_on(desk: Desk) -> None:
     anchor = desk.anchor()
     (found,) = find_causes(anchor, [], desk.ledger(), desk.cloud(), desk.time.now)
     assert (found.tasks, found.what) == (3, "nothing was submitted yet")
+
+
+class Killed(BaseException):
+    """As SIGKILL would: nothing after it runs."""
+
+
+def killed_before_it_sends(desk: Desk, kill: Callable[[], object]) -> None:
+    def deadly(what: str) -> None:
+        if what == "submit":
+            raise Killed
+
+    desk.batch.before = deadly
+    with pytest.raises(Killed):
+        kill()
+    desk.batch.before = lambda _: None
+
+
+def test_tasks_that_a_killed_submit_never_sent_are_told_with_what_sends_them(desk: Desk) -> None:
+    anchor = desk.anchor()
+    killed_before_it_sends(desk, lambda: desk.submit(anchor))
+    assert causes(desk, anchor, after=60) == []  # it may still be at it
+    (found,) = causes(desk, anchor, after=HOUR)
+    assert (found.tasks, found.examples) == (3, "0-2")
+    assert found.what == "were never sent: their submit or retry was ended 60 min ago, on its way"
+    assert "`sweep retry nightly`" in found.hint
+    desk.retry(anchor)
+    assert not any("never sent" in one.what for one in causes(desk, anchor, after=HOUR))
+
+
+def test_a_killed_retry_is_told_to_a_colleague_who_watches(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    anchor = desk.submit()
+    desk.platform.lives = [Life(looks=[failed(Cause.TASK)])]
+    for task in range(3):
+        desk.launch(anchor, task)
+    killed_before_it_sends(desk, lambda: desk.retry(anchor))
+    desk.sync(anchor, "theirs")
+    run = Run(anchor, desk.ledger("theirs"), desk.cloud)
+    made = list(submissions(desk.bucket, anchor.name))
+    assert made[1].made_at is not None
+    run.warn_of_unsent(made[1].made_at + HOUR)
+    assert "3 tasks of run nightly were never sent: `sweep retry nightly` sends them" in caplog.text
+    caplog.clear()
+    desk.cancel(anchor, "theirs")
+    run.warn_of_unsent(made[1].made_at + HOUR)
+    assert caplog.text == ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from orchestrator import account as account_module
 from orchestrator.aws.definitions import render
 from orchestrator.plan.file import write_plan
 from orchestrator.settings import read as read_settings
+from tests.chaos.storm.versions import ROOT, unpack
 from tests.fixtures.team import REGIONS, TABLES
 
 if TYPE_CHECKING:
@@ -24,8 +27,6 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud import LocalCloud
 
-ROOT = Path(__file__).parents[2]
-MACHINES = ("ours", "theirs")
 SWEEP = """
 name: {name}
 train:
@@ -35,6 +36,7 @@ train:
   environment: {{CHAOS_FOLDER: "{folder}"}}
   hyperparameters: {{hang: {hang}}}
   instances: {instances}
+  parallel: {parallel}{processes}
   metrics: {{loss: 'loss=([-+.0-9e]+)'}}
 space:
   x: {{range: [1, {points}], step: 1}}
@@ -47,11 +49,36 @@ retries: 1
 """
 
 
+@dataclass(frozen=True)
+class Cast:
+    """Who plays in a story."""
+
+    name: str
+    machines: tuple[str, str]
+    parallel: str = "single"
+    instances: int = 1
+    points: int = 4
+    """The highest number of points on each of the two datasets."""
+
+
+CASTS = (
+    (Cast("two colleagues", ("ours", "theirs")), 5),
+    (Cast("two instances", ("ours", "theirs"), instances=2, points=3), 2),
+    (Cast("PostgreSQL", ("ours", "team")), 3),
+    (Cast("PostgreSQL shared", ("team", "team")), 2),
+    (Cast("an older version", ("ours", "old")), 2),
+    (Cast("older launchers", ("ours", "theirs")), 2),
+    (Cast("mpi", ("ours", "theirs"), parallel="mpi", points=2), 1),
+    (Cast("torchrun on two instances", ("ours", "team"), parallel="torchrun", instances=2, points=1), 1),
+)
+"""All casts, each with how often it is drawn."""
+
+
 def patient_client(cloud: LocalCloud) -> Callable[..., Any]:
     """Return what makes boto3's clients for auditors: they ask on while faults hit their calls."""
     key = (cloud.environment["AWS_ACCESS_KEY_ID"], cloud.environment["AWS_SECRET_ACCESS_KEY"])
     session = boto3.session.Session(*key)
-    config = Config(retries={"total_max_attempts": 30, "mode": "standard"}, connect_timeout=5, read_timeout=60)
+    config = Config(retries={"total_max_attempts": 40, "mode": "standard"}, connect_timeout=5, read_timeout=60)
 
     @cache
     def make(service: str, region: str = REGIONS[0]) -> Any:
@@ -61,13 +88,17 @@ def patient_client(cloud: LocalCloud) -> Callable[..., Any]:
 
 
 class Stage:
-    """Where all is played. Two machines have a database each, and one bucket and cloud together."""
+    """Where all is played. Machines have a database each, and one bucket and cloud together.
 
-    def __init__(self, folder: Path, cloud: LocalCloud, seed: int) -> None:
+    `ours` and `theirs` have SQLite, `team` is a PostgreSQL server; `old` has SQLite, and an older version of `sweep`.
+    """
+
+    def __init__(self, folder: Path, cloud: LocalCloud, seed: int, postgresql: str) -> None:
         self.folder = folder
         self.cloud = cloud
         self.seed = seed
         self.client = patient_client(cloud)
+        self._postgresql = postgresql
         (folder / "training").mkdir(parents=True)
         shutil.copy(Path(__file__).with_name("train.py"), folder / "training" / "train.py")
         (folder / "catalog").mkdir()
@@ -76,36 +107,50 @@ class Stage:
         for region, campaign in zip(REGIONS, ("alps", "coast"), strict=True):
             bucket = f"sweep-local-{region}"
             self.client("s3", region).put_object(Bucket=bucket, Key=f"data/{campaign}/rows.csv", Body=b"x,y\n1,2\n")
+        self.old = unpack(folder / "old")
+        """The older version; None where the repository does not have it."""
         os.environ.update({**cloud.environment, "CHAOS_FOLDER": str(folder), "SWEEP_POLL_S": "0.3"})
         os.environ.pop("AWS_PROFILE", None)
         os.chdir(folder)
-        for machine in MACHINES:
+        for machine in ("ours", "theirs", "team"):
             catalog = self.orchestrator(machine).catalog
             catalog.upgrade()
             catalog.load([folder / "catalog"])
-        account_module.render = self._definition  # type: ignore[attr-defined]
+            catalog.engine.dispose()
+        account_module.render = self._definition  # type: ignore[assignment,attr-defined]
 
     def database(self, machine: str) -> str:
-        return f"sqlite:///{self.folder / machine}.db"
+        return self._postgresql if machine == "team" else f"sqlite:///{self.folder / machine}.db"
 
-    def orchestrator(self, machine: str = MACHINES[0]) -> Orchestrator:
+    def orchestrator(self, machine: str) -> Orchestrator:
         settings = {"database": self.database(machine)}
         return Orchestrator(read_settings(settings, folder=self.folder, environ=dict(os.environ)))
 
-    def write_plan(self, name: str, chance: Random) -> int:
+    def draw_cast(self, chance: Random) -> Cast:
+        """Return a cast that can play here."""
+        has_torch = importlib.util.find_spec("torch") is not None
+        able = [(cast, weight) for cast, weight in CASTS if cast.parallel != "torchrun" or has_torch]
+        able = [(cast, weight) for cast, weight in able if self.old or "old" not in cast.name]
+        return chance.choices([cast for cast, _ in able], [weight for _, weight in able])[0]
+
+    def write_plan(self, name: str, cast: Cast, chance: Random) -> int:
         """Write a plan of few tasks for a run of this name. Return how many tasks it has."""
         values: dict[str, Any] = {
             "name": name,
             "folder": self.folder,
             "hang": round(chance.uniform(0, 1.5), 2),
-            "instances": chance.choice([1, 1, 1, 2]),
-            "points": chance.randint(1, 4),
+            "instances": cast.instances,
+            "parallel": cast.parallel,
+            "processes": "\n  processes_per_instance: 2" if cast.parallel != "single" else "",
+            "points": chance.randint(1, cast.points),
         }
         file = self.folder / "sweep.yaml"
         file.write_text(SWEEP.format(**values))
-        plan = self.orchestrator().plan(read(file))
+        plan = self.orchestrator("ours").plan(read(file))
         (self.folder / f"{name}.json").unlink(missing_ok=True)
         write_plan(plan, self.folder / f"{name}.json")
+        if cast.name == "older launchers":
+            (self.folder / f"{name}.old").touch()
         return plan.tasks
 
     def calm(self, yes: bool) -> None:
@@ -119,7 +164,7 @@ class Stage:
     def _definition(self, text: str, values: Mapping[str, str]) -> dict[str, Any]:
         """Return the launcher's job definition, with our launcher in it."""
         body = render(text, values)
-        body["containerProperties"]["command"] = ["python", "-m", "tests.chaos.launcher"]
+        body["containerProperties"]["command"] = ["python", "-m", "tests.chaos.storm.launcher"]
         body["containerProperties"]["environment"] = [
             {"name": "PYTHONPATH", "value": str(ROOT)},
             {"name": "CHAOS_FOLDER", "value": str(self.folder)},

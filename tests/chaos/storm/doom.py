@@ -7,17 +7,17 @@ import signal
 import sys
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from botocore.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from random import Random
     from types import FrameType
 
-OURS = str(Path(__file__).parents[2] / "orchestrator")
+OURS = "/orchestrator/"
 MOST = {"call": 50, "answer": 50, "commit": 8, "committed": 8, "line": 12_000}
 """What a process may be killed at, and the highest number of it that is drawn. Low ones are drawn more often."""
 
@@ -34,9 +34,9 @@ class Doom:
         kind = chance.choice(list(MOST))
         return cls(kind, max(1, int(MOST[kind] ** chance.random())))
 
-    def await_in_this_process(self, note: Path) -> None:
-        """Have this process killed there. It adds a line to `note` first."""
-        reach = _Countdown(self, note).reach
+    def await_in_this_process(self, who: str, note: Path) -> None:
+        """Have this process killed there. It adds a line to `note` first: who was killed, and where."""
+        reach = _Countdown(self, f"{who} {self.kind}\n", note).reach
         if self.kind in ("call", "answer"):
             _wrap(Endpoint, "_send", reach, before=self.kind == "call")
         elif self.kind in ("commit", "committed"):
@@ -48,8 +48,8 @@ class Doom:
 
 
 class _Countdown:
-    def __init__(self, doom: Doom, note: Path) -> None:
-        self._doom = doom
+    def __init__(self, doom: Doom, words: str, note: Path) -> None:
+        self._words = words
         self._note = note
         self._left = doom.at
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class _Countdown:
             self._left -= 1
             if self._left == 0:
                 with self._note.open("a") as file:
-                    file.write(f"{self._doom.kind}\n")
+                    file.write(self._words)
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -79,7 +79,7 @@ def _wrap(owner: Any, name: str, reach: Callable[[], None], *, before: bool) -> 
 
 def _count_lines(reach: Callable[[], None]) -> None:
     def trace(frame: FrameType, event: str, _: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(OURS):
+        if OURS not in frame.f_code.co_filename:
             return None
         if event == "line":
             reach()

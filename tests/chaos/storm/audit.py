@@ -6,51 +6,44 @@ The ledger is only asked what it believes, and held against that.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import names
 
 if TYPE_CHECKING:
-    from tests.chaos.stage import Stage
+    from pathlib import Path
 
-BROKEN = ("lost", "alive twice", "done twice", "orphans", "stuck", "bugs", "untrue")
-"""The promises that a story can break."""
+    from tests.chaos.report import Report
+    from tests.chaos.storm.stage import Stage
+
 ENDED = ("Completed", "Failed", "Stopped")
-
-
-@dataclass
-class Audit:
-    """What was found, counted."""
-
-    broken: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """Broken promises, each with what was seen."""
-    trainings: int = 0
-    tasks: int = 0
-    bills: int = 0
-    """Trainings whose bill was compared."""
-
-    def find(self, promise: str, what: str) -> None:
-        self.broken[promise].append(what)
+LAST_LAUNCHER_S = 120.0
+"""Seconds after a run's end until its last launchers have found that nothing is left to do."""
 
 
 class Auditor:
     """Looks at one run from outside."""
 
-    def __init__(self, stage: Stage, run: str, audit: Audit) -> None:
+    def __init__(self, stage: Stage, run: str, report: Report) -> None:
         self.stage = stage
         self.run = run
-        self.audit = audit
+        self.report = report
 
     def nothing_lives(self, when: str) -> None:
         """Check that no job and no training of the run is alive."""
-        for job in self._jobs():
-            if job["status"] not in ("SUCCEEDED", "FAILED"):
-                self.audit.find("orphans", f"{self.run} {when}: job {job['jobName']} is {job['status']}")
-        for name, training in self._trainings().items():
-            if training["TrainingJobStatus"] not in ENDED:
-                self.audit.find("orphans", f"{self.run} {when}: {name} is {training['TrainingJobStatus']}")
+        for one in [*self._living_jobs(), *self._living_trainings()]:
+            self.report.find("orphans", f"{self.run} {when}: {one}")
+
+    def nothing_lives_at_the_end(self) -> None:
+        """Check that no training is alive, nor a little later any job."""
+        for one in self._living_trainings():
+            self.report.find("orphans", f"{self.run} at its end: {one}")
+        until = time.monotonic() + LAST_LAUNCHER_S
+        while self._living_jobs() and time.monotonic() < until:
+            time.sleep(0.5)
+        self.nothing_lives("at its end")
 
     def all_done(self, tasks: int, believed: dict[str, Any], billed: dict[str, float]) -> None:
         """Check that each task was done exactly once, and that what the run says of itself is so."""
@@ -65,35 +58,45 @@ class Auditor:
         for task in range(tasks):
             done = completed[task]
             if not done:
-                self.audit.find("lost", f"{self.run}: task {task} has no training that completed")
+                self.report.find("lost", f"{self.run}: task {task} has no training that completed")
             elif len(done) > 1 or newest[task] > min(done):
-                self.audit.find("done twice", f"{self.run}: task {task} was done by {done}, of {newest[task]}")
+                self.report.find("done twice", f"{self.run}: task {task} was done by {done}, of {newest[task]}")
         self._count_by_trainings(completed)
         if believed.get("done") != tasks:
-            self.audit.find("lost", f"{self.run}: of {tasks} tasks these are done: {believed}")
+            self.report.find("lost", f"{self.run}: of {tasks} tasks these are done: {believed}")
         self._compare_bills(trainings, billed)
-        self.audit.trainings += len(trainings)
-        self.audit.tasks += tasks
+        self.report.trainings += len(trainings)
+        self.report.tasks += tasks
 
     def _count_by_trainings(self, completed: dict[int, list[int]]) -> None:
         """Hold what trainings wrote down of themselves against what SageMaker says."""
         folder = self.stage.folder / self.run
         for mark in folder.glob("*.twice"):
-            self.audit.find("alive twice", f"{self.run}: {mark.read_text()} began while another of its task was alive")
+            self.report.find("alive twice", f"{self.run}: {mark.read_text()} began while another of its task was alive")
         finished: dict[tuple[int, str], set[int]] = defaultdict(set)
         for line in _lines(folder / "finished"):
-            task, attempt, host, _ = line.split()
-            finished[int(task), host].add(int(attempt))
+            number, attempt, host, _ = line.split()
+            finished[int(number), host].add(int(attempt))
         for task, attempts in completed.items():
             if not finished[task, "algo-1"] >= set(attempts):
-                self.audit.find("untrue", f"{self.run}: task {task} is Completed, and never said that it finished")
+                self.report.find("untrue", f"{self.run}: task {task} is Completed, and never said that it finished")
 
     def _compare_bills(self, trainings: dict[str, Any], billed: dict[str, float]) -> None:
         for name, seconds in billed.items():
             real = float(trainings[name].get("BillableTimeInSeconds", 0.0)) if name in trainings else 0.0
-            self.audit.bills += 1
+            self.report.bills += 1
             if abs(real - seconds) > 0.5:
-                self.audit.find("untrue", f"{self.run}: {name} was billed {real} s, and is said to be {seconds} s")
+                self.report.find("untrue", f"{self.run}: {name} was billed {real} s, and is said to be {seconds} s")
+
+    def _living_trainings(self) -> list[str]:
+        statuses = {name: training["TrainingJobStatus"] for name, training in self._trainings().items()}
+        return [f"{name} is {status}" for name, status in statuses.items() if status not in ENDED]
+
+    def _living_jobs(self) -> list[str]:
+        jobs = self._jobs()
+        return [
+            f"job {job['jobName']} is {job['status']}" for job in jobs if job["status"] not in ("SUCCEEDED", "FAILED")
+        ]
 
     def _trainings(self) -> dict[str, Any]:
         found = {}
@@ -103,7 +106,7 @@ class Auditor:
             for job in jobs:
                 name = job["TrainingJobName"]
                 if name in found:
-                    self.audit.find("done twice", f"{name} is in two Regions")
+                    self.report.find("done twice", f"{name} is in two Regions")
                 found[name] = sagemaker.describe_training_job(TrainingJobName=name)
         return found
 
@@ -114,17 +117,19 @@ class Auditor:
             found += batch.list_jobs(jobQueue=queue, filters=filters)["jobSummaryList"]
         return found
 
-    def launchers_faults(self) -> None:
-        """Check that no launcher ended by a fault of its own."""
-        logs = self.stage.client("logs")
-        for stream in logs.describe_log_streams(logGroupName="/aws/batch/job")["logStreams"]:
-            events = logs.get_log_events(logGroupName="/aws/batch/job", logStreamName=stream["logStreamName"])["events"]
-            for event in events:
+
+def find_launchers_faults(stage: Stage, report: Report) -> None:
+    """Check that no launcher ended by a fault of its own."""
+    logs = stage.client("logs")
+    for page in logs.get_paginator("describe_log_streams").paginate(logGroupName="/aws/batch/job"):
+        for stream in page["logStreams"]:
+            said = logs.get_log_events(logGroupName="/aws/batch/job", logStreamName=stream["logStreamName"])
+            for event in said["events"]:
                 if "a fault in the launcher" in event["message"]:
-                    self.audit.find("bugs", f"{stream['logStreamName']}: {event['message']}")
+                    report.find("bugs", f"{stream['logStreamName']}: {event['message']}")
 
 
-def _lines(file: Any) -> list[str]:
+def _lines(file: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 

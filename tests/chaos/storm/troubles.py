@@ -1,7 +1,8 @@
-"""What goes wrong in the cloud while a story is played."""
+"""What goes wrong in the cloud while a story is played. The local cloud counts the calls that it hits."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import LocalCloudError
@@ -10,56 +11,70 @@ from tests.fixtures.team import REGIONS
 if TYPE_CHECKING:
     from random import Random
 
-    from tests.chaos.stage import Stage
+    from tests.chaos.storm.stage import Stage
 
-CALLS = ("*", "s3:*", "s3:PutObject", "s3:GetObject", "batch:*", "batch:SubmitJob", "batch:TerminateJob",
-         "sagemaker:*", "sagemaker:CreateTrainingJob", "sagemaker:DescribeTrainingJob", "logs:*")  # fmt: skip
+CALLS = ("*", "s3:*", "s3:PutObject", "s3:GetObject", "s3:ListObjectsV2", "batch:*", "batch:SubmitJob",
+         "batch:TerminateJob", "sagemaker:*", "sagemaker:CreateTrainingJob", "sagemaker:DescribeTrainingJob",
+         "sagemaker:StopTrainingJob", "logs:*")  # fmt: skip
 ANSWERS = ("batch:ListJobs", "batch:DescribeJobs", "sagemaker:DescribeTrainingJob", "sagemaker:ListTrainingJobs")
 """Calls that AWS may answer with what was true a moment ago. S3 never does."""
+KINDS = ("throttle", "error", "reset", "slow", "stale", "down", "capacity", "quota")
+WITH_TIMES = ("down", "capacity", "quota")
+"""Faults that befall a Region: they are counted as one each."""
 
 
-def draw_fault(chance: Random) -> tuple[str, str, dict[str, Any]]:
-    """Return a fault that goes on for a while: its kind, what it hits, and the rest of it."""
-    kind = chance.choice(["throttle", "error", "reset", "slow", "stale", "down", "capacity", "quota"])
-    seed = {"seed": chance.randrange(10**6), "percent": chance.choice([3, 10, 25])}
+def draw_fault(kind: str, chance: Random) -> tuple[str, dict[str, Any]]:
+    """Return a fault of this kind that goes on for a while: what it hits, and the rest of it."""
+    seed = {"seed": chance.randrange(10**6), "percent": chance.choice([10, 25, 50])}
     if kind in ("error", "reset"):
-        return kind, chance.choice(CALLS), {**seed, "after": chance.random() < 0.5}
+        return chance.choice(CALLS), {**seed, "after": chance.random() < 0.5}
     if kind == "throttle":
-        return kind, chance.choice(CALLS), seed
+        return chance.choice(CALLS), seed
     if kind == "slow":
-        return kind, chance.choice(CALLS), {**seed, "seconds": chance.choice([0.2, 1.0])}
+        return chance.choice(CALLS), {**seed, "seconds": chance.choice([0.1, 0.4])}
     if kind == "stale":
-        return kind, chance.choice(ANSWERS), {**seed, "seconds": 2.0}
+        return chance.choice(ANSWERS), {**seed, "seconds": 2.0}
     if kind == "down":
-        return kind, "*", {"region": REGIONS[1], "lasts": chance.uniform(1, 4)}
+        return "*", {"region": REGIONS[1], "lasts": chance.uniform(1, 4)}
     if kind == "capacity":
-        return kind, "*", {"region": chance.choice(REGIONS), "seconds": 2.0, "instance_type": "ml.c5.xlarge"}
+        return "*", {"region": chance.choice(REGIONS), "seconds": 2.0, "instance_type": "ml.c5.xlarge"}
     quota = {"instance_type": "ml.c5.xlarge", "value": chance.choice([0, 1]), "lasts": chance.uniform(1, 5)}
-    return kind, "*", {"region": chance.choice(REGIONS), **quota}
+    return "*", {"region": chance.choice(REGIONS), **quota}
 
 
 class Troubles:
-    """Lets things go wrong on a stage, and counts how often they did."""
+    """Lets things go wrong on a stage, and counts how often they did, by kind."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._steering = stage.cloud.steering
-        self.struck = 0
+        self.struck: Counter[str] = Counter()
         """Calls that were hit, and events that came, so far."""
 
-    def begin(self, chance: Random) -> list[str]:
-        """Begin up to three faults that last. Return what they are, in words."""
+    def begin(self, number: int, chance: Random) -> list[str]:
+        """Begin faults that last. Return what they are, in words.
+
+        The number is that of the story: every tenth has none, the next eight one kind each, and all others several.
+        """
+        if number % 10 == 0:
+            kinds = []
+        elif number % 20 <= len(KINDS):
+            kinds = [KINDS[number % 20 - 1]] * 2
+        else:
+            kinds = [chance.choice(KINDS) for _ in range(chance.choice([2, 3, 4]))]
         told = []
-        for _ in range(chance.choice([0, 1, 1, 2, 3])):
-            kind, what, parts = draw_fault(chance)
+        for kind in kinds:
+            what, parts = draw_fault(kind, chance)
             self._steering.add(kind, what, **parts)
             told.append(f"{kind} {what} {parts}")
-            self.struck += kind in ("down", "capacity", "quota")
+            self.struck[kind] += kind in WITH_TIMES
         return told
 
     def strike(self, run: str, chance: Random) -> str:
         """Hit one training or job of a run, if any is alive. Return what came, in words."""
-        alive = [(name, ("reclaim", "crash", "kill")) for name in self._trainings(run)]
+        alive: list[tuple[str, tuple[str, ...]]] = [
+            (name, ("reclaim", "crash", "kill")) for name in self._trainings(run)
+        ]
         alive += [(job, ("reclaim", "kill")) for job in self._jobs(run)]
         if not alive:
             return ""
@@ -69,12 +84,14 @@ class Troubles:
             self._steering.add(kind, name)
         except LocalCloudError:
             return ""  # it has just ended
-        self.struck += 1
+        self.struck[kind] += 1
         return f"{kind} {name}"
 
     def end(self) -> None:
         """Take all back."""
-        self.struck += sum(fault["struck"] for fault in self._steering.faults())
+        for fault in self._steering.faults():
+            if fault["struck"]:
+                self.struck[fault["kind"]] += fault["struck"]
         self._steering.remove()
 
     def _trainings(self, run: str) -> list[str]:

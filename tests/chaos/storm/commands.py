@@ -7,15 +7,16 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.chaos.storm.versions import become_old
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tests.chaos.storm.doom import Doom
+    from tests.chaos.storm.stage import Stage
 
-    from tests.chaos.doom import Doom
-    from tests.chaos.stage import Stage
-
-LONGEST_S = 150.0
+LONGEST_S = 300.0
 """Seconds after which a command is stuck."""
 BUGS = ("this is a bug", "Traceback (most recent call last)")
 
@@ -100,8 +101,10 @@ def _become(command: Command, output: Path, stage: Stage) -> None:
         sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
         os.environ["SWEEP_DATABASE"] = stage.database(command.machine)
         sys.argv = ["sweep", *command.words]
+        if command.machine == "old" and stage.old:
+            become_old(stage.old, command.words)
         if command.doom:
-            command.doom.await_in_this_process(stage.folder / "kills")
+            command.doom.await_in_this_process(command.words[0], Path(os.devnull))
         from orchestrator.cli.app import main
 
         code = _code(main)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from random import Random
+from typing import TYPE_CHECKING
 
-from tests.chaos.audit import Audit, Auditor, counts
-from tests.chaos.commands import Command, Commands, Played
-from tests.chaos.doom import Doom
-from tests.chaos.stage import MACHINES, Stage
-from tests.chaos.troubles import Troubles
+from tests.chaos.report import Report
+from tests.chaos.storm.audit import Auditor, counts
+from tests.chaos.storm.commands import Command, Commands, Played
+from tests.chaos.storm.doom import Doom
+from tests.chaos.storm.troubles import Troubles
+
+if TYPE_CHECKING:
+    from tests.chaos.storm.stage import Stage
 
 KILLED = 0.6
 """The part of commands that are killed, while the stage is not calm."""
@@ -29,24 +33,26 @@ class Story:
 
     stage: Stage
     seed: int
-    audit: Audit
+    number: int
+    """Which of the stories it is, from 0."""
+    report: Report = field(default_factory=Report)
     told: list[str] = field(default_factory=list)
     """What happened, in order: shown if a promise was broken."""
-    commands_killed: int = 0
 
     def __post_init__(self) -> None:
-        self.name = f"chaos-{self.seed}"
-        self.chance = Random(self.seed)
+        self.name = f"chaos-{self.seed}-{self.number}"
+        self.chance = Random(self.name)
+        self.cast = self.stage.draw_cast(self.chance)
         self.commands = Commands(self.stage)
         self.troubles = Troubles(self.stage)
-        self.auditor = Auditor(self.stage, self.name, self.audit)
+        self.auditor = Auditor(self.stage, self.name, self.report)
         self.calm = False
 
     def play(self) -> None:
         """Play it to its end, and hold what is there against what was promised."""
-        tasks = self.stage.write_plan(self.name, self.chance)
+        tasks = self.stage.write_plan(self.name, self.cast, self.chance)
         self.stage.calm(False)
-        self.told += self.troubles.begin(self.chance)
+        self.told += [f"{self.name}: {self.cast.name}", *self.troubles.begin(self.number, self.chance)]
         self._come_through("submit", f"{self.name}.json", "--yes", "--name", self.name)
         self._disturb(self.chance.randint(1, 4))
         if self.chance.random() < 0.5:
@@ -56,12 +62,14 @@ class Story:
             self._disturb(self.chance.randint(0, 3))
         self._calm_down()
         self._bring_to_an_end()
-        self.auditor.nothing_lives("at its end")
+        self.auditor.nothing_lives_at_the_end()
         believed = self._play_one("status", self.name, "--json")
-        ledger = self.stage.orchestrator().run(self.name).ledger
+        ledger = self.stage.orchestrator(self.cast.machines[0]).run(self.name).ledger
         outcomes = [outcome for known in ledger.known(self.name) for outcome in known.result.outcomes]
         billed = {outcome.training: outcome.billable_s for outcome in outcomes}
         self.auditor.all_done(tasks, counts(believed.output), billed)
+        self.report.runs += 1
+        self.report.faults += self.troubles.struck
 
     def _disturb(self, times: int) -> None:
         """Look at the run now and then, from both machines, while something is hit."""
@@ -69,18 +77,18 @@ class Story:
             time.sleep(self.chance.uniform(0, 1.0))
             self.told.append(self.troubles.strike(self.name, self.chance))
             looks = [("sync", self.name), ("status", self.name), ("results", self.name), ("cost", self.name)]
-            self._play(*(self._command(machine, *self.chance.choice(looks)) for machine in MACHINES))
+            self._play(*(self._command(machine, *self.chance.choice(looks)) for machine in self.cast.machines))
 
     def _come_through(self, *words: str) -> None:
         """Play a command on both machines at once, again and again, until it has come through on one."""
         for number in range(TRIES + CALM_TRIES):
             if number == TRIES:
                 self._calm_down()
-            machines = MACHINES if number % 2 == 0 else [self.chance.choice(MACHINES)]
+            machines = self.cast.machines if number % 2 == 0 else (self.chance.choice(self.cast.machines),)
             played = self._play(*(self._command(machine, *words) for machine in machines))
             if any(one.code == 0 or HAS_ENDED in one.output for one in played):
                 return
-        self.audit.find("stuck", f"{self.name}: `sweep {' '.join(words)}` does not come through: {played[-1].output}")
+        self.report.find("stuck", f"{self.name}: `sweep {' '.join(words)}` does not come through: {played[-1].output}")
 
     def _bring_to_an_end(self) -> None:
         """Watch the run until its end, and retry what has failed on the way."""
@@ -100,15 +108,16 @@ class Story:
         return Command(machine, words, Doom.draw(self.chance) if doomed else None)
 
     def _play_one(self, *words: str) -> Played:
-        return self._play(Command(MACHINES[0], words))[0]
+        return self._play(Command(self.cast.machines[0], words))[0]
 
     def _play(self, *commands: Command) -> list[Played]:
         played = self.commands.play(*commands)
         for one in played:
             self.told.append(f"{one.command} -> {one.code} {one.output.strip()[-200:]}")
-            self.commands_killed += one.killed
+            if one.killed and one.command.doom:
+                self.report.kills[one.command.words[0], one.command.doom.kind] += 1
             if one.stuck:
-                self.audit.find("stuck", f"{one.command}: {one.output[-1000:]}")
+                self.report.find("stuck", f"{one.command}: {one.output[-1000:]}")
             if one.has_bug:
-                self.audit.find("bugs", f"{one.command}: {one.output[-2000:]}")
+                self.report.find("bugs", f"{one.command}: {one.output[-2000:]}")
         return played

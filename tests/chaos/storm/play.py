@@ -1,0 +1,48 @@
+"""Plays stories on a local cloud, one after the other, until the time is over."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.localcloud import LocalCloud
+from tests.chaos.report import Report
+from tests.chaos.storm.audit import find_launchers_faults
+from tests.chaos.storm.stage import Stage
+from tests.chaos.storm.story import Story
+from tests.fixtures.database import run_postgresql
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def play_storm(seed: int, folder: Path, until: float, told: Callable[[str, Report], None]) -> Report:
+    """Play stories until this moment. `told` gets each story's words and what it met."""
+    report = Report()
+    postgresql = Path(tempfile.mkdtemp(prefix="sweep-chaos-", dir="/tmp"))
+    try:
+        with LocalCloud(folder / "cloud", trainings=4) as cloud, run_postgresql(postgresql) as server:
+            server.execute("CREATE DATABASE team")
+            stage = Stage(folder / "stage", cloud, seed, server.url("team"))
+            number = 0
+            while time.monotonic() < until:
+                story = Story(stage, seed, number)
+                story.play()
+                told("\n    ".join(filter(None, story.told)), story.report)
+                report.add(story.report)
+                number += 1
+            find_launchers_faults(stage, report)
+            report.kills += _launchers_killed(stage.folder / "kills")
+    finally:
+        shutil.rmtree(postgresql)
+    return report
+
+
+def _launchers_killed(marks: Path) -> Counter[tuple[str, str]]:
+    """Count the launchers that were killed, by what they were and where it was."""
+    lines = marks.read_text().splitlines() if marks.exists() else []
+    return Counter((who, where) for who, _, where in (line.partition(" ") for line in lines))
