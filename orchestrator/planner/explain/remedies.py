@@ -99,9 +99,11 @@ def find_enough_dollars(problem: Problem) -> float | None:
     """
     promised = replace(problem, choices=replace(problem.choices, usd=problem.choices.promise))
     try:
-        least = Shortfall(problem).least_budget() if is_large(problem) else optimise(promised).promise
+        least = optimise(promised).promise
     except DoesNotFit:
         return None
+    if is_large(problem):  # a budget of as much has that very plan
+        return ceil(least * 100 - 1e-6) / 100
     return _smallest_that_works(
         problem,
         lambda step: ceil(least * step * 100 - 1e-6) / 100,

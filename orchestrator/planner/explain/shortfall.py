@@ -67,14 +67,6 @@ class Shortfall:
         except DoesNotFit:
             return np.inf
 
-    def least_budget(self) -> float:
-        """Return about the $ that must be promised. The problem must be within its horizon."""
-        program = self._program(np.concatenate([self._promise, self._problem.charges]), asked=np.empty(0))
-        self._link_copies(program)
-        count = len(self.free)
-        self._add_limits(program, self._part_of_horizon, np.zeros(count, dtype=np.int64), np.zeros(count), self.free)
-        return program.solve().usd
-
     def missing_steps(self, fixed: Booleans, most: float = np.inf) -> Floats:
         """Return the steps that each limit lacks, of so many units as it can grow by. Fewer, together, are not enough.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.planner.model.choices import NO_COPY
-from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.model.solution import DoesNotFit, NotFound, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.lanes import Lanes, share_out_spare_slots
 from orchestrator.planner.pack.schedule import overfull_lanes
@@ -47,11 +47,16 @@ def find_room(problem: Problem) -> Solution:
     """Return a solution, whatever it costs, for it takes less time. DoesNotFit and NotFound as of `optimise`."""
     if problem.stranded.size:
         raise DoesNotFit
-    if not is_large(problem) or np.isfinite(problem.budget):
+    if not is_large(problem):
         return optimise(problem)
     from orchestrator.planner.solver import rounding
 
-    return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem)
+    if not np.isfinite(problem.budget):
+        return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem)
+    found = rounding.promise_least(problem)
+    if found.promise > problem.budget:
+        raise NotFound
+    return found
 
 
 def is_large(problem: Problem) -> bool:

@@ -69,9 +69,27 @@ def _try_again(problem: Problem, failure: DoesNotFit, with_more: bool, time_limi
             return _solve_within_budget(problem, time_limit)
         except DoesNotFit as later:
             failure = later
-    if not isinstance(failure, NotFound) or np.isfinite(problem.budget) or not len(problem.charges):
+    if not isinstance(failure, NotFound):
+        raise failure
+    if np.isfinite(problem.budget):
+        found = promise_least(problem, time_limit)
+        if found.promise <= problem.budget:
+            return found
+        raise failure
+    if not len(problem.charges):
         raise failure
     return solve_whatever_copies_cost(problem, time_limit)
+
+
+def promise_least(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
+    """Return a solution that promises about as little as can be, whether or not its budget allows that much.
+
+    DoesNotFit, if there is no solution; NotFound, if there may be one.
+    """
+    choices = problem.choices
+    promised = replace(problem, budget=np.inf, choices=replace(choices, usd=choices.promise))
+    least_usd = float(problem.counts @ choices.usd[problem.cheapest])
+    return replace(solve(promised, time_limit), problem=problem, bound=least_usd)
 
 
 def solve_whatever_copies_cost(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
@@ -85,6 +103,9 @@ def solve_whatever_copies_cost(problem: Problem, time_limit: TimeLimit | None = 
 
 
 def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
+    least = np.minimum.reduceat(problem.choices.promise, problem.first_choice[:-1])
+    if float(problem.counts @ least) > problem.budget:
+        raise DoesNotFit
     if np.isfinite(problem.budget):  # it may well not bind, and is much work where it is looked at
         found = _solve(replace(problem, budget=np.inf), time_limit)
         if found.promise <= problem.budget:
