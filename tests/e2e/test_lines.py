@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tests.fixtures.team import Team
 
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
 OTHER = "{account}.dkr.ecr.{region}.amazonaws.com/other:2"
 
 

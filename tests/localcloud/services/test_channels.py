@@ -102,7 +102,7 @@ def test_a_streamed_channel_can_be_read_and_not_written(sagemaker: TrainingDesk)
     assert "mounted True /opt/ml/input/data/train" in log
 
 
-@pytest.mark.parametrize("mode", ["File", "FastFile"])
+@pytest.mark.parametrize("mode", [pytest.param("File", marks=pytest.mark.long), "FastFile"])
 def test_under_mpi_each_host_has_its_own_share(sagemaker: TrainingDesk, mode: str) -> None:
     """[A] S3DataDistributionType: each host gets a subset, whoever starts its processes."""
     put(sagemaker, {f"train/{n}.txt": str(n) for n in range(5)})

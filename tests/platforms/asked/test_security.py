@@ -236,7 +236,12 @@ def test_a_network_in_none_of_the_named_regions_is_an_error_of_the_file() -> Non
     asked = sweep(where={"regions": ["us-east-1", "eu-west-1"]}, platforms={"sagemaker": {"vpc": {"eu-west-2": there}}})
     [complaint] = [one for one in SageMakerPlanning({}).check(asked) if "vpc" in one.message]
     assert complaint.at == ("where", "regions")
-    assert complaint.message == "platforms.sagemaker.vpc has no subnets in us-east-1, eu-west-1"
-    assert complaint.hint == "it has some in eu-west-2"
+    assert complaint.message == (
+        "platforms.sagemaker.vpc has no subnets in us-east-1; platforms.sagemaker.vpc has no subnets in eu-west-1"
+    )
+    assert complaint.hint == "add it, or name another Region"
+    key = sweep(where={"regions": ["eu-west-1"]}, platforms={"sagemaker": {"volume_kms_key": {"eu-west-2": "alias/x"}}})
+    messages = [one.message for one in SageMakerPlanning({}).check(key) if one.at == ("where", "regions")]
+    assert messages == ["platforms.sagemaker.volume_kms_key has no key in eu-west-1"]
     some = sweep(where={"regions": ["us-east-1", "eu-west-2"]}, platforms={"sagemaker": {"vpc": {"eu-west-2": there}}})
     assert not [one for one in SageMakerPlanning({}).check(some) if "vpc" in one.message]

@@ -119,11 +119,10 @@ def check_security(sweep: Sweep, security: Security) -> Iterator[Complaint]:
 
 
 def _check_regions(sweep: Sweep, security: Security) -> Iterator[Complaint]:
-    """Yield a complaint if the network that is asked for is in none of the Regions that the sweep names."""
-    named = sweep.where.regions
-    if security.vpc and named and not set(named) & set(security.vpc):
-        message = f"platforms.sagemaker.vpc has no subnets in {', '.join(named)}"
-        yield Complaint(message, f"it has some in {', '.join(sorted(security.vpc))}", ("where", "regions"))
+    """Yield a complaint if a network or a key that is asked for is missing in every Region that the sweep names."""
+    gaps = [find_gap(security, region) for region in sweep.where.regions]
+    if gaps and all(gaps):
+        yield Complaint("; ".join(gaps), "add it, or name another Region", ("where", "regions"))
 
 
 def find_gap(security: Security, region: str) -> str:
