@@ -186,12 +186,18 @@ class TrainingDesk:
 
 
 def training_refused(sagemaker: TrainingDesk, **changes: Any) -> tuple[str, str]:
-    """Return the code and the words of CreateTrainingJob's refusal of a request with these changes."""
+    """Return the code and the words of CreateTrainingJob's refusal of a request with these changes.
+
+    Whoever asks too often is told so first, and asks again.
+    """
     request = sagemaker.request("pass") | changes
-    with pytest.raises(ClientError) as caught:
-        sagemaker.client.create_training_job(**request)
-    error = caught.value.response["Error"]
-    return error["Code"], error["Message"]
+    while True:
+        with pytest.raises(ClientError) as caught:
+            sagemaker.client.create_training_job(**request)
+        error = caught.value.response["Error"]
+        if error["Code"] != "ThrottlingException":
+            return error["Code"], error["Message"]
+        time.sleep(0.1)
 
 
 def package(files: Mapping[str, str | bytes]) -> bytes:

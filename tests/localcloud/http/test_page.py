@@ -72,8 +72,8 @@ def test_it_shows_jobs_and_trainings_where_they_are(
 
 
 def test_it_shows_the_faults_and_writes_their_words_as_text(cloud: LocalCloud) -> None:
-    with cloud.fault("throttle", "s3:<b>Put</b>"):
-        assert "s3:<b>Put</b>" in look(cloud).sections["faults"]
+    with cloud.fault("throttle", "s3:PutObject", region="<b>nowhere</b>"):
+        assert "<b>nowhere</b>" in look(cloud).sections["faults"]
     assert "None" in look(cloud).sections["faults"]
 
 
