@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import botocore.session
 from botocore.loaders import create_loader
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     import pytest
@@ -26,6 +27,10 @@ gc.set_threshold(50_000)
 
 # Every Orchestrator has a session of its own. Let all of them read AWS's long descriptions of its services once.
 botocore.session.create_loader = cache(create_loader)
+
+# How fast a machine is decides no test: two busy cores make any example slow.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 TESTS = Path(__file__).parent
 LONGEST = (

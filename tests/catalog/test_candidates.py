@@ -127,7 +127,7 @@ TABLES = {
 
 
 @given(world=worlds, where=wheres, may_move=st.booleans())
-@settings(max_examples=examples(75), deadline=None)
+@settings(max_examples=examples(75))
 def test_the_join_finds_what_a_loop_would_find(
     schema: Catalog, world: dict[str, list[Row]], where: Where, may_move: bool
 ) -> None:

@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.aws.control import Control
@@ -150,7 +150,7 @@ def play(bench: Bench, made: list[Launcher], schedule: list[Turn], *, everybody_
         assert launcher.exit is not None or not everybody_ends, "it never ended"
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @given(st.integers(1, 3), lives, st.lists(turns, max_size=80), st.integers(0, 2), st.sampled_from([0, 100, 10_000]))
 def test_launchers_racing_on_one_task_never_have_two_trainings_alive_and_always_end(
     launchers: int, lives: list[Life], schedule: list[Turn], retries: int, patience: int
@@ -167,7 +167,7 @@ def test_launchers_racing_on_one_task_never_have_two_trainings_alive_and_always_
     assert recorded == list(range(1, len(recorded) + 1))
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60))
 @given(st.integers(1, 3), st.lists(turns, max_size=60), st.integers(0, 60))
 def test_a_cancel_at_any_moment_leaves_nothing_alive(launchers: int, schedule: list[Turn], moment: int) -> None:
     bench = Bench(Life(looks=[RUNNING]), Life(looks=[RUNNING]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.catalog.survey.lines import name_lines
@@ -51,7 +51,6 @@ def test_a_dataset_of_the_catalog_is_written_as_ever() -> None:
     assert Dataset.from_json({"name": "alps@1", "bytes": 5}) == Dataset("alps@1", 5)
 
 
-@settings(deadline=None)
 @given(st.lists(LINES, min_size=1, max_size=8))
 def test_the_lines_of_a_plan_stand_for_the_tasks_that_they_stood_for(lines: list[ClassicLine]) -> None:
     named = name_lines(lines)

@@ -106,7 +106,7 @@ def test_a_plan_of_older_make_knows_no_kinds() -> None:
     assert [(part.cause, round(part.usd, 2)) for part in attribute(old, new, market)] == [("data", 3.0)]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.data())
 def test_whatever_changes_the_parts_add_up(data: Any) -> None:
     def market() -> Market:

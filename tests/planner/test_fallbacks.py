@@ -55,7 +55,7 @@ def hours_if(plan: Plan, failing: str) -> Counter[Lane]:
     return hours
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(surveys(), st.integers(1, 6))
 def test_a_region_that_fails_alone_leaves_slots_for_what_was_there_or_the_plan_says_how_few(
     candidates: list[dict[str, Any]], seeds: int

@@ -45,7 +45,7 @@ def chosen(plan: Plan) -> list[tuple[int, int]]:
     return [(share.count, share.instances) for share in plan.shares]
 
 
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120))
 @given(
     prices=st.tuples(st.sampled_from([1.0, 1.5, 2.0]), st.sampled_from([1.0, 1.5])),
     quotas=st.tuples(st.integers(0, 5), st.integers(0, 5)),

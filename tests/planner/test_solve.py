@@ -69,7 +69,7 @@ def surveys(draw: st.DrawFn) -> list[dict[str, Any]]:
     return found
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(surveys(), st.integers(1, 2), st.permutations(["lr", "epochs", "depth"]))
 def test_every_task_is_planned_once_at_its_cheapest_place(
     candidates: list[dict[str, Any]], instances: int, order: list[str]
@@ -105,7 +105,7 @@ def test_every_task_is_planned_once_at_its_cheapest_place(
     assert edge == plan.tasks
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(surveys(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing_but_the_market_s_hash(candidates: list[dict[str, Any]], random: Any) -> None:
     sweep = make_sweep(where__instance_types=TYPES, plan={"horizon": "2h"})
@@ -113,7 +113,7 @@ def test_the_order_of_rows_changes_nothing_but_the_market_s_hash(candidates: lis
     assert outcome(sweep, candidates)[0] == outcome(sweep, shuffled)[0]
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(surveys())
 def test_the_same_sweep_and_market_give_the_same_plan_byte_for_byte(candidates: list[dict[str, Any]]) -> None:
     sweep = make_sweep(where__instance_types=TYPES, plan={"horizon": "2h"})

@@ -114,7 +114,7 @@ def test_there_is_no_line_beyond_the_last(index: int) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell")
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(TASKS, min_size=1, max_size=4))
 def test_a_shell_still_reads_the_columns(tasks: list[Task]) -> None:
     lines, _ = written(tasks)

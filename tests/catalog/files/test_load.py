@@ -429,7 +429,7 @@ campaigns = st.lists(
 
 
 @given(rows=campaigns)
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_rows_say_loading_them_twice_changes_nothing(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     catalog = make_catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
     file = tmp_path / "campaigns.csv"

@@ -148,7 +148,7 @@ def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadli
     assert caught.value.hint == "a budget of 2.63 would do; no deadline is long enough for less"
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(small_problems(), st.integers(1, 3), st.sampled_from([[1, 1], [1, 2], [4, 2]]))
 def test_what_is_suggested_does(problem: Problem, total: int, units: list[float]) -> None:
     slots = np.minimum(problem.most_slots, 1.0).tolist()

@@ -92,7 +92,7 @@ def expected(found: LearnedHours, instance_type: str, size: float, epochs: float
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.builds(
         World,
@@ -116,7 +116,7 @@ def test_planted_effects_are_found_again(world: World, seed: int) -> None:
         assert expected(found, name, 200 * GB, 30, 2) == pytest.approx(truth, rel=0.15)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 1000), st.floats(0, 0.3), st.floats(0, 0.1))
 def test_more_epochs_never_take_less_where_they_took_more(seed: int, noise: float, outliers: float) -> None:
     found = known(nightly(), World(epochs=0.7, noise=noise, outliers=outliers).history(seed=seed))
@@ -251,7 +251,7 @@ ROWS = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(ROWS, max_size=40), st.lists(st.integers(0, 10**15), min_size=1, max_size=3))
 def test_whatever_was_seen_hours_are_numbers_above_zero(rows: list[tuple[Any, ...]], datasets: list[int]) -> None:
     sweep = nightly(train__hyperparameters={"depth": 3})

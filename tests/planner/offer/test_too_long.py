@@ -74,7 +74,7 @@ def test_of_several_cohorts_only_the_long_ones_leave_spot() -> None:
     assert not [note for note in plan.notes if note.startswith(NOTE)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(0.5, 40), st.sampled_from([0.01, 0.05, 0.2]), st.integers(1, 20))
 def test_spot_is_bought_exactly_where_what_is_lost_is_allowed(hours: float, rate: float, allowed: int) -> None:
     spot = candidate(purchase="spot", usd_per_hour=1e-6, interruptions_per_hour=rate)

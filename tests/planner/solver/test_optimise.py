@@ -40,7 +40,7 @@ def every(kinds: dict[str, dict[str, bool]]) -> pytest.MarkDecorator:
 
 
 @every(KINDS | COUNTS)
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_a_small_plan_costs_what_brute_force_says(data: Any, kind: dict[str, bool]) -> None:
     problem = data.draw(small_problems(**kind))
@@ -55,7 +55,7 @@ def test_a_small_plan_costs_what_brute_force_says(data: Any, kind: dict[str, boo
 
 
 @every(KINDS)
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(data=st.data())
 def test_every_task_is_placed_and_every_limit_kept(data: Any, kind: dict[str, bool]) -> None:
     problem = data.draw(small_problems(**kind))
@@ -74,7 +74,7 @@ def test_every_task_is_placed_and_every_limit_kept(data: Any, kind: dict[str, bo
         assert (end_hours_by_choice(found) <= latest_end + 1e-6).all()
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(small_problems(every_limit=True, counts_of_instances=True))
 def test_what_a_relaxation_leaves_out_because_fewer_instances_are_better_changes_no_bound(problem: Problem) -> None:
     lean, rows = without_dominated(problem)
