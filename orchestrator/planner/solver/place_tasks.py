@@ -24,13 +24,15 @@ AT_ONCE = 12
 TRIES, FEWEST_TRIES = 6_000, 60
 """Numbers of tasks that are looked at for all lanes together, shared out by what lanes are worth; and at least for one
 lane."""
+FEW_KINDS = 8
+"""Kinds of tasks on a lane from which on fewer numbers of them are looked at, because each takes longer to play."""
 BEYOND, STRICTLY = 0.03, 0.5
 """The part by which a task is worth less on a lane where the program has not put it: at first, and if that was dear."""
 DEAR = 2e-4
 """The part of the cost by which filling some lanes may cost more, before they are filled otherwise."""
 SMALL = 1e-7
 """The part of all cost that a lane's slots must be worth, to be filled with care."""
-ANEW, PART = 10, 0.4
+ANEW, PART = 5, 0.4
 """Times that some lanes are filled anew if tasks are left over, and the part of them."""
 ALIKE = 0.95
 """Choices of equal tasks on a lane are looked at together if they are worth this part of the best one."""
@@ -114,7 +116,8 @@ class Placing:
         self._held = held
 
     def _usd(self) -> float:
-        return float(self.rest.tasks @ self._problem.choices.usd)
+        placed = np.flatnonzero(self.rest.tasks)
+        return float(self.rest.tasks[placed] @ self._problem.choices.usd[placed])
 
     def _fill_lane(self, lane: int, answer: SlotAnswer, tries: int, beyond: float) -> None:
         """Fill the slots of a lane with about what the program has there."""
@@ -134,7 +137,11 @@ class Placing:
             for row, count in zip(filling.rows.tolist(), filling.counts.tolist(), strict=True):
                 counts[kind_of[row]] += count
             ways.append(Way(tuple(counts), part / taken))
-        found = fill_lane(LaneToFill(slots, float(self._problem.latest_end[lane]), wanted, beyond), ways, tries)
+        found = fill_lane(
+            LaneToFill(slots, float(self._problem.latest_end[lane]), wanted, beyond),
+            ways,
+            tries * FEW_KINDS // max(len(kinds), FEW_KINDS),
+        )
         self.rest.hold(lane, slots)
         self._held[lane] = slots
         for rows, count in zip(kinds, found, strict=True):

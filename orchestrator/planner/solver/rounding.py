@@ -71,12 +71,7 @@ def _try_again(problem: Problem, failure: DoesNotFit, with_more: bool, time_limi
             failure = later
     if not isinstance(failure, NotFound):
         raise failure
-    if np.isfinite(problem.budget):
-        found = promise_least(problem, time_limit)
-        if found.promise <= problem.budget:
-            return found
-        raise failure
-    if not len(problem.charges):
+    if np.isfinite(problem.budget) or not len(problem.charges):
         raise failure
     return solve_whatever_copies_cost(problem, time_limit)
 
@@ -110,6 +105,13 @@ def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
         found = _solve(replace(problem, budget=np.inf), time_limit)
         if found.promise <= problem.budget:
             return replace(found, problem=problem)
+        try:
+            return _solve(problem, time_limit)
+        except NotFound:
+            least_promise = promise_least(problem, time_limit)
+            if least_promise.promise > problem.budget:
+                raise
+            return replace(least_promise, bound=found.bound)
     return _solve(problem, time_limit)
 
 

@@ -32,6 +32,16 @@ def test_a_larger_plan_keeps_a_budget_that_binds(seed: int) -> None:
     assert same.tasks.tolist() == free.tasks.tolist()
 
 
+def test_the_least_that_can_be_promised_is_a_budget_with_a_plan_and_a_bound_as_good_as_without() -> None:
+    problem = random_problem(0, tasks=5_000)
+    dear_is_safe = replace(problem.choices, promise=problem.choices.hours.max() * 3 - problem.choices.usd)
+    problem = replace(problem, choices=dear_is_safe)
+    least = rounding.promise_least(problem).promise
+    found = rounding.solve(replace(problem, budget=least))
+    assert found.promise <= least
+    assert rounding.solve(problem).bound <= found.bound <= found.usd
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("tasks", [400, 100_000])
 @pytest.mark.parametrize("each", [(1,), (4, 8, 48)], ids=["instances", "vCPUs"])
