@@ -133,7 +133,10 @@ def test_what_is_paid_for_spot_is_less_than_its_rate(subject: Subject) -> None:
 def test_a_training_is_found_after_the_service_has_forgotten_it(subject: Subject) -> None:
     attempt = subject.start(subject.task(2))
     outcome = subject.outcome(attempt)
-    assert not list((Path.home() / ".sweep-trial" / REGION).rglob(f"{attempt.training}*"))
+    until = time.monotonic() + 30
+    while list((Path.home() / ".sweep-trial" / REGION).rglob(f"{attempt.training}*")):
+        assert time.monotonic() < until, "it is written down how it ended, and the service has not forgotten it"
+        time.sleep(0.1)
     assert subject.outcome(attempt) == outcome
     assert outcome.state is TaskState.DONE
 
