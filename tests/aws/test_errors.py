@@ -33,8 +33,9 @@ from orchestrator.errors import (
 
 OPERATIONS = {
     "batch": [
-        "CreateConsumableResource", "DescribeConsumableResource", "DescribeJobDefinitions", "DescribeJobs", "ListJobs",
-        "RegisterJobDefinition", "SubmitJob", "TerminateJob", "UpdateConsumableResource",
+        "CreateConsumableResource", "DescribeComputeEnvironments", "DescribeConsumableResource", "DescribeJobDefinitions",
+        "DescribeJobQueues", "DescribeJobs", "ListJobs", "RegisterJobDefinition", "SubmitJob", "TerminateJob",
+        "UpdateConsumableResource",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
     "s3": ["DeleteObject", "GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],

@@ -117,9 +117,9 @@ def test_a_line_that_is_no_task_is_one_clear_line(lines: bytes, message: str) ->
 
 
 def test_a_task_of_a_newer_sweep_is_one_clear_line() -> None:
-    line = written(1)[0].replace(b'"version":1', b'"version":2')
+    line = written(1)[0].replace(b'"version":1', b'"version":3')
     with pytest.raises(
-        NewerVersion, match=r"1\.manifest line 1: this manifest line has version 2, and this sweep reads"
+        NewerVersion, match=r"1\.manifest line 1: this manifest line has version 3, and this sweep reads"
     ):
         read_task(this_child(ENVIRONMENT), bucket_of(line))
 

@@ -110,8 +110,9 @@ def test_a_finished_run_is_shown_with_its_cost_though_a_machine_cannot_read_its_
     assert_shown_with_what_is_wrong(run, anchor.keys.submission(1), "bring an earlier version of it back")
     with pytest.raises(Damaged):
         run.retry()
-    with pytest.raises(Damaged):
-        run.cancel()
+    run.cancel()
+    with pytest.raises(Damaged, match="submissions/1"):
+        run.ledger.damage.check()
 
 
 def test_why_tells_all_it_can_though_a_submission_is_damaged(desk: Desk, anchor: Anchor) -> None:
