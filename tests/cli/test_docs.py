@@ -5,8 +5,8 @@ import runpy
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
-OF_OTHERS = {"sweep-file.md", "bring-your-own-script.md", "adding-a-platform.md", "training.md"}
-"""Pages that also name options of users' scripts, of pip and of mpirun."""
+OF_OTHERS = {"sweep-file.md", "bring-your-own-script.md", "adding-a-platform.md", "training.md", "reliability.md"}
+"""Pages that also name options of users' scripts, of pip, of mpirun and of the campaign."""
 OPTION = r"--[a-z][\w-]+"
 
 
