@@ -38,6 +38,7 @@ def test_a_story_with_kills_and_faults_breaks_no_promise(report: Report) -> None
     assert report.faults.total() > 0
 
 
+@pytest.mark.long
 def test_one_seed_plays_one_story(office: Office, tmp_path: Path, report: Report) -> None:
     assert play_story(CHOICE, office, tmp_path) == report
 
