@@ -98,7 +98,11 @@ class Turn:
         if not self._canaries:
             return False
         there = takewhile(lambda canary: canary is not None, map(self._canary, count(1)))
-        return any(canary and canary.task == self.task.number for canary in there)
+        return any(canary and self._is_ours(canary) for canary in there)
+
+    def _is_ours(self, canary: Canary) -> bool:
+        """Return whether we go ahead of our lane. What went ahead in an earlier submission waits like any other."""
+        return (canary.task, canary.submission) == (self.task.number, self.history.submission)
 
     def _follows_canaries(self) -> bool:
         if not self._canaries or self._lane_is_safe or self.history.tried():
@@ -108,17 +112,18 @@ class Turn:
 
     def _may_follow(self) -> bool:
         """Return whether all canaries of the lane are done, or we have become one of them."""
-        done = ahead = 0
+        done: set[int] = set()
+        ahead = 0
         for number in count(1):
             canary = self._canary(number)
             if canary is None:
-                if done + ahead >= self._canaries:
+                if len(done) + ahead >= self._canaries:
                     return False
-                ours = Canary(self.task.number, self.world.now() + self._longest_s)
+                ours = Canary(self.task.number, self.world.now() + self._longest_s, self.history.submission)
                 if self.turns.send_ahead(self._lane, number, ours):
                     return True
                 canary = self._canary(number)
-            if canary is None or canary.task == self.task.number:
+            if canary is None or self._is_ours(canary):
                 return True
             found = self.history.control.result(canary.task)
             if found and self._has_failed_by_itself(found[0]):
@@ -126,10 +131,11 @@ class Turn:
                 why = self.why_pause(canary.task, found[0].reason)
                 self.history.control.pause(self.history.submission, why)
                 return False
-            state = found[0].state if found else TaskState.PENDING
-            done += state is TaskState.DONE
-            ahead += not state.terminal and self.world.now() < canary.until
-            if done >= self._canaries:
+            if found and found[0].state is TaskState.DONE:
+                done.add(canary.task)
+            elif canary.submission == self.history.submission and self.world.now() < canary.until:
+                ahead += not found or not found[0].state.terminal or found[0].submission < canary.submission
+            if len(done) >= self._canaries:
                 return True
         return False
 

@@ -101,9 +101,11 @@ class Canary:
     task: int
     until: float
     """When it must have ended, in seconds since the epoch. Then its launcher has died, and another task goes ahead."""
+    submission: int = 1
+    """The submission in which it goes ahead. What an earlier one has left of the task is not its end."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"version": VERSION, "task": self.task, "until": self.until}
+        return {"version": VERSION, "task": self.task, "until": self.until, "submission": self.submission}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Canary:

@@ -242,3 +242,40 @@ def test_a_retry_follows_what_was_done_and_sends_another_ahead_of_what_has_faile
     launchers.run()
     assert len(launchers.created_before) - created <= 2
     assert launchers.exits == dict.fromkeys(range(2, 6), Exit.DONE)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_retry_of_what_was_not_mended_sends_one_ahead_of_each_lane_again(seed: int) -> None:
+    launchers = Launchers(10, canary=1, looks=[RUNNING, FAILED], seed=seed)
+    launchers.run()
+    created = len(launchers.platform.created)
+    launchers.left = {number: launchers.driver(number, submission=2) for number in range(10)}
+    launchers.run()
+    assert 1 <= len(launchers.platform.created) - created <= 2
+    assert set(launchers.control.pause_marker().reasons) == {1, 2}
+
+
+def test_of_several_only_those_are_sent_ahead_again_that_a_cancel_has_ended() -> None:
+    launchers = Launchers(8, canary=2)
+    done, stopped = launchers.left[0], launchers.left[2]  # of one lane, as 4 and 6 are
+    while done._take_step() is None:
+        pass
+    stopped.turn.has_come(stopped._decide())  # type: ignore[arg-type]
+    for number in (2, 4, 6):
+        launchers.left[number].history.publish(TaskState.CANCELLED, "cancelled")
+    created = len(launchers.platform.created)
+    launchers.left = {number: launchers.driver(number, submission=2) for number in (2, 4, 6)}
+    launchers.run(until=lambda: bool(launchers.exits))
+    assert len(launchers.platform.created) - created == 1
+    launchers.run()
+    assert launchers.exits == dict.fromkeys((2, 4, 6), Exit.DONE)
+
+
+def test_nobody_waits_for_one_that_an_earlier_submission_sent_ahead_and_whose_end_was_never_written_down() -> None:
+    launchers = Launchers(4, canary=1)
+    first = launchers.left[0]
+    first.turn.has_come(first._decide())  # type: ignore[arg-type]
+    launchers.left = {number: launchers.driver(number, submission=2) for number in (0, 2)}
+    launchers.run()
+    assert launchers.exits == dict.fromkeys((0, 2), Exit.DONE)
+    assert launchers.time.now < 1_000_000 + 3600

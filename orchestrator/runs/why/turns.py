@@ -49,8 +49,8 @@ def _canaries(anchor: Anchor, known: list[Known], turns: Turns) -> Iterator[Hind
             if canary is None:
                 break
             ahead.append(canary.task)
-        done = sum(states.get(task) is TaskState.DONE for task in ahead)
+        done = sum(states.get(task) is TaskState.DONE for task in set(ahead))
         if ahead and done < wanted:
             what = f"the other tasks of {lane} wait until {wanted - done} more of those that went ahead are done"
             hint = f"`sweep logs {anchor.name} --task {ahead[-1]} -f` follows one"
-            yield Hindrance(0, what, hint, ",".join(map(str, ahead)))
+            yield Hindrance(0, what, hint, ",".join(map(str, sorted(set(ahead)))))
