@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def change_limit(anchor: Anchor, slots: Mapping[str, int], ledger: Ledger, cloud: Cloud) -> None:
     """Let the run hold no more than so many instances at once, by what is limited; without any, lift the limit.
 
-    UsageError if the plan has not what is named, or the run has ended. Refused for more than tasks and quotas allow.
+    UsageError if the plan has not what is named, or the run has ended: then a limit can be lifted only. Refused for
+    more than tasks and quotas allow.
 
     The limit comes first, and nothing begins from then on. Then what runs is counted, and the limit holds.
     """
@@ -33,7 +34,7 @@ def change_limit(anchor: Anchor, slots: Mapping[str, int], ledger: Ledger, cloud
     for what, instances in slots.items():
         _check(anchor.plan, what, instances)
     sync(anchor, ledger, cloud, documents=False)
-    if not ledger.unfinished(anchor.name, anchor.tasks):
+    if slots and not ledger.unfinished(anchor.name, anchor.tasks):
         raise UsageError(f"run {anchor.name!r} has ended", hint=f"`sweep status {anchor.name}` says how")
     turns = Turns(cloud.control(anchor.name))
     limit = Limit(dict(slots), set_at=time.time())

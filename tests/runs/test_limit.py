@@ -121,6 +121,14 @@ def test_a_run_that_has_ended_is_not_limited(desk: Desk, anchor: Anchor) -> None
         limit(desk, anchor, all=1)
 
 
+def test_the_limit_of_a_run_that_has_ended_is_told_and_can_be_lifted_for_a_retry(desk: Desk, anchor: Anchor) -> None:
+    limit(desk, anchor, all=1)
+    desk.cancel(anchor)
+    assert run_status(anchor, desk.ledger(), desk.time.now).limit == {"": 1}
+    limit(desk, anchor)
+    assert run_status(anchor, desk.ledger(), desk.time.now).limit == {}
+
+
 def test_instances_are_counted_not_tasks() -> None:
     made = plan(tasks=4, slots=8)
     share = made.shares[0]

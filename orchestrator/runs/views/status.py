@@ -94,9 +94,9 @@ def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
     )
     if not status.cancelled and counts[TaskState.DONE] + counts[TaskState.FAILED] < plan.tasks:
         status = replace(status, paused=ledger.paused(anchor.name))  # else nothing was left that it stops
-    if status.finished:
-        return status
     limit = ledger.progress(anchor.name).limit
+    if status.finished:
+        return replace(status, limit=limit if counts[TaskState.DONE] < plan.tasks else {})  # a retry would meet it
     meter = Meter(plan, now)
     begun = [one for state in (TaskState.STARTING, TaskState.RUNNING) for one in ledger.known(anchor.name, state=state)]
     outlook = expect(plan, Seen(status.usd, begun, waiting, limit), meter)

@@ -10,6 +10,8 @@ from orchestrator.cli import formatting, render
 from orchestrator.cli.errors import Interrupted
 from orchestrator.cli.options import AsJson, RunName, Tasks, task_numbers
 from orchestrator.cli.session import Session
+from orchestrator.cli.views.limit_words import limit_line
+from orchestrator.cli.views.status import StatusView
 
 
 @dataclass(frozen=True)
@@ -37,5 +39,7 @@ def retry(context: typer.Context, run: RunName = None, task: Tasks = None, as_js
         render.as_json(Retried(opened.name, str(sent), len(sent)))
     elif sent:
         render.line(f"{opened.name}: {formatting.plural(len(sent), 'task')} submitted again: {sent}")
+        if held := StatusView.of(opened.status()).limit:
+            render.line(limit_line(opened.name, held))
     else:
         render.say(f"{opened.name}: nothing to run again")

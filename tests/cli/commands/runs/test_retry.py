@@ -27,3 +27,9 @@ def test_nothing_to_retry_is_no_error(sweep: Sweep, team: FakeOrchestrator, monk
     monkeypatch.setattr(team.opened, "retry", lambda _tasks: Ranges())
     ended = sweep("retry")
     assert (ended.code, ended.out, ended.err) == (0, "", "nightly: nothing to run again\n")
+
+
+def test_a_limit_that_still_holds_is_told(sweep: Sweep) -> None:
+    sweep("limit", "nightly", "--slots", "eu-west-1=0")
+    said = "limited to 0 in eu-west-1: `sweep limit nightly --slots` changes it, `--off` lifts it"
+    assert sweep("retry").out.splitlines()[1:] == [said]
