@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,10 @@ class Infra:
         self._check_given(wanted)
         return deploy.plan_changes(list(self._stacks(wanted)))
 
+    def left_out(self, regions: Sequence[str]) -> tuple[str, ...]:
+        """Return the Regions that were deployed last and are not among these: their stacks stay, and serve nobody."""
+        return tuple(region for region in self._deployed_regions() if region not in regions)
+
     def carry_out(self, planned: Sequence[Planned]) -> Iterator[Stack]:
         """Change the stacks, and yield each as it stands in the end."""
         return deploy.carry_out(planned)
@@ -90,6 +95,8 @@ class Infra:
         Raise Refused while jobs wait or run in the queues that would go.
         """
         known = self._names(self.regions(regions))
+        if not regions:  # a stack may be left of a time when the control Region was trained in, too
+            known = replace(known, regions=tuple(dict.fromkeys((*known.regions, known.region))))
         stacks = [each for each in self._stacks(known) if not regions or each.name == REGION_STACK]
         return destroy.plan_destruction(stacks, self._clients, known)
 

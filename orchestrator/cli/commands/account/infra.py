@@ -72,6 +72,8 @@ def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_
     regions = infra.regions(region or ())
     planned = infra.plan_changes(regions)
     rows = [row for each in planned for row in changes_of(each)]
+    for left in infra.left_out(regions):
+        render.say(f"{left} is not trained in any more: `sweep infra destroy --region {left}` takes its stack away")
     if rows and not (as_json and yes):
         render.as_table(rows, CHANGE_COLUMNS, sys.stderr if as_json else None)
     if planned:

@@ -146,6 +146,11 @@ def test_deploying_again_changes_nothing_and_more_regions_add_to_it(
     }
     assert settings_file()["infra"]["regions"] == ["us-west-2", "us-east-2"]
     assert stacks(empty_client("cloudformation", "us-east-2")) == {"sweep-region": "CREATE_COMPLETE"}
+    fewer = here("infra", "deploy", "--region", "us-east-2", "--yes")
+    assert "us-west-2 is not trained in any more: `sweep infra destroy --region us-west-2` takes its" in fewer.err
+    assert here("infra", "destroy", "--yes").code == 0
+    for region in ("us-west-2", "us-east-2"):
+        assert "sweep-region" not in stacks(empty_client("cloudformation", region))
 
 
 def test_drift_is_told_and_data_outlives_its_stack(
