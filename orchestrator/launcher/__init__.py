@@ -11,7 +11,6 @@
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
     turn.py             when may a task begin, if others go ahead, or only so many may run?
     pause.py            when does a run start no more, as all its first tasks have failed alike, or a canary has?
-    reasons.py          how is a long reason told in one line?
     watchdog.py         when is a training ended though it has not failed?
     metrics_reader.py   which metrics do the trainings' logs report?
     last_words.py       why did a training fail, in its own words?

@@ -8,16 +8,15 @@ It saves money, and nothing rests on it: whoever cannot look, or is not sure tha
 from __future__ import annotations
 
 import logging
-import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.launcher.decide import End, Start
-from orchestrator.launcher.reasons import shortened, without_command
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.markers import PAUSED
 from orchestrator.wire.news import News
+from orchestrator.wire.reasons import alike, shortened
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ log = logging.getLogger(__name__)
 
 LOOKED_AT = 4
 """Failed tasks that are read for each failure that is needed: some have failed for want of machines, or of time."""
-_WORD = re.compile(r"[-+.\w]+")
 
 
 class Pause:
@@ -102,16 +100,6 @@ def why_pause(control: Control, submission: int, after: int) -> str:
         return ""
     who = f"first {after} tasks to fail did so alike" if after > 1 else "first task to end has failed"
     return f"{PAUSED}the {who}: {shortened(reason) or 'no reason was given'}"
-
-
-def alike(one: str, other: str) -> bool:
-    """Return whether two reasons say the same, but for numbers, names with a digit, and the command line."""
-    return _without_numbers(one) == _without_numbers(other)
-
-
-def _without_numbers(reason: str) -> str:
-    text = without_command(reason)
-    return _WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], text)
 
 
 def _common_reason(control: Control, submission: int, tasks: list[int], after: int) -> str | None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.turns import Turns
 from orchestrator.errors import Damaged, NewerVersion, SweepError
-from orchestrator.launcher.reasons import shortened
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.markers import PAUSED, Canary
+from orchestrator.wire.reasons import shortened
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:

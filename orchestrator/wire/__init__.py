@@ -8,6 +8,7 @@ A launcher pays for every import, so this room needs the standard library only.
     manifest.py   how are tasks written down, a line each, and how does a child find its own line?
     template.py   what do all tasks of a Region share?
     result.py     how does a task stand, and how did each of its attempts end?
+    reasons.py    how is a long reason told in one line, and which say the same?
     news.py       how is told what has changed, so that nothing needs to be read?
     markers.py    what may still be started of a run, and by whom?
     board.py      which trainings of a Region have ended lately, as far as one launcher has seen?

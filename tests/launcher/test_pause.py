@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.aws.control import Control
 from orchestrator.errors import NoCapacity, Unreachable
-from orchestrator.launcher.pause import alike
 from orchestrator.wire.exits import Exit
+from orchestrator.wire.reasons import alike
 from orchestrator.wire.result import Cause, Result, TaskState
 from orchestrator.wire.task import Limits
 from tests.launcher.fakes import DONE, PLACES, RUN, RUNNING, Bench, Bucket, FakeRunner, Life, failed

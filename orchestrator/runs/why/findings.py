@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from orchestrator.runs.why.unsent import find_unsent
 from orchestrator.runs.why.waiting import find_waiting
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.reasons import without_numbers
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.known.rows import Known
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission
+    from orchestrator.wire.result import Result
 
 SILENT_S = 900.0
 """Seconds without a word after which something is called silent."""
@@ -52,11 +54,21 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
 
 def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
     """Yield the reasons of failed tasks."""
-    failed = [one.result for one in known if one.state is TaskState.FAILED]
-    for reason, count in Counter(one.reason for one in failed).most_common(MOST):
-        tasks = Ranges.of(one.task for one in failed if one.reason == reason)
-        hint = f"`sweep logs {anchor.name} --task {tasks[0]}` shows all it wrote; `sweep retry` runs it again"
-        yield Hindrance(count, f"failed: {reason or 'no reason was given'}", hint, _few(tasks))
+    alike: dict[str, list[Result]] = defaultdict(list)
+    for one in known:
+        if one.state is TaskState.FAILED:
+            alike[without_numbers(one.result.reason)].append(one.result)
+    most_first = sorted(alike.values(), key=len, reverse=True)
+    for failed in most_first[:MOST]:
+        tasks = Ranges.of(one.task for one in failed)
+        hint = (
+            f"`sweep logs {anchor.name} --task {failed[0].task}` shows all it wrote; "
+            f"`sweep retry {anchor.name}` runs again what is not done"
+        )
+        yield Hindrance(len(failed), f"failed: {failed[0].reason or 'no reason was given'}", hint, _few(tasks))
+    if others := [one.task for failed in most_first[MOST:] for one in failed]:
+        hint = f"`sweep results {anchor.name}` tells why each has failed"
+        yield Hindrance(len(others), "failed for other reasons", hint, _few(Ranges.of(others)))
 
 
 def _refused(known: list[Known]) -> Iterator[Hindrance]:

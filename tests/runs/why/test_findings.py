@@ -13,7 +13,7 @@ from orchestrator.plan.facts import QuotaFact
 from orchestrator.runs.run import Run
 from orchestrator.runs.why.findings import Hindrance, find_causes
 from orchestrator.runs.written.anchor import submissions
-from orchestrator.wire.result import Cause
+from orchestrator.wire.result import Cause, Result, TaskState
 from orchestrator.wire.task import Quota
 from tests.launcher.fakes import RUNNING, Life, failed
 from tests.runs.bench import ACCOUNT, Desk, plan
@@ -75,6 +75,17 @@ def test_failures_are_told_by_their_reasons_the_most_frequent_first(desk: Desk) 
     assert (found.tasks, found.examples) == (3, "0-2")
     assert found.what.startswith("failed: ")
     assert "`sweep logs nightly --task 0`" in found.hint
+    assert "`sweep retry nightly`" in found.hint
+
+
+def test_failures_that_differ_in_numbers_only_are_one_and_none_is_left_out(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=9)))
+    for task in range(9):
+        reason = f"no column in part {task}" if task < 3 else "broken " * task
+        desk.cloud().control(anchor.name).write_result(Result(task, "key", TaskState.FAILED, reason))
+    found = [one for one in causes(desk, anchor) if one.what.startswith("failed")]
+    assert [one.tasks for one in found] == [3, 1, 1, 1, 1, 2]
+    assert found[-1].what == "failed for other reasons"
 
 
 def test_a_place_without_capacity_is_named_with_how_often_it_was_asked(desk: Desk) -> None:

@@ -8,6 +8,7 @@ LONGEST = 420
 """Characters of a reason that are kept: the cause stands at its beginning, or at its end after a traceback."""
 _COMMAND = re.compile(r'\bCommand ".*', re.DOTALL)
 """The command line that toolkits add to a reason: each task has options of its own."""
+_WORD = re.compile(r"[-+.\w]+")
 
 
 def without_command(reason: str) -> str:
@@ -19,3 +20,13 @@ def shortened(reason: str) -> str:
     """Return a reason on one line, without the command line. What is left out of a long one stands in its middle."""
     text = " ".join(without_command(reason).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 3]} … {text[-LONGEST * 2 // 3 :]}"
+
+
+def alike(one: str, other: str) -> bool:
+    """Return whether two reasons say the same, but for numbers, names with a digit, and the command line."""
+    return without_numbers(one) == without_numbers(other)
+
+
+def without_numbers(reason: str) -> str:
+    """Return what a reason has in common with all that are alike."""
+    return _WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], without_command(reason))
