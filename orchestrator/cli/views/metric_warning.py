@@ -1,4 +1,4 @@
-"""Warns when finished tasks have no value of the metric that ranks them."""
+"""Warns of metrics that tasks should have and have not: the one that ranks them, and those that were looked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from orchestrator.cli import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from orchestrator.api import Objective, TaskRow
 
 
@@ -19,3 +21,10 @@ def warn_of_missing_metric(objective: Objective | None, rows: list[TaskRow]) -> 
     whose = "none of the finished tasks has" if len(silent) == len(done) else f"{len(silent):,} finished tasks have no"
     hint = "`sweep logs` shows what they wrote, `sweep results --metric NAME=REGEX` finds it there"
     render.say(f"warning: {whose} {objective.metric!r}, the metric that ranks them ({hint})")
+
+
+def warn_of_unfound_metrics(names: Iterable[str], rows: list[TaskRow]) -> None:
+    """Say on stderr which of these metrics no task has: what was looked for stands in no log."""
+    for name in names:
+        if rows and not any(name in row.metrics for row in rows):
+            render.say(f"warning: no log has {name!r} (`sweep logs --task {rows[0].task}` shows what a task wrote)")

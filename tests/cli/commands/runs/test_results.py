@@ -176,3 +176,11 @@ def test_a_table_is_shown_without_asking_for_curves(sweep: Sweep, team: FakeOrch
     sweep("results")
     sweep("results", "--csv")
     assert "curves" not in team.opened.calls
+
+
+def test_a_metric_that_no_log_has_is_named(
+    sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team.opened, "measure", lambda rows, *_args, **_options: rows)
+    ended = sweep("results", "--metric", "acc=acc: ([0-9.]+)")
+    assert (ended.code, "warning: no log has 'acc' (`sweep logs --task " in ended.err) == (0, True)
