@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 NAMED = 5
 """Lanes without tasks that are named where their price changed. The rest are counted."""
-SAME = 1e-9
-"""Discounts that differ by less are the same."""
 
 
 def difference(old: Plan, new: Plan, market: Market) -> list[str]:
@@ -126,11 +124,12 @@ def _price_changes(before: LanePrice, now: LanePrice | None) -> Iterator[str]:
     if now is None:
         yield "not to be had any more"
         return
-    if now.listed != before.listed:
-        yield f"price {_price(before.listed)} became {_price(now.listed)}"
-    if abs(now.discount - before.discount) > SAME:
-        expected = before.discount * now.listed
-        yield f"by what our own tasks paid, {_price(expected)} became {_price(now.usd_per_hour)}"
+    was, listed = _price(before.listed), _price(now.listed)
+    if was != listed:
+        yield f"price {was} became {listed}"
+    expected, paid = _price(before.discount * now.listed), _price(now.usd_per_hour)
+    if expected != paid:
+        yield f"by what our own tasks paid, {expected} became {paid}"
 
 
 def _price(usd_per_hour: float) -> str:
