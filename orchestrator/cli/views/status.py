@@ -89,9 +89,10 @@ def outlook_line(view: StatusView) -> str:
     now = datetime.now().astimezone()
     end = max(datetime.fromtimestamp(outlook.ends_at).astimezone(), now)
     unpriced = f", but for {formatting.plural(outlook.unpriced, 'task')} of unknown price" if outlook.unpriced else ""
+    if_lifted = " if the limit of 0 is lifted now" if 0 in view.limit.values() else ""
     return (
         f"{formatting.money(outlook.usd_per_hour)} an hour now{unpriced}; about {formatting.money(outlook.usd)} in all "
-        f"by {formatting.future_time(end, now)}, at most {formatting.money(outlook.most_usd)}"
+        f"by {formatting.future_time(end, now)}{if_lifted}, at most {formatting.money(outlook.most_usd)}"
     )
 
 

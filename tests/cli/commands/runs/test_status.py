@@ -40,6 +40,14 @@ def test_what_is_expected_of_a_run_is_told_until_it_has_ended(sweep: Sweep, team
     assert sweep("status").out.splitlines()[1] == ""
 
 
+def test_an_end_that_a_limit_of_none_forbids_is_expected_for_when_it_is_lifted(
+    sweep: Sweep, team: FakeOrchestrator
+) -> None:
+    outlook = Outlook(usd_per_hour=0.0, unpriced=0, usd=4.25, most_usd=9.0, ends_at=0.0)
+    team.opened.statuses = [replace(status(done=3, running=0), outlook=outlook, limit={"eu-west-1": 0})]
+    assert " if the limit of 0 is lifted now, at most $9.00" in sweep("status").out.splitlines()[1]
+
+
 PAUSED = "paused: the first 5 tasks to fail did so alike: Killed"
 
 
