@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.ecr import Ecr, Image
+from orchestrator.aws.account.ecr import Ecr, Image
 from orchestrator.errors import CloudError, UsageError
 
 if TYPE_CHECKING:

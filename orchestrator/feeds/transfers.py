@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.price_list import list_products
+from orchestrator.aws.account.price_list import list_products
 from orchestrator.platforms.feed import Feed, Reading
 
 if TYPE_CHECKING:

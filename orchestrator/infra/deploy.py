@@ -17,7 +17,7 @@ from orchestrator.infra.waiting import wait_for
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from orchestrator.aws.cloudformation import Change, Proposal, Stack, Stacks
+    from orchestrator.aws.account.cloudformation import Change, Proposal, Stack, Stacks
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.queues import Queues
+from orchestrator.aws.account.queues import Queues
 from orchestrator.errors import Refused
 from orchestrator.infra.deploy import wait_until_gone
 from orchestrator.infra.names import CONTROL_STACK
@@ -14,7 +14,7 @@ from orchestrator.infra.template import KEPT_TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from orchestrator.aws.cloudformation import Resource, Stack, Stacks
+    from orchestrator.aws.account.cloudformation import Resource, Stack, Stacks
     from orchestrator.aws.session import Clients
     from orchestrator.infra.deploy import Wanted
     from orchestrator.infra.names import Names

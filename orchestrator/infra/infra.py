@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.cloudformation import Stacks
-from orchestrator.aws.identity import account_of_credentials
+from orchestrator.aws.account.cloudformation import Stacks
+from orchestrator.aws.account.identity import account_of_credentials
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.errors import NotFound, UsageError, did_you_mean
@@ -22,7 +22,7 @@ from orchestrator.settings import PROJECT_FILE, project_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from orchestrator.aws.cloudformation import Stack
+    from orchestrator.aws.account.cloudformation import Stack
     from orchestrator.infra.deploy import Planned
     from orchestrator.infra.destroy import Going
     from orchestrator.infra.fill import Filled

@@ -11,7 +11,7 @@ from orchestrator.infra.waiting import wait_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.aws.cloudformation import Drift, Stack
+    from orchestrator.aws.account.cloudformation import Drift, Stack
     from orchestrator.infra.deploy import Wanted
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws import ecr
+from orchestrator.aws.account import ecr
+from orchestrator.aws.account.identity import account_of_credentials
 from orchestrator.aws.batch import Batch, register_definition_request
 from orchestrator.aws.control import Control
-from orchestrator.aws.identity import account_of_credentials
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import CloudError, UsageError
 from orchestrator.platforms.registry import make_runner

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.platforms.sagemaker.mpi_options import mpi_options_to_send
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
-from orchestrator.platforms.sagemaker.starting import starters_hyperparameters
+from orchestrator.platforms.sagemaker.processes.mpi_options import mpi_options_to_send
+from orchestrator.platforms.sagemaker.processes.starting import starters_hyperparameters
 from tests.fixtures.sweeps import make_sweep
 from tests.platforms.sweeps import sweep, template
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.platforms.sagemaker.aws_images.contents import SMDDP_VERSIONS
-from orchestrator.platforms.sagemaker.parallel_support import SMDDP_TYPES
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
+from orchestrator.platforms.sagemaker.processes.parallel_support import SMDDP_TYPES
 from orchestrator.wire.shapes import shape
 from tests.fixtures.sweeps import make_sweep
 

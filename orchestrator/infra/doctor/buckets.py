@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.bucket_state import bucket_state
+from orchestrator.aws.account.bucket_state import bucket_state
 from orchestrator.aws.s3 import region_of_bucket
 from orchestrator.errors import NotFound
 from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.ecr import Ecr, Image
+from orchestrator.aws.account.ecr import Ecr, Image
 from orchestrator.errors import NotFound
 from orchestrator.infra.doctor.finding import Finding, Subject, ok, warning, wrong
 

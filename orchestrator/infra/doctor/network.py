@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.networks import way_out
+from orchestrator.aws.account.networks import way_out
 from orchestrator.infra.doctor.finding import Finding, Subject, ok, warning, wrong
 
 if TYPE_CHECKING:

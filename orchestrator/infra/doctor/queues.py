@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.queues import Queues
-from orchestrator.aws.service_quotas import list_quotas
+from orchestrator.aws.account.queues import Queues
+from orchestrator.aws.account.service_quotas import list_quotas
 from orchestrator.errors import CloudError
 from orchestrator.infra.doctor import network
 from orchestrator.infra.doctor.finding import DEPLOY, QUOTA, Finding, Subject, ok, warning, wrong
@@ -13,7 +13,7 @@ from orchestrator.infra.doctor.finding import DEPLOY, QUOTA, Finding, Subject, o
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.aws.queues import Environment
+    from orchestrator.aws.account.queues import Environment
 
 LAUNCHERS_A_VCPU = 4
 _FARGATE = "Fargate On-Demand vCPU resource count"

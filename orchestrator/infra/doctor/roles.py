@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.iam import find_role, simulate
+from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.infra import policies
 from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, wrong
 

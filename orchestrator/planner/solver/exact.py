@@ -14,9 +14,9 @@ from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.lanes import share_out_spare_slots
 from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.pack.schedule import overfull_lanes
-from orchestrator.planner.solver.patterns import add_patterns, find_patterns
 from orchestrator.planner.solver.program import Effort, Entries, Program, number_keys
-from orchestrator.planner.solver.start_cuts import add_start_cut, find_too_much
+from orchestrator.planner.solver.slots.patterns import add_patterns, find_patterns
+from orchestrator.planner.solver.slots.start_cuts import add_start_cut, find_too_much
 
 if TYPE_CHECKING:
     from collections.abc import Callable

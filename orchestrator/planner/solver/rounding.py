@@ -16,9 +16,9 @@ from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies import CopiesProgram
 from orchestrator.planner.solver.dominated import without_dominated
-from orchestrator.planner.solver.place_tasks import Placing
 from orchestrator.planner.solver.sifting import Sifted, Sifting
-from orchestrator.planner.solver.slot_program import SlotProgram
+from orchestrator.planner.solver.slots.place_tasks import Placing
+from orchestrator.planner.solver.slots.slot_program import SlotProgram
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers

@@ -6,9 +6,7 @@ When a sweep is planned and submitted:
     aws_images/          which of AWS's own images are there, and which versions carry what?
     planning.py          what of a sweep and of a lane is SageMaker's, what does it refuse, and what does it count?
     limits.py            how much of everything does CreateTrainingJob take?
-    starting.py          who starts a training's processes: AWS's toolkit, or our starter?
-    parallel_support.py  which images and instance types can start processes as `train.parallel` says?
-    mpi_options.py       which options of mpirun would be set twice?
+    processes/           how do a training's processes start?
     image_variables.py   which variables take the place of the image's own?
     instance_types.py    which instance types are SageMaker's?
     stage.py             what do all tasks share in a Region?
@@ -19,8 +17,6 @@ In every launcher:
     runner.py    how is a training started or adopted, polled and stopped, and its log read?
     request.py   which CreateTrainingJob request does an attempt make?
     from_variables.py    what do all tasks share that nobody has planned?
-    parallel.py  which hyperparameters make the toolkit start processes as the sweep says?
-    network.py   which variables does libfabric need for the network between instances?
     held.py      which machines does a training have, and are they those that were asked for?
     outcome.py   what does DescribeTrainingJob say of how an attempt stands, and why?
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode
+from orchestrator.platforms.sagemaker.processes.parallel import PARALLEL, Processes, encode
 from orchestrator.wire.variables import as_object, number, required
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.aws import ecr
+from orchestrator.aws.account import ecr
 from orchestrator.errors import SettingsError, SpecError, UsageError
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from orchestrator.platforms.sagemaker.aws_images.check import check_framework, f
 from orchestrator.platforms.sagemaker.image_variables import check_image_variables, image_variable_cautions
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
 from orchestrator.platforms.sagemaker.limits import check_limits
-from orchestrator.platforms.sagemaker.mpi_options import check_mpi_options, mpi_cautions
-from orchestrator.platforms.sagemaker.parallel_support import cautions, check_parallel
+from orchestrator.platforms.sagemaker.processes.mpi_options import check_mpi_options, mpi_cautions
+from orchestrator.platforms.sagemaker.processes.parallel_support import cautions, check_parallel
+from orchestrator.platforms.sagemaker.processes.starting import check_starting, starting_cautions, why_starter
 from orchestrator.platforms.sagemaker.stage import stage
-from orchestrator.platforms.sagemaker.starting import check_starting, starting_cautions, why_starter
 from orchestrator.wire.shapes import shape
 from orchestrator.wire.task import Lane, Purchase
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
-from orchestrator.platforms.sagemaker.network import add_network_variables
-from orchestrator.platforms.sagemaker.parallel import encode, place_hyperparameters, restyle
+from orchestrator.platforms.sagemaker.processes.network import add_network_variables
+from orchestrator.platforms.sagemaker.processes.parallel import encode, place_hyperparameters, restyle
 from orchestrator.training.machine import HOME, ORDER, decode
 from orchestrator.training.machine import encode as encode_for_starter
 from orchestrator.training.words import DATA, Arguments, as_text, fill, make_command

@@ -16,9 +16,9 @@ from orchestrator.platforms.sagemaker.asked.verbatim import fill_in, merge
 from orchestrator.platforms.sagemaker.aws_images.contents import is_tensorflow, measures_over_time
 from orchestrator.platforms.sagemaker.images import account_of, fill_in_image, find_framework_image, pin_images
 from orchestrator.platforms.sagemaker.instance_types import PREFIX, types_of_ours
-from orchestrator.platforms.sagemaker.mpi_options import mpi_options_to_send
-from orchestrator.platforms.sagemaker.parallel import PARALLEL, Processes, encode, restyle
-from orchestrator.platforms.sagemaker.starting import (
+from orchestrator.platforms.sagemaker.processes.mpi_options import mpi_options_to_send
+from orchestrator.platforms.sagemaker.processes.parallel import PARALLEL, Processes, encode, restyle
+from orchestrator.platforms.sagemaker.processes.starting import (
     code_channel,
     entry_point,
     packed_code,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.base import Complaint
-from orchestrator.platforms.sagemaker.network import add_network_variables
-from orchestrator.platforms.sagemaker.parallel import names_instance_type
+from orchestrator.platforms.sagemaker.processes.network import add_network_variables
+from orchestrator.platforms.sagemaker.processes.parallel import names_instance_type
+from orchestrator.platforms.sagemaker.processes.starting import why_starter
 from orchestrator.platforms.sagemaker.request import is_accelerated
-from orchestrator.platforms.sagemaker.starting import why_starter
 from orchestrator.wire.shapes import shape
 from orchestrator.wire.task import Purchase
 

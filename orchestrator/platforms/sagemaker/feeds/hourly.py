@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from orchestrator.aws.price_list import Product
+    from orchestrator.aws.account.price_list import Product
 
 
 class Listed(NamedTuple):

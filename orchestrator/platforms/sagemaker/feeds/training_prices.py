@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.price_list import list_products
+from orchestrator.aws.account.price_list import list_products
 from orchestrator.platforms.feed import Feed
 from orchestrator.platforms.sagemaker.feeds.hourly import Listed, read_hourly
 from orchestrator.platforms.sagemaker.instance_types import PREFIX
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from orchestrator.aws.price_list import Product
+    from orchestrator.aws.account.price_list import Product
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Reading
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.service_quotas import list_quotas
+from orchestrator.aws.account.service_quotas import list_quotas
 from orchestrator.platforms.feed import Feed, Reading
 from orchestrator.wire.task import Purchase
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.cloudformation.caller import Caller
 
 
-class Network(Named):
+class Network(Named, ABC):
     """A part of a network. Nothing of it is changed in place but its tags: each part is small, and made anew."""
 
     def update(self, caller: Caller, physical: str, wanted: Properties) -> None:
@@ -26,9 +27,9 @@ class Network(Named):
             if "NotFound" not in error.response["Error"]["Code"]:
                 raise
 
+    @abstractmethod
     def remove(self, ec2: Any, physical: str) -> None:
         """Delete the part by EC2's own operation."""
-        raise NotImplementedError
 
     def tag(self, ec2: Any, physical: str, wanted: Properties) -> str:
         """Give a new part its tags, and return its physical id."""

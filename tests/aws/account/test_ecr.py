@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.aws.ecr import Ecr, Image, pin_image
+from orchestrator.aws.account.ecr import Ecr, Image, pin_image
 from orchestrator.aws.session import Clients
 from orchestrator.errors import NotFound
 

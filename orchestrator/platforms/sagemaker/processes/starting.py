@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.sagemaker.asked.channels import MAX_CHANNELS
 from orchestrator.platforms.sagemaker.limits import MAX_VALUE
-from orchestrator.platforms.sagemaker.mpi_options import mpi_options_to_send
+from orchestrator.platforms.sagemaker.processes.mpi_options import mpi_options_to_send
 from orchestrator.spec.train.environment import secrets
 from orchestrator.spec.train.filled_in import find_unnamed
 from orchestrator.training.machine import CODE, HOME, ORDER, encode

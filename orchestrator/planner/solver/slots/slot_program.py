@@ -14,9 +14,9 @@ import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_POOL
-from orchestrator.planner.solver.fill_slot import Kind, fill_slot
 from orchestrator.planner.solver.incremental import IncrementalProgram
-from orchestrator.planner.solver.rest import Rest
+from orchestrator.planner.solver.slots.fill_slot import Kind, fill_slot
+from orchestrator.planner.solver.slots.rest import Rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

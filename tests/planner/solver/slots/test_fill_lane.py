@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orchestrator.planner.pack.play import Load, fits
-from orchestrator.planner.solver.fill_lane import LaneToFill, Wanted, Way, fill_lane
+from orchestrator.planner.solver.slots.fill_lane import LaneToFill, Wanted, Way, fill_lane
 
 TRIES = 300
 

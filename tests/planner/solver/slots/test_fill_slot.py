@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from orchestrator.planner.solver.fill_slot import NEAR, Kind, fill_slot
+from orchestrator.planner.solver.slots.fill_slot import NEAR, Kind, fill_slot
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.solver.fill_lane import LaneToFill, Wanted, Way, fill_lane
+from orchestrator.planner.solver.slots.fill_lane import LaneToFill, Wanted, Way, fill_lane
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.time_limit import TimeLimit
-    from orchestrator.planner.solver.rest import Rest
-    from orchestrator.planner.solver.slot_program import SlotAnswer, SlotProgram
+    from orchestrator.planner.solver.slots.rest import Rest
+    from orchestrator.planner.solver.slots.slot_program import SlotAnswer, SlotProgram
 
 AT_ONCE = 12
 """Lanes of one part in so many of all that slots are worth are filled before the program is solved again."""

@@ -1,0 +1,10 @@
+"""Whole tasks fill slots: one slot, one lane, and all lanes one after the other.
+
+patterns.py         in which ways can whole tasks fill one slot?
+start_cuts.py       which tasks would fit, if only they did not start longest first?
+slot_program.py     how do whole tasks fill slots, as far as a linear program can tell?
+place_tasks.py      which whole tasks does each lane take, one lane after the other?
+rest.py             what is left meanwhile: tasks without a place, slots without tasks?
+fill_lane.py        which whole tasks are all slots of a lane worth most with, in the order in which they start?
+fill_slot.py        which whole tasks is one slot worth most with?
+"""
