@@ -33,6 +33,8 @@ LOOKS_A_SECOND = 5
 """Trainings that are looked at in a second, at the most."""
 LATE_POLLS = 2
 """Poll intervals for which a start is waited for whose launcher is gone: its request may still be under way."""
+LATE_S = 3.0
+"""Seconds for which it is waited for at the least: AWS may answer for a moment with what was true before."""
 
 
 def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float], None] = time.sleep) -> list[Stopped]:
@@ -61,7 +63,7 @@ def cancel(anchor: Anchor, ledger: Ledger, cloud: Cloud, sleep: Callable[[float]
     patience.ask(lambda: control.cancel(through))
     look()
     attempts = OpenAttempts(anchor, through, ledger, cloud)
-    _stop_all(arrays, attempts, patience, sleep, LATE_POLLS * cloud.account.poll_s)
+    _stop_all(arrays, attempts, patience, sleep, max(LATE_S, LATE_POLLS * cloud.account.poll_s))
     patience.ask(lambda: read_whole(anchor, made, ledger, cloud))
     left = {task for task in ledger.begun(anchor.name) if latest(made, task).number <= through}
     left |= attempts.ended | set(attempts.unborn)

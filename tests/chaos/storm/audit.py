@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import names
+from tests.chaos.storm.troubles import STALE_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tests.chaos.storm.stage import Stage
 
 ENDED = ("Completed", "Failed", "Stopped")
+OLD_ANSWER_S = STALE_S + 0.2
+"""Seconds after which no answer can be older than the moment that is asked about."""
 LAST_LAUNCHER_S = 120.0
 """Seconds after a run's end until its last launchers have found that nothing is left to do."""
 
@@ -32,16 +35,22 @@ class Auditor:
         self.report = report
 
     def nothing_lives(self, when: str) -> None:
-        """Check that no job and no training of the run is alive."""
-        for one in [*self._living_jobs(), *self._living_trainings()]:
-            self.report.find("orphans", f"{self.run} {when}: {one}")
+        """Check that no job and no training of the run is alive now.
+
+        AWS may tell us, too, what was true before. So what seems alive is asked again: had it ended by now?
+        """
+        now = time.time()
+        if self._living(now):
+            time.sleep(OLD_ANSWER_S)
+            for one in self._living(now):
+                self.report.find("orphans", f"{self.run} {when}: {one}")
 
     def nothing_lives_at_the_end(self) -> None:
         """Check that no training is alive, nor a little later any job."""
-        for one in self._living_trainings():
+        for one in self._living_trainings(time.time()):
             self.report.find("orphans", f"{self.run} at its end: {one}")
         until = time.monotonic() + LAST_LAUNCHER_S
-        while self._living_jobs() and time.monotonic() < until:
+        while self._living_jobs(time.time()) and time.monotonic() < until:
             time.sleep(0.5)
         self.nothing_lives("at its end")
 
@@ -88,15 +97,25 @@ class Auditor:
             if abs(real - seconds) > 0.5:
                 self.report.find("untrue", f"{self.run}: {name} was billed {real} s, and is said to be {seconds} s")
 
-    def _living_trainings(self) -> list[str]:
-        statuses = {name: training["TrainingJobStatus"] for name, training in self._trainings().items()}
-        return [f"{name} is {status}" for name, status in statuses.items() if status not in ENDED]
+    def _living(self, moment: float) -> list[str]:
+        """Return what had not ended by this moment, in words."""
+        return [*self._living_jobs(moment), *self._living_trainings(moment)]
 
-    def _living_jobs(self) -> list[str]:
-        jobs = self._jobs()
-        return [
-            f"job {job['jobName']} is {job['status']}" for job in jobs if job["status"] not in ("SUCCEEDED", "FAILED")
-        ]
+    def _living_trainings(self, moment: float) -> list[str]:
+        living = []
+        for name, training in self._trainings().items():
+            status, ended = training["TrainingJobStatus"], training.get("TrainingEndTime")
+            if status not in ENDED or ended is None or ended.timestamp() > moment:
+                living.append(f"{name} is {status}, ended at {ended}")
+        return living
+
+    def _living_jobs(self, moment: float) -> list[str]:
+        living = []
+        for job in self._jobs():
+            status, stopped = job["status"], job.get("stoppedAt")
+            if status not in ("SUCCEEDED", "FAILED") or (stopped and stopped / 1000 > moment):
+                living.append(f"job {job['jobName']} is {status}, ended at {stopped}")
+        return living
 
     def _trainings(self) -> dict[str, Any]:
         found = {}

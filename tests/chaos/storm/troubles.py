@@ -18,6 +18,8 @@ CALLS = ("*", "s3:*", "s3:PutObject", "s3:GetObject", "s3:ListObjectsV2", "batch
          "sagemaker:StopTrainingJob", "logs:*")  # fmt: skip
 ANSWERS = ("batch:ListJobs", "batch:DescribeJobs", "sagemaker:DescribeTrainingJob", "sagemaker:ListTrainingJobs")
 """Calls that AWS may answer with what was true a moment ago. S3 never does."""
+STALE_S = 2.0
+"""How long ago that is, in seconds, at the most."""
 KINDS = ("throttle", "error", "reset", "slow", "stale", "down", "capacity", "quota")
 WITH_TIMES = ("down", "capacity", "quota")
 """Faults that befall a Region: they are counted as one each."""
@@ -33,7 +35,7 @@ def draw_fault(kind: str, chance: Random) -> tuple[str, dict[str, Any]]:
     if kind == "slow":
         return chance.choice(CALLS), {**seed, "seconds": chance.choice([0.1, 0.4])}
     if kind == "stale":
-        return chance.choice(ANSWERS), {**seed, "seconds": 2.0}
+        return chance.choice(ANSWERS), {**seed, "seconds": STALE_S}
     if kind == "down":
         return "*", {"region": REGIONS[1], "lasts": chance.uniform(1, 4)}
     if kind == "capacity":

@@ -111,7 +111,10 @@ class TestTwoArraysOfOneName:
         assert desk.states(twice)[2] == "cancelled"
 
 
-def test_a_start_that_arrives_after_its_launcher_is_gone_is_waited_for_and_stopped(desk: Desk) -> None:
+@pytest.mark.parametrize(("poll_s", "late_s"), [(30.0, 40.0), (0.3, 2.0)])
+def test_a_start_that_arrives_after_its_launcher_is_gone_is_waited_for_and_stopped(
+    desk: Desk, poll_s: float, late_s: float
+) -> None:
     anchor = desk.submit()
     late: list[object] = []
 
@@ -124,12 +127,12 @@ def test_a_start_that_arrives_after_its_launcher_is_gone_is_waited_for_and_stopp
     start(desk, anchor, 0)
     began = desk.time.now
 
-    def arrive_after_a_minute() -> None:
-        if late and desk.time.now - began > 40:
+    def arrive_late() -> None:
+        if late and desk.time.now - began > late_s:
             begin(late.pop())  # type: ignore[arg-type]
 
-    desk.time.on_sleep = arrive_after_a_minute
-    desk.cancel(anchor)
+    desk.time.on_sleep = arrive_late
+    desk.cancel(anchor, poll_s=poll_s)
     assert late == []
     assert desk.platform.created == ["nightly-0-1 in us-east-1"]
     assert desk.platform.alive == []
