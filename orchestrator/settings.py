@@ -87,6 +87,12 @@ class Settings:
     """Container image of the launcher."""
     launcher_platforms: tuple[str, ...] = ()
     """Platforms of other packages that the launcher's image has; in the environment, a,b."""
+    schedule_group: str | None = None
+    """Group of EventBridge Scheduler that schedules are made in."""
+    schedule_role: str | None = None
+    """ARN of the role under which schedules start their jobs."""
+    topic: str | None = None
+    """ARN of the SNS topic that notices go to."""
     log_group: str = "/aws/batch/job"
     """The group where launchers log."""
     owner: str = field(default_factory=_login_name)

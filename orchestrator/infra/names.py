@@ -17,11 +17,13 @@ CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
 VERSION = "1"
 """The version of our templates; their outputs carry it."""
 LAUNCHER_REPOSITORY, TRAINING_REPOSITORY = "sweep-launcher", "sweep-training"
-ROLES = ("role", "job_role", "execution_role")
+ROLES = ("role", "job_role", "execution_role", "schedule_role")
 """The settings that name roles."""
 QUEUE = "sweep-tasks"
 LANE_QUEUE = "sweep-tasks-{region}"
 LOG_GROUP = "/sweep/launchers"
+SCHEDULE_GROUP = "sweep"
+TOPIC = "sweep-notices"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,9 @@ class Names:
     lane_queue: str
     log_group: str
     launcher_image: str
+    schedule_group: str
+    schedule_role: str
+    topic: str
     theirs: frozenset[str]
     """The settings whose values are the team's own: what they name is used as it is, and not made."""
     platforms: tuple[str, ...]
@@ -75,7 +80,7 @@ class Names:
 
 def ours(account: str, region: str) -> dict[str, str]:
     """Return what each setting says where everything is made by us, in an account with this control Region."""
-    roles = {"role": "training", "job_role": "launcher", "execution_role": "launcher-start"}
+    roles = dict(zip(ROLES, ("training", "launcher", "launcher-start", "schedule"), strict=True))
     return {
         "bucket": f"sweep-control-{account}-{region}",
         "region_bucket": f"sweep-data-{account}-{{region}}",
@@ -84,6 +89,8 @@ def ours(account: str, region: str) -> dict[str, str]:
         "lane_queue": LANE_QUEUE,
         "log_group": LOG_GROUP,
         "launcher_image": f"{account}.dkr.ecr.{region}.amazonaws.com/{LAUNCHER_REPOSITORY}:1",
+        "schedule_group": SCHEDULE_GROUP,
+        "topic": f"arn:aws:sns:{region}:{account}:{TOPIC}",
     }
 
 

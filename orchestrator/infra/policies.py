@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Statement = dict[str, Any]
 _DEFINITIONS = "arn:aws:batch:*:{account}:job-definition/sweep-launcher*"
+_CONDUCTORS = "arn:aws:batch:*:{account}:job-definition/sweep-conductor*"
 _JOBS = "arn:aws:batch:*:{account}:job/*"
 _REPOSITORIES = "arn:aws:ecr:*:{account}:repository/sweep-*"
 _TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
@@ -26,14 +27,16 @@ _OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
 
 
 def policy(role: str, names: Names) -> dict[str, Any]:
-    """Return the policy of a role: `submit`, `refresh`, `images`, `launcher`, `launcher-start` or `training`."""
+    """Return the policy of a role, which is one of ROLES."""
     statements = [*_OURS[role](names), *_of_platforms(role, names)]
     return {"Version": "2012-10-17", "Statement": [_filled(each, names.account) for each in statements]}
 
 
-def trust(services: Sequence[str]) -> dict[str, Any]:
-    """Return the policy that lets these services assume a role."""
+def trust(services: Sequence[str], account: str = "") -> dict[str, Any]:
+    """Return the policy that lets these services assume a role; with an account, only on behalf of what is in it."""
     statement = {"Effect": "Allow", "Principal": {"Service": _one_or_all(services)}, "Action": "sts:AssumeRole"}
+    if account:
+        statement["Condition"] = {"StringEquals": {"aws:SourceAccount": account}}
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
@@ -137,6 +140,11 @@ def _images(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - repositories
     )
 
 
+def _schedule(names: Names) -> Iterator[Statement]:
+    queue = f"arn:aws:batch:*:{{account}}:job-queue/{names.queue}"
+    yield _allow("StartConductors", ["batch:SubmitJob"], [_CONDUCTORS, queue])
+
+
 def _refresh(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - prices are of no account
     actions = {action for feed in every_feed() for action in feed.actions}
     yield _allow("ReadPricesAndQuotas", sorted(actions), "*")
@@ -149,6 +157,7 @@ _OURS: dict[str, Callable[[Names], Iterator[Statement]]] = {
     "launcher": _launcher,
     "launcher-start": _launcher_start,
     "training": _training,
+    "schedule": _schedule,
 }
 ROLES = tuple(_OURS)
 """Every role that has a policy: the first three are people's."""

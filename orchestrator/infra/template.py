@@ -38,6 +38,9 @@ def control_template(names: Names) -> Template:
             "Properties": {"LogGroupName": names.log_group, "RetentionInDays": _LOGS_KEPT_DAYS},
         },
         "LauncherRepository": _repository(LAUNCHER_REPOSITORY),
+        "ScheduleGroup": {"Type": "AWS::Scheduler::ScheduleGroup", "Properties": {"Name": names.schedule_group}},
+        "ScheduleRole": _role(names, "schedule_role", "schedule", ["scheduler.amazonaws.com"]),
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": names.topic.rpartition(":")[2]}},
     }
     setting_of = {
         "ControlBucket": "bucket",
@@ -46,6 +49,9 @@ def control_template(names: Names) -> Template:
         "LauncherStartRole": "execution_role",
         "LogGroup": "log_group",
         "LauncherRepository": "launcher_image",
+        "ScheduleGroup": "schedule_group",
+        "ScheduleRole": "schedule_role",
+        "Topic": "topic",
     }
     resources = {key: each for key, each in made.items() if each and setting_of[key] not in names.theirs}
     resources |= {f"{role.capitalize()}Policy": _managed_policy(names, role) for role in _PEOPLE}
@@ -123,9 +129,11 @@ def _role(names: Names, setting: str, role: str, services: list[str]) -> Resourc
     if not services:
         return None
     document = policies.policy(role, names)
+    # Schedules of other accounts would start jobs of ours, if they knew the role's name.
+    account = names.account if role == "schedule" else ""
     properties: dict[str, Any] = {
         "RoleName": getattr(names, setting).rpartition("/")[2],
-        "AssumeRolePolicyDocument": policies.trust(services),
+        "AssumeRolePolicyDocument": policies.trust(services, account),
         "Policies": [{"PolicyName": "sweep", "PolicyDocument": document}],
     }
     if names.given.permissions_boundary:

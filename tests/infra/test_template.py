@@ -27,6 +27,9 @@ GIVEN: dict[str, Any] = {
     "lane_queue": "our-queue-{region}",
     "launcher_image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/our-launcher:7",
     "log_group": "/our/logs",
+    "schedule_group": "our-nights",
+    "schedule_role": "arn:aws:iam::123456789012:role/our-schedule",
+    "topic": "arn:aws:sns:us-east-1:123456789012:our-notices",
 }
 KEY = "arn:aws:kms:{region}:123456789012:key/mrk-0123456789abcdef0123456789abcdef"
 NETWORK = {"subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-0123456789abcdef0"]}
@@ -119,11 +122,18 @@ def test_a_launcher_image_may_be_written_with_gaps() -> None:
 def test_a_boundary_bounds_every_role_and_nothing_grants_its_removal() -> None:
     template = control(Settings(region="us-east-1", infra_table={"permissions_boundary": BOUNDARY}))
     roles = of_type(template, "AWS::IAM::Role")
-    assert len(roles) == 3
+    assert len(roles) == 4
     assert {role["Properties"]["PermissionsBoundary"] for role in roles} == {BOUNDARY}
     assert "Boundary" not in json.dumps([role["Properties"]["Policies"] for role in roles])
     granted = json.dumps([each["Properties"] for each in of_type(template, "AWS::IAM::ManagedPolicy")])
     assert '"iam:' not in granted.replace('"iam:PassRole"', "").replace('"iam:PassedToService"', "")
+
+
+def test_only_schedules_of_this_account_take_on_the_role_that_starts_their_jobs() -> None:
+    properties = control(OURS)["Resources"]["ScheduleRole"]["Properties"]
+    (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
+    assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Fn::Sub": ACCOUNT}}}
 
 
 def test_a_key_encrypts_the_buckets_and_may_be_used_by_all_who_read_them() -> None:

@@ -227,3 +227,23 @@ def test_policies_are_as_long_as_iam_lets_them_be(deployer: Deployer) -> None:
     policy = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"ManagedPolicyName": "GROUP", "PolicyDocument": long}}
     assert deployer.deploy({"A": policy}, Capabilities=["CAPABILITY_NAMED_IAM"]) == "ROLLBACK_COMPLETE"
     assert "PolicySize: 6144" in deployer.failures()
+
+
+def test_a_group_for_schedules_and_a_topic_come_and_go_with_their_stack(
+    deployer: Deployer, client: Callable[..., Any]
+) -> None:
+    signals = {
+        "Nights": {"Type": "AWS::Scheduler::ScheduleGroup", "Properties": {"Name": "GROUP"}},
+        "Notices": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "GROUP"}},
+    }
+    shown = {"Outputs": {"Topic": {"Value": {"Ref": "Notices"}}, "Group": {"Value": {"Fn::GetAtt": ["Nights", "Arn"]}}}}
+    assert deployer.deploy(signals, outputs=shown) == "CREATE_COMPLETE"
+    (stack,) = deployer.cloudformation.describe_stacks(StackName=deployer.name)["Stacks"]
+    told = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+    assert client("scheduler").get_schedule_group(Name=deployer.name)["Arn"] == told["Group"]
+    topics = {each["TopicArn"] for each in client("sns").list_topics()["Topics"]}
+    assert told["Topic"] in topics
+    client("sns").publish(TopicArn=told["Topic"], Message="somebody hears it")
+    assert deployer.delete() == "DELETE_COMPLETE"
+    assert deployer.name not in {each["Name"] for each in client("scheduler").list_schedule_groups()["ScheduleGroups"]}
+    assert told["Topic"] not in {each["TopicArn"] for each in client("sns").list_topics()["Topics"]}

@@ -6,13 +6,14 @@ roles.py     IAM
 batch.py     Batch
 stores.py    ECR and CloudWatch Logs
 network.py   EC2's networks
+signals.py   groups of EventBridge Scheduler, and SNS's topics
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.services.cloudformation.kinds import batch, buckets, network, roles, stores
+from orchestrator.localcloud.services.cloudformation.kinds import batch, buckets, network, roles, signals, stores
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.cloudformation.kinds.kind import Kind
@@ -25,6 +26,8 @@ KINDS: dict[str, Kind] = {
     "AWS::Batch::JobQueue": batch.JobQueue(),
     "AWS::ECR::Repository": stores.Repository(),
     "AWS::Logs::LogGroup": stores.LogGroup(),
+    "AWS::Scheduler::ScheduleGroup": signals.ScheduleGroup(),
+    "AWS::SNS::Topic": signals.Topic(),
     "AWS::EC2::VPC": network.Vpc(),
     "AWS::EC2::Subnet": network.Subnet(),
     "AWS::EC2::InternetGateway": network.InternetGateway(),
