@@ -43,7 +43,7 @@ class Time(Protocol):
 
 @dataclass
 class _Patience:
-    """How long an error that should pass has not."""
+    """Counts the time for which an error that should pass has not."""
 
     since: float | None = None
     tries: int = 0
