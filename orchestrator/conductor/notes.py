@@ -30,7 +30,7 @@ class Alive:
     """The last word of a conductor."""
 
     at: float
-    """In seconds since the epoch."""
+    """The moment of it, in seconds since the epoch."""
     why: str
     """What it waits for."""
 
