@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_code, aws_errors
-from orchestrator.errors import AlreadyExists, InvalidRequest, NotFound
+from orchestrator.errors import AccessError, AlreadyExists, InvalidRequest, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -148,6 +148,10 @@ class S3:
         if found != self.region:
             raise NotFound(f"the bucket {self.bucket} lies in {found}", where=self.region)
 
+    def region_of(self, bucket: str) -> str:
+        """Return the Region that any bucket lies in, as `region_of_bucket` does."""
+        return region_of_bucket(self.clients, self.region, bucket)
+
     def has_any(self, prefix: str) -> bool:
         """Return whether there is an object whose key begins with this prefix."""
         with aws_errors(f"list {self.uri(prefix)}", where=self.region):
@@ -212,9 +216,20 @@ class S3:
 
 
 def region_of_bucket(clients: Clients, region: str, bucket: str) -> str:
-    """Return the Region that a bucket lies in, as AWS says when it is asked in any other."""
-    with aws_errors(f"look for the bucket {bucket}", where=region):
-        return clients.client("s3", region).head_bucket(Bucket=bucket).get("BucketRegion", region)
+    """Return the Region that a bucket lies in, as AWS says when it is asked in any other.
+
+    AWS says so even of a bucket that we may not use. Raise NotFound when there is none, AccessDenied when AWS says
+    nothing but that we may not use it.
+    """
+    try:
+        with aws_errors(f"look for the bucket {bucket}", where=region):
+            return clients.client("s3", region).head_bucket(Bucket=bucket).get("BucketRegion", region)
+    except AccessError as error:
+        response: dict[str, Any] = getattr(error.__cause__, "response", {})
+        said = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
+        if not said:
+            raise
+        return str(said)
 
 
 def _moment(headers: Mapping[str, str]) -> int:

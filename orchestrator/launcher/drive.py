@@ -128,6 +128,8 @@ class Driver:
             self._waited_before = number
             self.world.sleep(self.world.back_off(self.trainings.poll_s, step.refusals))
             return None
+        if wrong := self.trainings.why_not_read(self.task.places[step.place]):
+            return self._end(End(TaskState.FAILED, Exit.TASK_WRONG, wrong))
         standing = self.history.standing()
         if standing is not Standing.WANTED:
             return self._leave(standing)

@@ -6,10 +6,11 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import AlreadyExists
+from orchestrator.errors import AccessError, AlreadyExists, InvalidRequest, NotFound
 from orchestrator.launcher.last_words import explain_failure
 from orchestrator.launcher.pace import Pace
 from orchestrator.launcher.watchdog import Watchdog
+from orchestrator.wire.names import S3Uri
 from orchestrator.wire.result import Attempt, Cause, TaskState
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Trainings:
         self.poll_s = USUAL_POLL_S
         self._templates: dict[tuple[str, str], Template] = {}
         self._told: set[str] = set()
+        self._bucket_regions: dict[str, str] = {}
 
     def template(self, lane: Lane) -> Template:
         """Return what all tasks share in a lane's Region. From now on, its poll interval is ours."""
@@ -97,6 +99,26 @@ class Trainings:
         raise AlreadyExists(
             f"{attempt.training} was recorded with another request than this launcher would send",
             hint="another version of the launcher recorded it: `sweep retry` makes a new attempt",
+        )
+
+    def why_not_read(self, place: Place) -> str:
+        """Return in words that a place's data lies in another Region than the place; nothing if it does not.
+
+        Reading it from there would be paid by the gigabyte, and no plan has counted on it. Only AWS can say where a
+        bucket really lies; it says so at once, and is asked once. If it says nothing, the platform will.
+        """
+        try:
+            bucket = S3Uri.parse(place.s3_uri).bucket
+            there = self._bucket_regions.get(bucket) or self.control.s3.region_of(bucket)
+        except (NotFound, AccessError, InvalidRequest, ValueError) as error:
+            log.warning("task %d: where its data lies cannot be asked: %s", self.task.number, error)
+            return ""
+        self._bucket_regions[bucket] = there
+        if there == place.lane.region:
+            return ""
+        return (
+            f"its data would be read from {there}: the bucket {bucket} does not lie in {place.lane.region} "
+            "(mend the replica in the catalog, then plan again)"
         )
 
     def start(self, request: Request) -> None:

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from orchestrator.aws import s3 as module
 from orchestrator.aws.s3 import S3, Written
-from orchestrator.errors import AlreadyExists, NotFound
+from orchestrator.errors import AccessDenied, AlreadyExists, NotFound
 from orchestrator.localcloud.services.moto_backends import Objects
 
 if TYPE_CHECKING:
@@ -124,3 +124,32 @@ def test_what_is_removed_is_gone_and_may_be_removed_again(s3: S3) -> None:
     s3.delete("a")
     s3.delete("a")
     assert not s3.exists("a")
+
+
+def test_a_bucket_tells_its_region_from_anywhere(s3: S3, clients: Clients) -> None:
+    Objects().create_bucket("data-of-europe", "eu-west-1")
+    assert s3.region_of("data-of-europe") == "eu-west-1"
+    assert S3(clients, "eu-west-1", "data-of-europe").region_of(s3.bucket) == "us-west-2"
+    with pytest.raises(NotFound):
+        s3.region_of("nowhere")
+
+
+def test_a_bucket_that_we_may_not_use_tells_its_region_too() -> None:
+    told = Forbidden({"x-amz-bucket-region": "eu-west-1"})
+    assert S3(told, "us-west-2", "b").region_of("theirs") == "eu-west-1"  # type: ignore[arg-type]
+    with pytest.raises(AccessDenied):
+        S3(Forbidden({}), "us-west-2", "b").region_of("theirs")  # type: ignore[arg-type]
+
+
+class Forbidden:
+    """Clients whose S3 lets nobody look at a bucket."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        self.headers = headers
+
+    def client(self, *_: str) -> Forbidden:
+        return self
+
+    def head_bucket(self, **_: str) -> dict[str, Any]:
+        answer = {"Error": {"Code": "403"}, "ResponseMetadata": {"HTTPStatusCode": 403, "HTTPHeaders": self.headers}}
+        raise ClientError(answer, "HeadBucket")  # type: ignore[arg-type]

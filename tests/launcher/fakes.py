@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from orchestrator.wire.exits import Exit
 
 RUN = "nightly"
+REGIONS = ("us-west-2", "eu-west-1", "us-east-1")
 PLACES = tuple(
-    Place(Lane("fake", region, "ml.g5.xlarge", Purchase.SPOT), f"s3://data-{region}/", rate=3.6)
-    for region in ("us-west-2", "eu-west-1", "us-east-1")
+    Place(Lane("fake", region, "ml.g5.xlarge", Purchase.SPOT), f"s3://data-{region}/", rate=3.6) for region in REGIONS
 )
 
 
@@ -54,6 +54,9 @@ class Bucket:
         self.before: Callable[[str], None] = lambda _: None
         self.clock: Callable[[], float] = time.time
         """S3's own clock."""
+        self.regions: dict[str, str | SweepError] = {f"data-{region}": region for region in REGIONS}
+        """The Regions of other buckets, or why they are not told."""
+        self.regions_asked: list[str] = []
 
     def put_once(self, key: str, body: bytes) -> bool:
         try:
@@ -106,6 +109,14 @@ class Bucket:
 
     def get_range(self, key: str, first: int, stop: int) -> bytes:
         return self.get(key).body[first:stop]
+
+    def region_of(self, bucket: str) -> str:
+        """Return where another bucket lies. That is no operation on this one, so `before` does not hear of it."""
+        self.regions_asked.append(bucket)
+        told = self.regions.get(bucket, NotFound("no such bucket", where=bucket))
+        if isinstance(told, SweepError):
+            raise told
+        return told
 
     def uri(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"

@@ -12,6 +12,7 @@ from orchestrator.errors import (
     CloudError,
     InvalidRequest,
     NoCapacity,
+    NotFound,
     QuotaExceeded,
     SweepError,
     Throttled,
@@ -42,6 +43,30 @@ def test_the_attempt_is_recorded_before_the_training_is_started() -> None:
     bench.platform.before = lambda what: seen.append(bench.attempts) if what == "start" else None
     bench.launch()
     assert seen == [["1 in us-west-2"]]
+
+
+def test_data_that_lies_in_another_region_is_never_read() -> None:
+    bench = Bench()
+    bench.control.s3.regions["data-us-west-2"] = "eu-west-1"  # type: ignore[attr-defined]
+    assert bench.launch() is Exit.TASK_WRONG
+    assert bench.platform.start_calls == bench.attempts == []
+    assert bench.result.reason == (
+        "its data would be read from eu-west-1: the bucket data-us-west-2 does not lie in us-west-2 "
+        "(mend the replica in the catalog, then plan again)"
+    )
+
+
+@pytest.mark.parametrize("error", [AccessDenied("no"), InvalidRequest("no such name"), NotFound("no such bucket")])
+def test_a_bucket_of_which_nothing_is_said_is_left_to_the_platform(error: SweepError) -> None:
+    bench = Bench()
+    bench.control.s3.regions["data-us-west-2"] = error  # type: ignore[attr-defined]
+    assert bench.launch() is Exit.DONE
+
+
+def test_a_bucket_is_asked_after_once() -> None:
+    bench = Bench(CAPACITY, CAPACITY)
+    assert bench.launch() is Exit.DONE
+    assert bench.control.s3.regions_asked == ["data-us-west-2"]  # type: ignore[attr-defined]
 
 
 def test_a_restart_of_a_launcher_that_was_done_ends_at_once() -> None:

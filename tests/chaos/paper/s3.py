@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import formatdate
@@ -23,6 +24,9 @@ class Thing:
     body: bytes
     etag: str
     at: float
+
+
+_REGION = re.compile(r"[a-z]{2}-[a-z]+-[0-9]")
 
 
 class PaperS3:
@@ -60,8 +64,10 @@ class PaperS3:
     def head_object(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {"ETag": self._find(asked).etag, **self._headers()}
 
-    def head_bucket(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        return self._headers()
+    def head_bucket(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer that the bucket lies in the Region that its name says."""
+        named = _REGION.search(asked["Bucket"])
+        return {**({"BucketRegion": named[0]} if named else {}), **self._headers()}
 
     def delete_object(self, asked: dict[str, Any]) -> dict[str, Any]:
         self.objects.pop((asked["Bucket"], asked["Key"]), None)
