@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.db.database import Database
 from orchestrator.errors import AccessError, CloudError, Damaged, NewerVersion, SettingsError, UsageError
@@ -19,12 +19,14 @@ from orchestrator.runs.views.status import RunRow
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.settings import read as read_settings
+from orchestrator.sources import refuse_no_source
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from orchestrator.aws.s3 import S3
     from orchestrator.aws.session import Clients
     from orchestrator.catalog.catalog import Catalog
     from orchestrator.feeds.feeds import Feeds
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.run import Run
     from orchestrator.runs.written.home import Home
     from orchestrator.settings import Settings
+    from orchestrator.snapshots import Snapshots
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
 
@@ -84,6 +87,21 @@ class Orchestrator:
         from orchestrator.runs.cloud import Cloud
 
         return Cloud(self._clients, account(settings), self.planning)
+
+    @cached_property
+    def control(self) -> S3:
+        """The control bucket by itself: what no run is needed for. SettingsError if the settings name none."""
+        from orchestrator.aws.s3 import S3
+
+        self.settings.require("bucket")
+        return S3(self._clients, self.settings.region, self.settings.bucket or "")
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """The catalog snapshots in the control bucket."""
+        from orchestrator.snapshots import Snapshots
+
+        return Snapshots(self.control)
 
     @cached_property
     def _clients(self) -> Clients:
@@ -167,7 +185,7 @@ class Orchestrator:
                 changes = say_changes(error.there, package, self.cloud)
                 raise anchors.OtherSources(error.there, wanted.code, changes) from error
         else:
-            anchor = (None if again else self._runs.resume(wanted)) or _no_source(plan)
+            anchor = (None if again else self._runs.resume(wanted)) or refuse_no_source(plan.source_folder)
         run = self._runs.opened(anchor)
         submit(anchor, package, self.ledger, run.cloud)
         return run
@@ -185,7 +203,7 @@ class Orchestrator:
 
         package = self._pack(plan)
         if package is None:
-            _no_source(plan)
+            refuse_no_source(plan.source_folder)
         return requests(self._anchor(plan, package, name), package, self.cloud)
 
     def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
@@ -252,23 +270,9 @@ class Orchestrator:
         return Runs(self.ledger, self._cloud_at, self.settings.bucket or "")
 
     def _pack(self, plan: Plan) -> Package | None:
-        """Return the sources as they are now; None when their folder is not here, as for a run resumed elsewhere."""
-        from orchestrator.platforms.source import pack, pack_no_code
+        from orchestrator.sources import pack_sources
 
-        folder = plan.source_folder
-        starter = any(self.planning(platform).needs_starter(plan.sweep) for platform, _ in plan.sites)
-        if folder is None:
-            return pack_no_code(starter=starter)
-        if not plan.sweep.source_is_meant:
-            raise UsageError(
-                f"its source folder {plan.sweep.train.source} lies outside the sweep's folder",
-                where=f"plan {plan.id}",
-                hint="say `source_outside: true` in the sweep file if that is meant, and plan again",
-            )
-        if not folder.is_dir():
-            return None
-        beside = [(plan.sweep.folder / name).resolve() for name in plan.sweep.train.dependencies]
-        return pack(folder, plan.sweep.train.script, starter=starter, dependencies=beside)
+        return pack_sources(plan, self.planning)
 
     def _cloud_at(self, home: Home | None) -> Cloud:
         """Return the AWS of a run with this home: in its Region, with its queues, whatever our settings say."""
@@ -287,8 +291,3 @@ def _lines(classic: Path | None) -> list[ClassicLine] | None:
     from orchestrator.spec.classic import read_classic
 
     return read_classic(classic) if classic else None
-
-
-def _no_source(plan: Plan) -> NoReturn:
-    hint = "`train.source` names it"
-    raise UsageError("there is no such source folder", where=str(plan.source_folder), hint=hint)

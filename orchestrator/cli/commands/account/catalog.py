@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson, AsOf, moment
+from orchestrator.cli.commands.account.catalog_snapshots import pull, push, snapshot
+from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.cli.views.discover import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes
@@ -173,32 +174,9 @@ def import_campaigns(
     show_loaded(report.counts, as_json=as_json)
 
 
-@app.command()
-def snapshot(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new SQLite file.")],
-    as_of: AsOf = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write all that a plan is made from into one file: another machine plans from it, without credentials.
-
-    Example: sweep catalog snapshot catalog.db
-    """
-    if file.exists():
-        raise CatalogError("there is such a file already", where=str(file), hint="name a new one")
-    rows = Session.of(context).orchestrator.catalog.snapshot(file, moment(as_of))
-    if as_json:
-        render.as_json(Snapshot(str(file), rows))
-    else:
-        render.say(f"wrote {file}: {rows:,} rows. `sweep --database sqlite:///{file} plan …` plans from it")
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What JSON says of a snapshot."""
-
-    file: str
-    rows: int
+app.command()(snapshot)
+app.command()(push)
+app.command()(pull)
 
 
 @app.command()

@@ -1,0 +1,83 @@
+"""`sweep catalog snapshot`, `push` and `pull`: the catalog in one file, for a machine that has no other way to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli import formatting, render
+from orchestrator.cli.options import AsJson, AsOf, moment
+from orchestrator.cli.session import Session
+from orchestrator.errors import CatalogError
+
+
+def snapshot(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new SQLite file.")],
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write all that a plan is made from into one file: another machine plans from it, without credentials.
+
+    Example: sweep catalog snapshot catalog.db
+    """
+    _check_new(file)
+    rows = Session.of(context).orchestrator.catalog.snapshot(file, moment(as_of))
+    if as_json:
+        render.as_json(Snapshot(str(file), rows))
+    else:
+        render.say(f"wrote {file}: {rows:,} rows. `sweep --database sqlite:///{file} plan …` plans from it")
+
+
+def _check_new(file: Path) -> None:
+    if file.exists():
+        raise CatalogError("there is such a file already", where=str(file), hint="name a new one")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What JSON says of a snapshot."""
+
+    file: str
+    rows: int
+
+
+def push(context: typer.Context, as_json: AsJson = False) -> None:
+    """Write the catalog as it is now into the control bucket, as the newest snapshot.
+
+    Nights whose conductor has no shared PostgreSQL plan on it. A catalog that has not changed moves nothing.
+
+    Example: sweep catalog push
+    """
+    session = Session.of(context)
+    orchestrator = session.orchestrator
+    before = orchestrator.snapshots.newest()
+    pushed = orchestrator.snapshots.push(orchestrator.catalog, session.settings.owner)
+    if as_json:
+        render.as_json(pushed)
+    elif before and before.snapshot == pushed.snapshot:
+        render.say(f"the newest snapshot is this very catalog already: {pushed.snapshot[:12]}")
+    else:
+        render.say(f"pushed {pushed.rows:,} rows: {pushed.snapshot[:12]} is the newest snapshot now")
+
+
+def pull(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new SQLite file.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the newest snapshot of the control bucket into a file: what a night would plan on.
+
+    Example: sweep catalog pull catalog.db
+    """
+    _check_new(file)
+    pulled = Session.of(context).orchestrator.snapshots.pull(file)
+    if as_json:
+        render.as_json(pulled)
+    else:
+        when = formatting.moment(pulled.pushed_at)
+        said = f"wrote {file}: {pulled.rows:,} rows, pushed {when} by {pulled.owner}"
+        render.say(f"{said}. `sweep --database sqlite:///{file} plan …` plans from it")

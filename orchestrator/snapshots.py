@@ -1,0 +1,116 @@
+"""Catalog snapshots in the control bucket: who has no shared database plans on the newest.
+
+catalog/snapshots/<digest>.db.gz   a SQLite file as `sweep catalog snapshot` writes it; written once
+catalog/newest.json                which of them is the newest; moved by compare-and-set
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import AlreadyExists, CatalogError, Damaged, NotFound
+from orchestrator.wire.names import canonical, digest
+from orchestrator.wire.stored import VERSION, check_version, damage_named, restore
+
+if TYPE_CHECKING:
+    from orchestrator.aws.s3 import S3
+    from orchestrator.catalog.catalog import Catalog
+
+POINTER = "catalog/newest.json"
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """A snapshot in the control bucket."""
+
+    snapshot: str
+    """Its digest, by which it is found."""
+    rows: int
+    pushed_at: float
+    """The moment of it, in seconds since the epoch."""
+    owner: str
+    previous: str = ""
+    """The snapshot that was the newest before; empty of the first."""
+
+    @property
+    def key(self) -> str:
+        """The key under which it lies."""
+        return f"catalog/snapshots/{self.snapshot}.db.gz"
+
+
+class Snapshots:
+    """The catalog snapshots of one control bucket."""
+
+    def __init__(self, s3: S3) -> None:
+        self._s3 = s3
+
+    def push(self, catalog: Catalog, owner: str) -> Pushed:
+        """Write the catalog as it is now into the bucket, and let the pointer name it. Return what is the newest now.
+
+        A catalog that has not changed since moves nothing. CatalogError if another one was pushed meanwhile.
+        """
+        there, etag = self._newest()
+        with TemporaryDirectory(prefix="sweep-") as folder:
+            file = Path(folder) / "catalog.db"
+            rows = catalog.snapshot(file)
+            content = file.read_bytes()
+        name = digest(content, 32)
+        if there and there.snapshot == name:
+            return there
+        pushed = Pushed(name, rows, time.time(), owner, there.snapshot if there else "")
+        self._s3.put_once(pushed.key, gzip.compress(content, compresslevel=6, mtime=0))
+        try:
+            self._s3.put_if(POINTER, canonical({"version": VERSION, **asdict(pushed)}).encode(), etag)
+        except (AlreadyExists, NotFound) as error:
+            newest = self.newest()
+            if newest and newest.snapshot == name:
+                return newest  # ours: the answer was lost, or somebody has pushed the same
+            raise CatalogError(
+                "another catalog was pushed meanwhile: the pointer names that one",
+                where=self._s3.uri(POINTER),
+                hint="look at it with `sweep catalog pull FILE`, then push again",
+            ) from error
+        return pushed
+
+    def newest(self) -> Pushed | None:
+        """Return the newest snapshot; None if none was ever pushed."""
+        return self._newest()[0]
+
+    def pull(self, file: Path) -> Pushed:
+        """Write the newest snapshot into a new file, and return which it is. CatalogError if there is none."""
+        newest = self.newest()
+        if newest is None:
+            hint = "`sweep catalog push` writes one, where the catalog is"
+            raise CatalogError("no catalog was pushed yet", where=self._s3.uri(POINTER), hint=hint)
+        where = self._s3.uri(newest.key)
+        try:
+            content = gzip.decompress(self._s3.get(newest.key).body)
+        except (OSError, EOFError) as error:
+            raise Damaged(f"cannot be unpacked: {error}", where=where) from error
+        if digest(content, 32) != newest.snapshot:
+            raise Damaged("is not what its name says", where=where)
+        draft = file.with_name(f".{file.name}.part")
+        try:
+            draft.write_bytes(content)
+            draft.replace(file)
+        except OSError as error:
+            raise CatalogError(f"cannot be written: {error.strerror or error}", where=str(file)) from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return newest
+
+    def _newest(self) -> tuple[Pushed | None, str | None]:
+        """Return the newest snapshot, and the etag of the pointer that names it."""
+        try:
+            stored = self._s3.get(POINTER)
+        except NotFound:
+            return None, None
+        with damage_named(self._s3.uri(POINTER)):
+            body = stored.json()
+            check_version(body, "pointer to a catalog")
+            return restore(Pushed, body), stored.etag
