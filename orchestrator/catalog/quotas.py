@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, func, select
 
 from orchestrator.catalog.market import LEASES, QUOTAS, USES, table
 from orchestrator.db.tables import leases, quotas
+from orchestrator.db.tables import quota_use as quota_use_table
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     import pandas as pd
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
     from orchestrator.catalog.platforms import Platforms
     from orchestrator.catalog.survey.commitments import TrainingPlan
@@ -56,16 +57,30 @@ def live_leases(connection: Connection, now: datetime) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class QuotaUse:
-    """A quota: how much of it there is, and what our live runs hold of that."""
+    """A quota: how much of it there is, what the account uses of that, and what our live runs may use."""
 
     quota: Quota
     units: int
     held: int
+    used: int | None
+    """What everybody in the account used when AWS was last asked, ours included; None if it was not asked."""
+    code: str | None = None
+    """The service and the code by which AWS is asked to raise it; None if it is not raised, or not AWS's."""
 
     @property
     def free(self) -> int:
-        """The units that no live run of ours holds: never less than none."""
-        return max(0, self.units - self.held)
+        """The units that nobody used, and that no live run of ours holds: never less than none."""
+        return max(0, self.units - max(self.held, self.used or 0))
+
+    def request_for(self, units: int) -> str | None:
+        """Return the command that asks AWS for so many units; None if there is nobody to ask."""
+        if self.code is None:
+            return None
+        service, _, code = self.code.partition("/")
+        return (
+            f"aws service-quotas request-service-quota-increase --service-code {service} --quota-code {code}"
+            f" --desired-value {units} --region {self.quota.region}"
+        )
 
 
 def quota_use(connection: Connection, now: datetime) -> list[QuotaUse]:
@@ -73,16 +88,37 @@ def quota_use(connection: Connection, now: datetime) -> list[QuotaUse]:
     held: dict[Quota, int] = defaultdict(int)
     for _, platform, region, name, count in live_leases(connection, now).itertuples(index=False, name=None):
         held[Quota(platform, region, name)] += count
-    return [QuotaUse(quota, units, held[quota]) for quota, units in sorted(newest_units(connection).items())]
+    used = _used(connection)
+    asked = {(quota.platform, quota.region) for quota in used}
+    return [
+        QuotaUse(
+            quota,
+            row.units,
+            held[quota],
+            used.get(quota, 0) if (quota.platform, quota.region) in asked else None,
+            row.code,
+        )
+        for quota, row in sorted(_newest(connection).items())
+    ]
+
+
+def _used(connection: Connection) -> dict[Quota, int]:
+    rows = connection.execute(select(*(quota_use_table.c[name] for name in ("platform", "region", "quota", "used"))))
+    return {Quota(*row[:3]): row.used for row in rows}
 
 
 def newest_units(connection: Connection) -> dict[Quota, int]:
+    """Return how much of each quota there is, as it was last observed."""
+    return {quota: row.units for quota, row in _newest(connection).items()}
+
+
+def _newest(connection: Connection) -> dict[Quota, Row[Any]]:
     """Return the newest observation of each quota."""
     key = [quotas.c[name] for name in ("platform", "region", "quota")]
     newest = select(*key, func.max(quotas.c.observed_at).label("observed_at")).group_by(*key).subquery()
     same = and_(*(newest.c[column.name] == column for column in (*key, quotas.c.observed_at)))
-    rows = connection.execute(select(*key, quotas.c.units).join_from(quotas, newest, same))
-    return {Quota(*row[:3]): row.units for row in rows}
+    rows = connection.execute(select(*key, quotas.c.units, quotas.c.code).join_from(quotas, newest, same))
+    return {Quota(*row[:3]): row for row in rows}
 
 
 def _quotas(keys: Iterable[tuple[str, str, str]]) -> set[Quota]:

@@ -14,7 +14,7 @@ from orchestrator.errors import CatalogError
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """All revisions that this code knows, the oldest first. They are kept here because Alembic is slow to start."""
 
 

@@ -105,6 +105,7 @@ prices = Table(
     Column("usd_per_hour", Double, nullable=False),
     Column("source", Text, nullable=False),
     CheckConstraint("usd_per_hour >= 0", name="usd"),
+    sqlite_with_rowid=False,  # a year of them is half as large so
 )
 
 quotas = Table(
@@ -114,8 +115,19 @@ quotas = Table(
     Column("observed_at", UtcTime, primary_key=True),
     Column("units", Integer, nullable=False, comment="such as instances, vCPUs or GPUs: what the platform counts"),
     Column("source", Text, nullable=False),
+    Column("code", Text, comment="service/code, by which AWS is asked to raise it"),
     CheckConstraint("units >= 0", name="units"),
 )
+
+quota_use = Table(
+    "quota_use",
+    metadata,
+    *(Column(name, Text, primary_key=True) for name in ("platform", "region", "quota")),
+    Column("used", Integer, nullable=False, comment="units that the whole account uses, ours among them"),
+    Column("source", Text, nullable=False),
+    CheckConstraint("used >= 0", name="used"),
+)
+"""What is used of quotas now. What has no row here, and was looked for, is not used."""
 
 transfer_prices = Table(
     "transfer_prices",
@@ -142,6 +154,7 @@ commitments = Table(
     Column("starts_at", UtcTime, nullable=False),
     Column("ends_at", UtcTime, nullable=False),
     Column("arn", Text, comment="of a training plan"),
+    Column("source", Text, comment="the file or the feed that told it, if known"),
     CheckConstraint("slots >= 0", name="slots"),
     CheckConstraint("usd_per_hour >= 0", name="usd"),
     CheckConstraint("discount BETWEEN 0 AND 1", name="discount"),
@@ -155,6 +168,29 @@ interruptions = Table(
     Column("per_hour", Double, nullable=False, comment="of one spot instance"),
     Column("source", Text, nullable=False),
     CheckConstraint("per_hour >= 0", name="per_hour"),
+)
+
+instance_types = Table(
+    "instance_types",
+    metadata,
+    Column("instance_type", Text, primary_key=True, comment="as EC2 calls it: without ml."),
+    Column("vcpus", Integer, nullable=False),
+    Column("memory_gib", Double, nullable=False),
+    Column("chip", Text, comment="its accelerators' name, if it has some"),
+    Column("chips", Integer),
+    Column("chip_memory_gib", Integer, comment="of each"),
+    Column("gbps", Double, comment="the most that its network carries, if known"),
+    Column("efa", Boolean, nullable=False),
+    CheckConstraint("vcpus > 0", name="vcpus"),
+    CheckConstraint("memory_gib > 0", name="memory"),
+)
+
+compactions = Table(
+    "compactions",
+    metadata,
+    Column("compacted_at", UtcTime, primary_key=True),
+    Column("daily_before", UtcTime, nullable=False, comment="of each day before it, the last observations are kept"),
+    Column("weekly_before", UtcTime, nullable=False, comment="of each week before it, the last observations are kept"),
 )
 
 refreshes = Table(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.catalog.files.observe import Observed
+from orchestrator.catalog.market import ANY
 from orchestrator.errors import (
     AccessDenied,
     NoCredentials,
@@ -37,6 +38,8 @@ class Refreshed:
     region: str
     added: int = 0
     unchanged: int = 0
+    removed: int = 0
+    """What the feed told before, and is there no longer."""
     left_out: tuple[str, ...] = ()
     """What AWS told, but is of no use: a line each."""
     error: SweepError | None = None
@@ -69,7 +72,7 @@ class Refresh:
         All are read at the same time, and written one after the other in the order of the feeds: what is billed for
         spot is told by prices on demand, which come before it.
         """
-        pairs = [(feed, region) for feed in feeds for region in regions]
+        pairs = [(feed, region) for feed in feeds for region in ((ANY,) if feed.everywhere else regions)]
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
             asked = [pool.submit(feed.read, self.clients, region, self.now) for feed, region in pairs]
             try:
@@ -81,7 +84,7 @@ class Refresh:
     def _take(self, feed: Feed, region: str, read: Callable[[], Reading]) -> Refreshed:
         try:
             reading = read()
-            if not reading.rows and not reading.left_out:
+            if not reading.rows and not reading.left_out and not feed.may_be_empty:
                 raise NotFound("AWS knows nothing of it there", where=region, hint="is that the name of a Region?")
             counts, alone = self.observe(Observed(feed.name, feed.kind, region, self.now, reading.rows))
         except (NoCredentials, SettingsError):
@@ -93,4 +96,5 @@ class Refresh:
         left_out = reading.left_out
         if alone:
             left_out += (f"{alone} spot prices of types without a price on demand",)
-        return Refreshed(feed.name, region, counts.inserted + counts.updated, counts.unchanged, left_out)
+        added = counts.inserted + counts.updated
+        return Refreshed(feed.name, region, added, counts.unchanged, counts.removed, left_out)

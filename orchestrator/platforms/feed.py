@@ -29,10 +29,14 @@ class Feed:
     name: str
     """What people call it by; the rows' `source`."""
     kind: str
-    """The kind of catalog file that has these rows: prices, quotas, transfer_prices, interruptions."""
+    """The kind of catalog file that has these rows: prices, quotas, interruptions and others."""
     about: str
     """What it brings, in a few words."""
     actions: tuple[str, ...]
     """The IAM actions that it needs. They read only, and take no resource."""
     read: Callable[[Clients, str, datetime], Reading]
     """Asks AWS about a Region, at a moment. It raises the errors of `orchestrator.errors`, and writes nothing."""
+    may_be_empty: bool = False
+    """True if there may be nothing to tell of a Region that is well: no training runs. Else nothing is a failure."""
+    everywhere: bool = False
+    """True if it tells of all Regions at once. Then it is asked once, about the Region `*`."""

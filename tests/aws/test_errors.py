@@ -42,7 +42,9 @@ OPERATIONS = {
         "DeleteObject", "GetBucketEncryption", "GetBucketVersioning", "GetObject", "HeadBucket", "HeadObject",
         "ListObjectsV2", "PutObject",
     ],
-    "sagemaker": ["CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "StopTrainingJob"],
+    "sagemaker": [
+        "CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "Search", "StopTrainingJob",
+    ],
 }  # fmt: skip
 """Every operation the code calls."""
 

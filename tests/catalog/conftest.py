@@ -52,6 +52,11 @@ FILES = {
         us-east-1,ml.g5.xlarge,spot,12,2026-11-01
         us-west-2,ml.g5.xlarge,spot,0,2026-11-01
         """,
+    "quota_use": """
+        region,quota,used
+        us-east-1,ml.g5.xlarge/spot,3
+        us-east-1,*/*,5
+        """,
     "transfer_prices": """
         from_region,to_region,from_gb,usd_per_gb
         eu-central-1,us-west-2,0,0.02

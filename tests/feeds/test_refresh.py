@@ -145,3 +145,60 @@ def test_quotas_and_transfers_are_taken_in_by_the_same_way(empty: Catalog) -> No
     (one,) = refreshed(empty, feed(quota, name="quotas", kind="quotas"))
     assert (one.added, one.error) == (1, None)
     assert [row["units"] for row in empty.show("quotas")] == [8]
+
+
+def use(quota: str, used: int, region: str = "us-east-1") -> dict[str, Any]:
+    return {"platform": "sagemaker", "region": region, "quota": quota, "used": used}
+
+
+def of_now(*rows: dict[str, Any], kind: str = "quota_use", name: str = "use-now") -> Feed:
+    """A feed of what is there now: there may be nothing."""
+
+    def read(clients: Clients, region: str, now: datetime) -> Reading:  # noqa: ARG001
+        return Reading(tuple(row for row in rows if row["region"] == region))
+
+    return Feed(name, kind, "what the test says", (), read, may_be_empty=True)
+
+
+def test_what_is_there_no_longer_is_removed_in_its_region_alone(empty: Catalog) -> None:
+    both = ("us-east-1", "eu-west-1")
+    first = (use("*/*", 3), use("ml.g5.xlarge/spot", 3), use("*/*", 5, "eu-west-1"))
+    refreshed(empty, of_now(*first), regions=both)
+    (again,) = refreshed(empty, of_now(use("*/*", 1)))
+    assert (again.added, again.unchanged, again.removed) == (1, 0, 1)
+    known = {(row["region"], row["quota"]): row["used"] for row in empty.show("quota_use")}
+    assert known == {("us-east-1", "*/*"): 1, ("eu-west-1", "*/*"): 5}
+
+
+def test_nothing_is_a_good_answer_of_a_feed_that_may_find_nothing(empty: Catalog) -> None:
+    refreshed(empty, of_now(use("*/*", 3)))
+    (again,) = refreshed(empty, of_now())
+    assert (again.error, again.removed) == (None, 1)
+
+
+def test_what_a_file_told_stays_when_a_feed_tells_it_no_longer(empty: Catalog) -> None:
+    empty.take({"quota_use": {1: use("*/spot", 2)}}, "ours.csv")
+    refreshed(empty, of_now(use("*/*", 3)))
+    refreshed(empty, of_now())
+    assert [row["quota"] for row in empty.show("quota_use")] == ["*/spot"]
+
+
+def test_a_feed_of_all_regions_at_once_is_asked_once(empty: Catalog) -> None:
+    asked = []
+
+    def read(clients: Clients, region: str, now: datetime) -> Reading:  # noqa: ARG001
+        asked.append(region)
+        return Reading(())
+
+    feed = Feed("plans", "commitments", "what is paid for", (), read, may_be_empty=True, everywhere=True)
+    (one,) = refreshed(empty, feed, regions=("us-east-1", "eu-west-1"))
+    assert (asked, one.region) == (["*"], "*")
+
+
+def test_a_quota_whose_code_was_not_known_before_is_told_anew_once(empty: Catalog) -> None:
+    quota = {"platform": "sagemaker", "region": "us-east-1", "quota": "ml.g5.xlarge/spot", "units": 8}
+    added = []
+    for hour, code in enumerate((None, None, "sagemaker/L-A", "sagemaker/L-A")):
+        told = feed(quota | {"code": code}, name="quotas", kind="quotas")
+        added += [one.added for one in refreshed(empty, told, now=NOW + timedelta(hours=hour))]
+    assert added == [1, 0, 1, 0]

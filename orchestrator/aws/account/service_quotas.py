@@ -17,6 +17,8 @@ class ServiceQuota(NamedTuple):
 
     name: str
     value: float
+    code: str | None
+    """What a request to raise it calls it, with the service; None for one that AWS raises for nobody."""
 
 
 def list_quotas(clients: Clients, region: str, service: str) -> Iterator[ServiceQuota]:
@@ -25,4 +27,5 @@ def list_quotas(clients: Clients, region: str, service: str) -> Iterator[Service
         pages = clients.client("service-quotas", region).get_paginator("list_service_quotas")
         for page in pages.paginate(ServiceCode=service):
             for quota in page["Quotas"]:
-                yield ServiceQuota(quota["QuotaName"], quota["Value"])
+                code = f"{service}/{quota['QuotaCode']}" if quota.get("Adjustable") else None
+                yield ServiceQuota(quota["QuotaName"], quota["Value"], code)

@@ -53,6 +53,8 @@ class Kind:
     """Finds what is wrong with a row whose cells are each right."""
     to_table: Callable[[Columns], Columns] = dict
     """Makes the table's columns of a file's, where they are not the same."""
+    of_now: bool = False
+    """True if the rows that a feed told of a Region say what is there now: what it tells no longer is removed."""
     only_in_files: Mapping[str, str] = field(default_factory=dict)
     """Columns of files that the table does not have, with the table's column that is made of each."""
 
@@ -91,7 +93,8 @@ _OF_LANE = {"instance_type": "quota", "purchase": "quota", "slots": "units"}
 
 _PLATFORM = Field("platform", cells.text, required=False, default=DEFAULT)
 _MACHINE = (_PLATFORM, Field("region", cells.zone), Field("instance_type", cells.instance_type))
-_OBSERVED = (Field("observed_at", cells.moment), Field("source", cells.text, required=False, default=FILE_NAME))
+_SOURCE = Field("source", cells.text, required=False, default=FILE_NAME)
+_OBSERVED = (Field("observed_at", cells.moment), _SOURCE)
 
 KINDS = {
     kind.name: kind
@@ -149,6 +152,7 @@ KINDS = {
                 Field("purchase", cells.or_any(cells.purchase), required=False),
                 Field("slots", cells.slots, required=False),
                 *_OBSERVED,
+                Field("code", cells.text, required=False),
             ),
             row_problem=quota_problem,
             to_table=_by_quota,
@@ -163,6 +167,12 @@ KINDS = {
                 Field("from_gb", cells.amount, required=False, default=0.0),
                 Field("usd_per_gb", cells.amount),
             ),
+        ),
+        Kind(
+            "quota_use",
+            tables.quota_use,
+            (_PLATFORM, Field("region", cells.zone), Field("quota", cells.text), Field("used", cells.slots), _SOURCE),
+            of_now=True,
         ),
         Kind("interruptions", tables.interruptions, (*_MACHINE, Field("per_hour", cells.amount), *_OBSERVED)),
         Kind(
@@ -180,8 +190,10 @@ KINDS = {
                 Field("starts_at", cells.moment),
                 Field("ends_at", cells.moment),
                 Field("arn", cells.arn, required=False),
+                _SOURCE,
             ),
             row_problem=commitment_problem,
+            of_now=True,
         ),
     )
 }

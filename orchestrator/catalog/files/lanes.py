@@ -28,7 +28,8 @@ def first_lane_problem(columns: Columns, platforms: Platforms) -> tuple[int, Row
     """
     if "platform" not in columns:
         return None
-    platform, region, instance_type = (columns[name] for name in ("platform", "region", "instance_type"))
+    platform, region = columns["platform"], columns["region"]
+    instance_type = columns.get("instance_type") or [ANY] * len(platform)  # a quota may be known by its name alone
     bought = columns.get("purchase") or columns.get("kind") or [Purchase.SPOT.value] * len(platform)
     keys = list(zip(platform, region, instance_type, bought, strict=True))
     # A platform that only lends its prices counts nothing.

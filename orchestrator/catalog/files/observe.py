@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, exists, func, select
+from sqlalchemy import and_, delete, exists, func, select
 
 from orchestrator.catalog.files.beside import is_spot_alone, refuse_duplicates
 from orchestrator.catalog.files.incoming import Counts, IncomingRows
@@ -52,6 +52,8 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[C
         alone = incoming.leave_out(is_spot_alone(incoming)) if kind.table is tables.prices else 0
         known = incoming.leave_out(_is_known(kind.table, incoming)) if "observed_at" in kind.table.c else 0
         merged = incoming.merge(kind.given(given.given), along=["source"] if "source" in kind.table.c else [])
+        if kind.of_now:
+            merged += Counts(removed=_remove_gone(connection, observed, kind.table, incoming))
         _note(connection, observed)
     return merged + Counts(unchanged=known), alone
 
@@ -62,8 +64,15 @@ def _is_known(table: Table, incoming: IncomingRows) -> ColumnElement[bool]:
     facts = [column.name for column in table.columns if column.name not in {*key, "observed_at", "source"}]
     other = table.alias()
     newest = select(func.max(other.c.observed_at)).where(and_(*(other.c[name] == incoming.c[name] for name in key)))
-    same = [table.c[name] == incoming.c[name] for name in (*key, *facts)]
+    same = [table.c[name].is_not_distinct_from(incoming.c[name]) for name in (*key, *facts)]
     return exists().where(and_(*same, table.c.observed_at == newest.scalar_subquery()))
+
+
+def _remove_gone(connection: Connection, observed: Observed, table: Table, incoming: IncomingRows) -> int:
+    """Remove what the feed told of this Region before, and tells no longer. Return how much that was."""
+    still_there = exists().where(and_(*(table.c[key.name] == incoming.c[key.name] for key in table.primary_key)))
+    gone = delete(table).where(table.c.source == observed.feed, table.c.region == observed.region, ~still_there)
+    return int(connection.execute(gone).rowcount)
 
 
 def _note(connection: Connection, observed: Observed) -> None:

@@ -35,6 +35,7 @@ class Brought:
     region: str
     added: int
     unchanged: int
+    removed: int
     left_out: tuple[str, ...]
     error: str | None
 
@@ -42,7 +43,7 @@ class Brought:
     def of(cls, one: Refreshed) -> Brought:
         """Return what JSON shows of it."""
         error = str(one.error) if one.error else None
-        return cls(one.feed, one.region, one.added, one.unchanged, one.left_out, error)
+        return cls(one.feed, one.region, one.added, one.unchanged, one.removed, one.left_out, error)
 
 
 FEED_COLUMNS: tuple[Column[ListedFeed], ...] = (
@@ -56,6 +57,7 @@ BROUGHT_COLUMNS: tuple[Column[Refreshed], ...] = (
     Column("region", lambda row: row.region),
     Column("new", lambda row: None if row.error else row.added, "{:,}".format, right=True),
     Column("unchanged", lambda row: None if row.error else row.unchanged, "{:,}".format, right=True),
+    Column("gone", lambda row: None if row.error else row.removed, "{:,}".format, right=True, optional=True),
     Column("left_out", lambda row: None if row.error else len(row.left_out), "{:,}".format, right=True),
     Column("state", lambda row: "failed" if row.error else "ok"),
 )

@@ -52,11 +52,11 @@ def _read(client: SageMakerClient, region: str, name: str) -> Alive | None:
     run, task, attempt = (tags.get(f"sweep:{name}", "") for name in ("run", "task", "attempt"))
     if not run or not task.isdecimal() or not attempt.isdecimal():
         return None
-    machines = _machines(job.get("ResourceConfig", {}))
+    machines = machines_of(job.get("ResourceConfig", {}))
     started = job.get("TrainingStartTime")
     return Alive(
         training=name,
-        lane=Lane("sagemaker", region, machines.get("InstanceType", ""), _purchase(job)),
+        lane=Lane("sagemaker", region, machines.get("InstanceType", ""), purchase_of(job)),
         instances=int(machines.get("InstanceCount", 1)),
         run=run,
         task=int(task),
@@ -66,7 +66,7 @@ def _read(client: SageMakerClient, region: str, name: str) -> Alive | None:
     )
 
 
-def _machines(resources: dict[str, Any]) -> dict[str, Any]:
+def machines_of(resources: dict[str, Any]) -> dict[str, Any]:
     """Return type and number of instances: as selected, or else as they are wished for first."""
     selected = {
         name.removeprefix("Selected"): value for name, value in resources.items() if name.startswith("Selected")
@@ -75,7 +75,8 @@ def _machines(resources: dict[str, Any]) -> dict[str, Any]:
     return resources | wished | selected
 
 
-def _purchase(job: dict[str, Any]) -> Purchase:
+def purchase_of(job: dict[str, Any]) -> Purchase:
+    """Return how a training's instances are bought."""
     if job.get("EnableManagedSpotTraining"):
         return Purchase.SPOT
     return Purchase.COMMITTED if job.get("ResourceConfig", {}).get("TrainingPlanArn") else Purchase.ON_DEMAND

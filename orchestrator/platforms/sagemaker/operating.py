@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.sagemaker.alive import alive
-from orchestrator.platforms.sagemaker.feeds import ec2_prices, ec2_spot_prices, training_prices, training_quotas
+from orchestrator.platforms.sagemaker.feeds.every import FEEDS
 from orchestrator.platforms.sagemaker.steps import steps
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SageMakerOperating:
         return ("sagemaker.amazonaws.com",)
 
     def feeds(self) -> Sequence[Feed]:
-        return training_prices.FEED, ec2_prices.FEED, ec2_spot_prices.FEED, training_quotas.FEED
+        return FEEDS
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("sagemaker")

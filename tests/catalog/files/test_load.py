@@ -89,6 +89,7 @@ def test_values_come_out_as_they_went_in(catalog: Catalog) -> None:
         "region": "us-east-1",
         "quota": "ml.g5.xlarge/spot",
         "units": 4,
+        "code": None,
         "source": "quotas.csv",
         "observed_at": None,
     }

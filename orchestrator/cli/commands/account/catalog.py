@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What data, machines and prices there are.", rich_markup_mode=None)
 
 COMMON_KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
-KINDS = (*COMMON_KINDS, "interruptions", "commitments")
+KINDS = (*COMMON_KINDS, "quota_use", "interruptions", "commitments")
 
 
 def _kinds(incomplete: str) -> list[str]:
@@ -210,7 +210,7 @@ def _column(name: str) -> Column[dict[str, Any]]:
     return Column(name, lambda row: row[name], right=name in NUMBERS)
 
 
-NUMBERS = ("rows", "bytes", "slots", "units", "usd_per_hour", "usd_per_gb", "per_hour", "discount")
+NUMBERS = ("rows", "bytes", "slots", "units", "used", "usd_per_hour", "usd_per_gb", "per_hour", "discount")
 
 
 @app.command()

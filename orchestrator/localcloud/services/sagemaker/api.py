@@ -112,6 +112,27 @@ class Trainings:
             answer["NextToken"] = str(stop)
         return answer
 
+    def search(self, body: Body) -> Body:
+        """Return a page of whole trainings that fit all filters, which may ask for equal values."""
+        if body.get("Resource") != "TrainingJob":
+            raise validation_error(f"the local cloud searches no {body.get('Resource')}")
+        expression = body.get("SearchExpression", {})
+        filters = expression.get("Filters", [])
+        if set(expression) - {"Filters"} or any(each.get("Operator", "Equals") != "Equals" for each in filters):
+            raise validation_error("the local cloud searches by Filters with the Operator Equals")
+        with self._lifecycle.lock:
+            jobs = [job.describe() for job in sorted(self.jobs.values(), key=lambda job: job.created, reverse=True)]
+        found = [job for job in jobs if all(str(job.get(each["Name"])) == each.get("Value") for each in filters)]
+        start = int(body.get("NextToken", 0))
+        stop = start + body.get("MaxResults", 10)
+        answer: Body = {
+            "Results": [{"TrainingJob": job} for job in found[start:stop]],
+            "TotalHits": {"Value": len(found)},
+        }
+        if stop < len(found):
+            answer["NextToken"] = str(stop)
+        return answer
+
     def create_hyper_parameter_tuning_job(self, body: Body) -> Body:
         """Refuse a tuning job: its trainings would not run here, and nobody is to think that they do."""
         name = body.get("HyperParameterTuningJobName", "")

@@ -12,6 +12,7 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from orchestrator.aws.account.service_quotas import ServiceQuota
     from orchestrator.aws.session import Clients
 
 _OF_A_TYPE = re.compile(r"(?P<type>ml\.\S+) for (?P<spot>spot )?training job usage")
@@ -20,7 +21,7 @@ _OF_ALL = re.compile(r"(?:Total n|N)umber of instances (?:\w+ )?across all (?P<s
 
 def read(clients: Clients, region: str, now: datetime) -> Reading:
     """Return the account's quotas of training in this Region. Those of hosting, notebooks and others are not ours."""
-    units: dict[str, int] = {}
+    found: dict[str, ServiceQuota] = {}
     left_out = []
     for quota in list_quotas(clients, region, "sagemaker"):
         name = quota_name(quota.name)
@@ -29,9 +30,13 @@ def read(clients: Clients, region: str, now: datetime) -> Reading:
         if quota.value < 0:
             left_out.append(f"{quota.name} is {quota.value:g}")
             continue
-        units[name] = int(quota.value)
+        found[name] = quota
     of_region = {"platform": "sagemaker", "region": region, "observed_at": now}
-    return Reading(tuple({**of_region, "quota": name, "units": units[name]} for name in sorted(units)), tuple(left_out))
+    rows = (
+        {**of_region, "quota": name, "units": int(quota.value), "code": quota.code}
+        for name, quota in sorted(found.items())
+    )
+    return Reading(tuple(rows), tuple(left_out))
 
 
 def quota_name(name: str) -> str | None:

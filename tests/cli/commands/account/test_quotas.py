@@ -35,11 +35,11 @@ def limited(sweep: Sweep) -> Sweep:
 
 def test_what_live_runs_hold_is_not_free(limited: Sweep) -> None:
     header, *rows = limited("quotas").out.splitlines()
-    assert header.split() == ["REGION", "QUOTA", "UNITS", "HELD_BY_US", "FREE"]
+    assert header.split() == ["REGION", "QUOTA", "UNITS", "USED_BY_ALL", "HELD_BY_US", "FREE"]
     assert [row.split() for row in rows] == [
-        ["eu-west-1", "ml.g5.xlarge/on_demand", "2", "0", "2"],
-        ["us-east-1", "*/spot", "20", "0", "20"],
-        ["us-east-1", "ml.g5.xlarge/spot", "4", "3", "1"],
+        ["eu-west-1", "ml.g5.xlarge/on_demand", "2", "-", "0", "2"],
+        ["us-east-1", "*/spot", "20", "-", "0", "20"],
+        ["us-east-1", "ml.g5.xlarge/spot", "4", "-", "3", "1"],
     ]
 
 
@@ -52,3 +52,34 @@ def test_no_such_quota_is_told(limited: Sweep) -> None:
     ended = limited("quotas", "ml.p5")
     assert ended.code == 2
     assert "the catalog has no such quota (it has 3; `sweep catalog refresh` brings AWS's)" in ended.err
+
+
+def test_what_everybody_uses_is_not_free_and_nothing_is_used_where_nothing_was_found(limited: Sweep) -> None:
+    Path("quota_use.csv").write_text("region,quota,used\nus-east-1,*/*,12\nus-east-1,*/spot,12\n")
+    limited("catalog", "load", "quota_use.csv")
+    rows = json.loads(limited("quotas", "--json").out)
+    assert [(row["region"], row["quota"], row["used"], row["free"]) for row in rows] == [
+        ("eu-west-1", "ml.g5.xlarge/on_demand", None, 2),
+        ("us-east-1", "*/spot", 12, 8),
+        ("us-east-1", "ml.g5.xlarge/spot", 0, 1),
+    ]
+
+
+def test_a_quota_that_is_full_says_how_to_ask_for_more_and_the_request_is_printed(limited: Sweep) -> None:
+    head = "region,quota,units,code,observed_at"
+    row = "us-east-1,ml.g6.xlarge/spot,0,sagemaker/L-ABCD1234,2026-11-02"
+    Path("raised.csv").write_text(f"{head}\n{row}\n")
+    limited("catalog", "load", "raised.csv", "--kind", "quotas")
+    assert "1 quota without any free: --raise-to prints how to ask for more" in limited("quotas").err
+    ended = limited("quotas", "spot", "--raise-to", "8")
+    assert ended.out.splitlines() == [
+        "aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code L-ABCD1234"
+        " --desired-value 8 --region us-east-1"
+    ]
+    assert "warning: 1 quota left out: nobody knows how AWS is asked to raise them" in ended.err
+
+
+def test_who_asks_for_no_more_than_there_is_is_told(limited: Sweep) -> None:
+    ended = limited("quotas", "--raise-to", "1")
+    assert (ended.code, ended.out) == (2, "")
+    assert "there is no quota below 1 to raise among these 3 (ask for more)" in ended.err
