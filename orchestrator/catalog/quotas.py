@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, func, select
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     import pandas as pd
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
     from orchestrator.catalog.platforms import Platforms
     from orchestrator.catalog.survey.commitments import TrainingPlan
@@ -93,12 +93,12 @@ def quota_use(connection: Connection, now: datetime) -> list[QuotaUse]:
     return [
         QuotaUse(
             quota,
-            row.units,
+            units,
             held[quota],
             used.get(quota, 0) if (quota.platform, quota.region) in asked else None,
-            row.code,
+            code,
         )
-        for quota, row in sorted(_newest(connection).items())
+        for quota, (units, code) in sorted(_newest(connection).items())
     ]
 
 
@@ -109,16 +109,16 @@ def _used(connection: Connection) -> dict[Quota, int]:
 
 def newest_units(connection: Connection) -> dict[Quota, int]:
     """Return how much of each quota there is, as it was last observed."""
-    return {quota: row.units for quota, row in _newest(connection).items()}
+    return {quota: units for quota, (units, _) in _newest(connection).items()}
 
 
-def _newest(connection: Connection) -> dict[Quota, Row[Any]]:
-    """Return the newest observation of each quota."""
+def _newest(connection: Connection) -> dict[Quota, tuple[int, str | None]]:
+    """Return the newest observation of each quota: its units, and how AWS is asked to raise it."""
     key = [quotas.c[name] for name in ("platform", "region", "quota")]
     newest = select(*key, func.max(quotas.c.observed_at).label("observed_at")).group_by(*key).subquery()
     same = and_(*(newest.c[column.name] == column for column in (*key, quotas.c.observed_at)))
     rows = connection.execute(select(*key, quotas.c.units, quotas.c.code).join_from(quotas, newest, same))
-    return {Quota(*row[:3]): row for row in rows}
+    return {Quota(*row[:3]): (row.units, row.code) for row in rows}
 
 
 def _quotas(keys: Iterable[tuple[str, str, str]]) -> set[Quota]:
