@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.runs.why.hindrance import Hindrance
     from orchestrator.runs.why.story import Story, TimePart
+    from orchestrator.scaling.chart import draw_scaling
+    from orchestrator.scaling.figures import ScalingRow, fit_efficiency
+    from orchestrator.scaling.figures import compare as compare_timings
+    from orchestrator.scaling.scaling import Scaling
+    from orchestrator.scaling.steps import Asked as ScalingAsked
+    from orchestrator.scaling.steps import Step as ScalingStep
     from orchestrator.settings import Settings
     from orchestrator.settings import read as read_settings
     from orchestrator.spec.duration import seconds as read_duration
@@ -65,6 +71,10 @@ __all__ = [
     "Refreshed",
     "Run",
     "RunRow",
+    "Scaling",
+    "ScalingAsked",
+    "ScalingRow",
+    "ScalingStep",
     "Search",
     "Settings",
     "Share",
@@ -77,9 +87,12 @@ __all__ = [
     "TaskRow",
     "TaskState",
     "TimePart",
+    "compare_timings",
     "draw_frontier",
     "draw_prices",
+    "draw_scaling",
     "find_differences",
+    "fit_efficiency",
     "image_address",
     "read_duration",
     "read_plan",
@@ -110,6 +123,10 @@ _HOMES = {
     "Refreshed": "orchestrator.feeds.refresh",
     "Run": "orchestrator.runs.run",
     "RunRow": "orchestrator.runs.views.status",
+    "Scaling": "orchestrator.scaling.scaling",
+    "ScalingAsked": "orchestrator.scaling.steps:Asked",
+    "ScalingRow": "orchestrator.scaling.figures",
+    "ScalingStep": "orchestrator.scaling.steps:Step",
     "Search": "orchestrator.runs.ending.reap",
     "Settings": "orchestrator.settings",
     "Share": "orchestrator.plan.plan",
@@ -122,9 +139,12 @@ _HOMES = {
     "TaskRow": "orchestrator.runs.views.tasks",
     "TaskState": "orchestrator.wire.result",
     "TimePart": "orchestrator.runs.why.story",
+    "compare_timings": "orchestrator.scaling.figures:compare",
     "draw_frontier": "orchestrator.plan.frontier_chart",
     "draw_prices": "orchestrator.catalog.price_chart",
+    "draw_scaling": "orchestrator.scaling.chart",
     "find_differences": "orchestrator.runs.views.differences",
+    "fit_efficiency": "orchestrator.scaling.figures",
     "image_address": "orchestrator.images:address",
     "read_duration": "orchestrator.spec.duration:seconds",
     "read_plan": "orchestrator.plan.file",

@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "diff": "runs.diff:diff",
     "sync": "runs.sync:sync",
     "reap": "account.reap:reap",
+    "scale": "sweeps.scale:scale",
     "schema": "sweeps.schema:schema",
     "images": "account.images:app",
     "local": "account.local:app",

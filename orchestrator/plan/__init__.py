@@ -8,6 +8,7 @@ A plan is a value: small, immutable, and named by the hash of its content.
     facts.py            which prices and quotas was a plan made by?
     work.py             what makes two tasks the same piece of work?
     together.py         which of its places does one request ask for?
+    one_task.py         which sweep file has one task of a plan alone?
     file.py             how is a plan written to a file, and read back?
     slots.py            how many slots of each lane does a plan take?
     frontier_chart.py   how are plans drawn, from the cheapest to the fastest?

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import Damaged, NotFound, UsageError
 from orchestrator.files import make_folder, write
+from orchestrator.plan.one_task import body_of_point, on_dataset, on_lane
 from orchestrator.platforms.registry import make_operating
 from orchestrator.platforms.source import HELPERS, STARTER
 from orchestrator.runs.sending.templates import source_key
@@ -60,20 +61,10 @@ def reproduce(anchor: Anchor, task: int, lane: Lane, cloud: Cloud, folder: Path)
 def sweep_body(anchor: Anchor, task: int, lane: Lane, image: str) -> dict[str, Any]:
     """Return the sweep file of one task as a mapping. UsageError for one whose data a classic JOBARRAY has named."""
     made = anchor.plan.task(task, code=anchor.code)
-    campaign, _, version = made.dataset.rpartition("@")
-    if not campaign:
+    if "@" not in made.dataset:
         hint = f"a classic JOBARRAY of the one line `{lane.region},{made.places[0].s3_uri}` trains it again"
         raise UsageError(f"the data of task {task} is no dataset of the catalog: {made.dataset}", hint=hint)
-    body = anchor.plan.sweep.as_written().model_dump(mode="json", exclude_defaults=True)
-    body["data"] = {"campaigns": [campaign], "version": version}
-    body["space"] = {name: [value] for name, value in made.point.items()}
-    where = {name: value for name, value in body.get("where", {}).items() if name not in ("resources", "named_types")}
-    body["where"] = where | {
-        "platforms": [lane.platform],
-        "regions": [lane.region],
-        "instance_types": [lane.instance_type],
-        "purchases": [lane.purchase.value],
-    }
+    body = on_lane(on_dataset(body_of_point(anchor.plan.sweep, made.point), made.dataset), lane)
     train = {name: value for name, value in body["train"].items() if name not in ("dependencies", "source_outside")}
     body["train"] = train | {
         **({"source": SOURCE} if "source" in train else {}),

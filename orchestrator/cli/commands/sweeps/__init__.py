@@ -1,1 +1,1 @@
-"""Commands that make a sweep, and a run of it: init, schema, plan, submit, demo."""
+"""Commands that make a sweep, and a run of it: init, schema, plan, submit, scale, demo."""
