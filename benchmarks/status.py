@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.figure import Figure, best
-from orchestrator.db import migrate
-from orchestrator.db.engine import engine
+from orchestrator.db.database import Database
 from orchestrator.plan.dataset import Dataset
 from orchestrator.plan.plan import Plan, Share
 from orchestrator.runs.cloud import Account
@@ -40,7 +39,7 @@ def measure() -> Iterator[Figure]:
 
 def _fill(url: str) -> None:
     """A run of which every other task is done."""
-    ledger = Ledger(migrate.ready(engine(url)))
+    ledger = Ledger(Database(url))
     anchor = Anchor("large", _plan(), "code", "benchmark", time.time())
     account = Account("us-east-1", "control", "data-{region}", "sweep", "sweep", "role", "benchmark", 30.0)
     ledger.remember(anchor, account)

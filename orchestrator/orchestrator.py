@@ -76,7 +76,7 @@ class Orchestrator:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return Ledger(self.database.engine)
+        return Ledger(self.database)
 
     @cached_property
     def cloud(self) -> Cloud:

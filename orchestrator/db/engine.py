@@ -14,6 +14,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 
+from orchestrator.db.rows import WAIT_S
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
     from sqlalchemy.pool import ConnectionPoolEntry
 
-_WAIT_S = 30
-"""Seconds to wait for another process's lock, or for a server to answer."""
 _MASK = "***"
 _SECRET_OPTION = re.compile("pass|secret|token|key", re.IGNORECASE)
 """Options of a URL whose values are not shown."""
@@ -37,7 +36,7 @@ def engine(url: str) -> Engine:
     try:
         if address.get_backend_name() == "sqlite":
             return _sqlite(address)
-        return create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": _WAIT_S})
+        return create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": WAIT_S})
     except ModuleNotFoundError as error:
         raise CatalogError(
             f"PostgreSQL needs {error.name}, which is not installed",
@@ -103,7 +102,7 @@ def _address(url: str) -> URL:
 
 
 def _sqlite(address: URL) -> Engine:
-    engine = create_engine(address, connect_args={"timeout": _WAIT_S})
+    engine = create_engine(address, connect_args={"timeout": WAIT_S})
     if address.database:
         folder = Path(address.database).resolve().parent
         if not folder.is_dir():
@@ -140,7 +139,7 @@ def _write_ahead(cursor: Any) -> None:
 
     SQLite waits for no lock when a new file is switched to it: who comes at the same moment as another tries again.
     """
-    give_up_at = time.monotonic() + _WAIT_S
+    give_up_at = time.monotonic() + WAIT_S
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")
@@ -157,18 +156,24 @@ def _errors_explained(engine: Engine) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        raise _error(engine, error) from error
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        raise _error(engine.url, cause, unusable=isinstance(error, OperationalError)) from error
 
 
-def _error(engine: Engine, error: SQLAlchemyError) -> CatalogError:
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    reason = without_passwords(str(cause).strip().split("\n")[0], engine.url)
-    where = display_name(engine)
-    if not isinstance(error, OperationalError):
+def explain_sqlite(url: str, error: sqlite3.Error) -> CatalogError:
+    """Return what an error of SQLite's own driver means for the user of this database."""
+    return _error(make_url(url), error, unusable=isinstance(error, sqlite3.OperationalError))
+
+
+def _error(url: URL, cause: BaseException | None, *, unusable: bool) -> CatalogError:
+    """Return the error for a refused statement; with `unusable`, for a database that cannot be used at all."""
+    reason = without_passwords(str(cause).strip().split("\n")[0], url)
+    where = display_url(url)
+    if not unusable:
         return CatalogError(f"the database refuses: {reason}", where=where)
     if "locked" in reason:
-        return CatalogError(f"another process kept the database locked for {_WAIT_S} s", where=where, hint="try again")
-    if engine.dialect.name == "sqlite":
+        return CatalogError(f"another process kept the database locked for {WAIT_S} s", where=where, hint="try again")
+    if url.get_backend_name() == "sqlite":
         hint = "its folder and files must be writable"
     else:
         hint = "check its URL, and that the server is up"

@@ -9,13 +9,11 @@ from sqlalchemy import inspect, text
 
 from orchestrator import resources
 from orchestrator.db.engine import display_name, reading, writing
+from orchestrator.db.revisions import REVISIONS
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
-
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
-"""All revisions that this code knows, the oldest first. They are kept here because Alembic is slow to start."""
 
 
 class Schema(Enum):

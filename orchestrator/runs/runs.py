@@ -10,7 +10,6 @@ import logging
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import Damaged, Refused, UsageError
-from orchestrator.runs.known.lease import booking, holds
 from orchestrator.runs.run import Run
 from orchestrator.runs.written import anchor as anchors
 
@@ -63,6 +62,8 @@ class Runs:
         What this very run has noted is returned as it is: a submit was killed on its way, or another one is ahead of
         us. Anything else that is noted under its name, and is in no bucket, goes.
         """
+        from orchestrator.runs.known.lease import booking, holds
+
         noted = self.ledger.note(wanted.name)
         if noted and not noted.is_same(wanted):
             self.ledger.forget(noted)  # so that it holds no slots

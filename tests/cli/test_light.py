@@ -18,7 +18,7 @@ from tests.runs.bench import ACCOUNT, plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-ALWAYS_HEAVY = {"alembic", "boto3", "botocore", "highspy", "moto", "numpy", "pandas", "rich", "yaml"}
+ALWAYS_HEAVY = {"alembic", "boto3", "botocore", "highspy", "moto", "numpy", "pandas", "rich", "sqlalchemy", "yaml"}
 SCRIPT = """\
 import sys
 from orchestrator.cli.app import main
@@ -32,7 +32,7 @@ def home(tmp_path: Path) -> Path:
     """A folder with settings and a database that knows one run."""
     database = Database(f"sqlite:///{tmp_path / 'sweep.db'}")
     anchor = Anchor("nightly", plan(tasks=3), "code", "ada", 1e9, ACCOUNT.home)
-    ledger = Ledger(database.engine)
+    ledger = Ledger(database)
     ledger.remember(anchor, ACCOUNT)
     ledger.expect(anchor.name, everything(anchor.plan))
     database.engine.dispose()

@@ -78,7 +78,7 @@ def test_one_writer_waits_for_another(database_url: str) -> None:
 
 
 def test_a_lock_that_is_never_given_back_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_WAIT_S", 0)
+    monkeypatch.setattr(engines, "WAIT_S", 0)
     url = f"sqlite:///{tmp_path}/catalog.db"
     with (
         writing(engine(url)),

@@ -14,6 +14,7 @@ from sqlalchemy import inspect, select, text
 from orchestrator import resources
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading, writing
+from orchestrator.db.revisions import REVISIONS
 from orchestrator.db.tables import metadata, runs
 from orchestrator.errors import CatalogError
 
@@ -39,7 +40,7 @@ def test_the_code_knows_every_migration_that_lies_in_sql() -> None:
     config = Config()
     config.set_main_option("script_location", str(resources.path("sql/migrations")))
     history = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
-    assert tuple(reversed(history)) == migrate.REVISIONS
+    assert tuple(reversed(history)) == REVISIONS
 
 
 def test_upgrading_twice_is_upgrading_once(empty_database_url: str) -> None:
@@ -88,7 +89,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(
     for script in (real / "versions").glob("*.py"):
         (versions / script.name).write_text(script.read_text())
     (versions / "9999_fails.py").write_text(
-        f"from alembic import op\nrevision, down_revision = '9999', {migrate.REVISIONS[-1]!r}\n"
+        f"from alembic import op\nrevision, down_revision = '9999', {REVISIONS[-1]!r}\n"
         "def upgrade():\n    op.execute('CREATE TABLE half (a INTEGER)')\n    op.execute('this is not SQL')\n"
     )
     monkeypatch.setattr(resources, "path", lambda name: tmp_path / name)

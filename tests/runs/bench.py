@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.batch import Job, ResourceUse
 from orchestrator.db import migrate
+from orchestrator.db.database import Database
 from orchestrator.db.engine import engine
 from orchestrator.errors import InvalidRequest
 from orchestrator.launcher.child import Child, read_task
@@ -276,7 +277,7 @@ class Desk:
         if machine not in self._ledgers:
             file = self.folder / f"{machine}.db"
             file.write_bytes(empty_database())
-            self._ledgers[machine] = Ledger(engine(f"sqlite:///{file}"))
+            self._ledgers[machine] = Ledger(Database(f"sqlite:///{file}"))
         return self._ledgers[machine]
 
     def forget(self, machine: str) -> None:

@@ -2,6 +2,7 @@
 
 sync.py          how does the database learn what happened?
 ledger.py        what does the database remember of runs?
+noting.py        how is that written down?
 orders.py        what was ordered of a run? (its submissions, a cancel)
 news.py          what has changed, as names tell it?
 documents.py     what do results themselves say?

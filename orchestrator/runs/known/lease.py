@@ -18,7 +18,7 @@ from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.db.upsert import insert_missing
 from orchestrator.plan.slots import LotKey, instances_taken, lots_by_key, tasks_by_lot, units_taken
-from orchestrator.runs.known.ledger import row
+from orchestrator.runs.known.noting import row_of_run
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Quota
 
@@ -49,7 +49,7 @@ class Booking:
         Until the run is made, which takes a moment, it holds them for a moment only: its submit may be killed.
         """
         self._connection.execute(delete(runs).where(runs.c.name == anchor.name))
-        insert_missing(self._connection, runs, [row(anchor, account)])
+        insert_missing(self._connection, runs, [row_of_run(anchor, account)])
         _take(self._connection, anchor, tasks_by_lot(anchor.plan), NOTED_S)
 
 

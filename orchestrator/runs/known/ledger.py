@@ -5,13 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, select, update
-
-from orchestrator.db.engine import reading, writing
-from orchestrator.db.tables import arrays, results, runs, submissions
-from orchestrator.db.upsert import insert_missing
 from orchestrator.errors import Damaged
 from orchestrator.runs.known.progress import Progress
 from orchestrator.runs.known.results import Results
@@ -19,13 +14,10 @@ from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
 from orchestrator.wire.measured import Measured
 from orchestrator.wire.names import canonical
-from orchestrator.wire.result import TaskState
 from orchestrator.wire.stored import damage_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sqlalchemy import ColumnElement
 
     from orchestrator.runs.cloud import Account
     from orchestrator.runs.written.submission import Array
@@ -41,8 +33,7 @@ class Sent:
     job: str | None
 
 
-_ANCHORED = func.coalesce(runs.c.anchored, False)
-_DOCUMENT = select(runs.c.document)
+_ANCHORED = "coalesce(anchored, FALSE)"
 
 
 class Ledger(Results):
@@ -53,38 +44,29 @@ class Ledger(Results):
 
     def remember(self, anchor: Anchor, account: Account) -> None:
         """Note that this run is in the bucket. Whatever was noted under its name before, and is another one, goes."""
-        with reading(self.engine) as connection:
-            noted = select(runs.c.document, runs.c.bucket).where(runs.c.name == anchor.name, _ANCHORED)
-            if connection.execute(noted).one_or_none() == (_document(anchor), account.bucket):
-                return
-        with writing(self.engine) as connection:
-            named = runs.c.name == anchor.name
-            connection.execute(delete(runs).where(named & (runs.c.document != _document(anchor))))
-            insert_missing(connection, runs, [row(anchor, account)])
-            connection.execute(update(runs).where(named).values(anchored=True, bucket=account.bucket))
+        query = f"SELECT document, bucket FROM runs WHERE name = :run AND {_ANCHORED}"
+        noted = list(self.rows.all(query, run=anchor.name))
+        if noted != [(canonical(anchor.to_json()), account.bucket)]:
+            self.noting.put_run(anchor, account)
 
     def forget(self, anchor: Anchor) -> None:
         """Take this note back, with what it holds, unless it has become a run."""
-        this = (runs.c.name == anchor.name) & (runs.c.document == _document(anchor)) & ~_ANCHORED
-        with writing(self.engine) as connection:
-            connection.execute(delete(runs).where(this))
+        self.noting.take_back_run(anchor)
 
     def anchor(self, name: str) -> Anchor | None:
         """Return the run of this name, or None if this database has not seen it in the bucket."""
-        return self._anchor((runs.c.name == name) & _ANCHORED)
+        return self._anchor(name, _ANCHORED)
 
     def note(self, name: str) -> Anchor | None:
         """Return the run that was noted under this name and not seen in the bucket, or None."""
-        return self._anchor((runs.c.name == name) & ~_ANCHORED)
+        return self._anchor(name, f"NOT {_ANCHORED}")
 
     def bucket(self, name: str) -> str:
         """Return the bucket in which the run of this name was seen; nothing if it was not."""
-        with reading(self.engine) as connection:
-            return connection.scalar(select(runs.c.bucket).where(runs.c.name == name, _ANCHORED)) or ""
+        return self.rows.value(f"SELECT bucket FROM runs WHERE name = :run AND {_ANCHORED}", run=name) or ""
 
-    def _anchor(self, wanted: ColumnElement[bool]) -> Anchor | None:
-        with reading(self.engine) as connection:
-            document = connection.scalar(_DOCUMENT.where(wanted))
+    def _anchor(self, name: str, wanted: str) -> Anchor | None:
+        document = self.rows.value(f"SELECT document FROM runs WHERE name = :run AND {wanted}", run=name)
         if document is None:
             return None
         with damage_named("a run in the database"):
@@ -92,32 +74,24 @@ class Ledger(Results):
 
     def names(self, *, anchored: bool = True) -> list[str]:
         """Return the names of all runs, newest first; or of what was noted and never seen in the bucket."""
-        wanted = _ANCHORED if anchored else ~_ANCHORED
-        query = select(runs.c.name).where(wanted).order_by(runs.c.created_at.desc(), runs.c.name)
-        with reading(self.engine) as connection:
-            return list(connection.scalars(query))
+        wanted = _ANCHORED if anchored else f"NOT {_ANCHORED}"
+        return self.rows.column(f"SELECT name FROM runs WHERE {wanted} ORDER BY created_at DESC, name")
 
     def cancelled(self, run: str) -> bool:
-        with reading(self.engine) as connection:
-            return bool(connection.scalar(select(runs.c.cancelled).where(runs.c.name == run)))
+        return bool(self._column(run, "cancelled"))
 
     def mark_cancelled(self, run: str, cancelled: bool) -> None:
-        if self.cancelled(run) == cancelled:
-            return
-        with writing(self.engine) as connection:
-            connection.execute(update(runs).where(runs.c.name == run).values(cancelled=cancelled))
+        if self.cancelled(run) != cancelled:
+            self.noting.change_run(run, cancelled=cancelled)
 
     def paused(self, run: str) -> str:
         """Return in words why the newest submission is paused; nothing if it is not."""
-        newest = select(func.max(submissions.c.number)).where(submissions.c.run == run)
-        with reading(self.engine) as connection:
-            number = connection.scalar(newest)
+        number = self.rows.value("SELECT max(number) FROM submissions WHERE run = :run", run=run)
         return self.progress(run).paused.get(str(number), "")
 
     def progress(self, run: str) -> Progress:
         """Return how far the bucket has been read. A note that cannot be understood is none: all is read anew."""
-        with reading(self.engine) as connection:
-            seen = connection.scalar(select(runs.c.seen).where(runs.c.name == run))
+        seen = self._column(run, "seen")
         if not seen:
             return Progress()
         try:
@@ -128,14 +102,11 @@ class Ledger(Results):
             return Progress()
 
     def save_progress(self, run: str, progress: Progress) -> None:
-        with writing(self.engine) as connection:
-            seen = json.dumps(progress.to_json())
-            connection.execute(update(runs).where(runs.c.name == run).values(seen=seen))
+        self.noting.change_run(run, seen=json.dumps(progress.to_json()))
 
     def measured(self, run: str) -> Measured:
         """Return the metrics that are kept with the run; none if they cannot be understood."""
-        with reading(self.engine) as connection:
-            kept = connection.scalar(select(runs.c.measured).where(runs.c.name == run))
+        kept = self._column(run, "measured")
         if not kept:
             return Measured()
         try:
@@ -146,17 +117,12 @@ class Ledger(Results):
             return Measured()
 
     def save_measured(self, run: str, measured: Measured) -> None:
-        with writing(self.engine) as connection:
-            kept = json.dumps(measured.to_json())
-            connection.execute(update(runs).where(runs.c.name == run).values(measured=kept))
+        self.noting.change_run(run, measured=json.dumps(measured.to_json()))
 
     def submissions(self, run: str) -> list[Submission]:
         """Return the submissions that are known, in order. One that cannot be understood is not known."""
-        query = select(submissions.c.document).where(submissions.c.run == run).order_by(submissions.c.number)
-        with reading(self.engine) as connection:
-            documents = list(connection.scalars(query))
         known = []
-        for document in documents:
+        for document in self.rows.column("SELECT document FROM submissions WHERE run = :run ORDER BY number", run=run):
             try:
                 with damage_named(f"a submission of run {run} in the database"):
                     known.append(Submission.from_json(json.loads(document)))
@@ -166,43 +132,14 @@ class Ledger(Results):
 
     def is_looked_at(self, run: str) -> bool:
         """Return whether anything is known of the run but its plan: it was submitted from here, or looked at."""
-        with reading(self.engine) as connection:
-            return connection.scalar(select(submissions.c.number).where(submissions.c.run == run).limit(1)) is not None
+        return self.rows.value("SELECT number FROM submissions WHERE run = :run LIMIT 1", run=run) is not None
 
     def expect(self, run: str, submission: Submission) -> None:
         """Note a submission and its arrays; tasks that left a result in an earlier one are pending again."""
-        document = canonical(submission.to_json())
-        noted = (submissions.c.run == run) & (submissions.c.number == submission.number)
-        with reading(self.engine) as connection:
-            if connection.scalar(select(submissions.c.document).where(noted)) == document:
-                return
-        rows = [
-            {
-                "run": run,
-                "submission": array.submission,
-                "number": array.number,
-                "name": array.name,
-                "tasks": str(array.tasks),
-                "size": len(array.tasks),
-                "job_id": None,
-            }
-            for array in submission.arrays(run)
-        ]
-        silent = self.silent(run)
-        left = silent.minus(submission.tasks)
-        with writing(self.engine) as connection:
-            connection.execute(delete(submissions).where(noted))  # what lies in the bucket is the truth
-            insert_missing(connection, submissions, [{"run": run, "number": submission.number, "document": document}])
-            insert_missing(connection, arrays, rows)
-            if left != silent:
-                connection.execute(update(runs).where(runs.c.name == run).values(silent=str(left)))
-            for first, stop in submission.tasks.spans:
-                earlier = (results.c.run == run) & results.c.task.between(first, stop - 1)
-                connection.execute(
-                    update(results)
-                    .where(earlier & (results.c.submission < submission.number))
-                    .values(state=TaskState.PENDING.value)
-                )
+        query = "SELECT document FROM submissions WHERE run = :run AND number = :number"
+        noted = self.rows.value(query, run=run, number=submission.number)
+        if noted != canonical(submission.to_json()):  # what lies in the bucket is the truth
+            self.noting.put_submission(run, submission, self.silent(run).minus(submission.tasks))
 
     def arrays(self, run: str, made: Iterable[Submission]) -> list[Sent]:
         """Return every array of these submissions, with its job if it is known to have become one."""
@@ -219,36 +156,9 @@ class Ledger(Results):
 
     def _jobs(self, run: str) -> dict[tuple[int, int], str | None]:
         """Return the job of each array, by its submission and number."""
-        query = select(arrays.c.submission, arrays.c.number, arrays.c.job_id).where(arrays.c.run == run)
-        with reading(self.engine) as connection:
-            return {(row.submission, row.number): row.job_id for row in connection.execute(query)}
+        query = "SELECT submission, number, job_id FROM arrays WHERE run = :run"
+        return {(row.submission, row.number): row.job_id for row in self.rows.all(query, run=run)}
 
     def record(self, array: Array, job: str) -> None:
         """Note the job of an array. The first one stays: a second is harmless, but is not what we watch."""
-        mine = (arrays.c.run == array.run) & (arrays.c.submission == array.submission)
-        with writing(self.engine) as connection:
-            connection.execute(
-                update(arrays)
-                .where(mine & (arrays.c.number == array.number) & arrays.c.job_id.is_(None))
-                .values(job_id=job)
-            )
-
-
-def row(anchor: Anchor, account: Account) -> dict[str, Any]:
-    """Return the row of the table `runs` that notes this run."""
-    return {
-        "name": anchor.name,
-        "plan_id": anchor.plan.id,
-        "workload": anchor.plan.sweep.name,
-        "bucket": account.bucket,
-        "region": account.region,
-        "created_at": anchor.created_at,
-        "tasks": anchor.plan.tasks,
-        "document": _document(anchor),
-        "cancelled": False,
-        "anchored": False,
-    }
-
-
-def _document(anchor: Anchor) -> str:
-    return canonical(anchor.to_json())
+        self.noting.put_job(array, job)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from heapq import merge
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, update
-
-from orchestrator.db.engine import reading, writing
-from orchestrator.db.tables import results, runs
-from orchestrator.db.upsert import upsert
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.known.damage import Damage
 from orchestrator.runs.known.rows import READ_ONLY, Known, known_of_row, row_of_news, row_of_result
@@ -22,34 +18,51 @@ from orchestrator.wire.stored import damage_named
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from sqlalchemy import Engine, Row
+    from sqlalchemy import Engine
 
+    from orchestrator.db.database import Database
+    from orchestrator.db.rows import Rows
+    from orchestrator.runs.known.noting import Noting
     from orchestrator.wire.news import News
 
-HAS_ENDED = results.c.state.in_([state.value for state in TaskState if state.terminal])
+_ENDED = ", ".join(f"'{state.value}'" for state in TaskState if state.terminal)
+_BETWEEN = "run = :run AND task >= :first AND task < :stop"
 
 
 class Results:
     """What the database knows of the results of tasks."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self.damage = Damage()
         """The stored objects that were left out, of whatever run."""
+
+    @property
+    def engine(self) -> Engine:
+        return self._database.engine
+
+    @property
+    def rows(self) -> Rows:
+        return self._database.rows
+
+    @cached_property
+    def noting(self) -> Noting:
+        """The way in which rows are written: it is slow to load."""
+        from orchestrator.runs.known.noting import Noting
+
+        return Noting(self.engine)
 
     def etags(self, run: str) -> dict[str, str]:
         """Return the ETag of every result that is known already, by its key."""
         keys = RunKeys(run)
-        query = select(results.c.task, results.c.etag).where(results.c.run == run)
-        with reading(self.engine) as connection:
-            return {keys.result(row.task): row.etag for row in connection.execute(query)}
+        found = self.rows.all("SELECT task, etag FROM results WHERE run = :run", run=run)
+        return {keys.result(row.task): row.etag for row in found}
 
     def save(self, run: str, known: Iterable[Known]) -> None:
         """Note results that were read."""
         rows = [row_of_result(run, one) for one in known]
         if rows:
-            with writing(self.engine) as connection:
-                upsert(connection, results, rows)
+            self.noting.put_results(rows)
 
     def tell(self, run: str, told: Mapping[int, News], owners: Callable[[int], int]) -> int:
         """Note what news say of tasks. Return of how many they say anything new.
@@ -63,137 +76,107 @@ class Results:
             if task not in known or (known[task][1] != news.etag and known[task][0] <= news.order)
         ]
         if rows:
-            with writing(self.engine) as connection:
-                upsert(connection, results, rows, keep=READ_ONLY)
+            self.noting.put_results(rows, keep=READ_ONLY)
         return len(rows)
 
     def _orders(self, run: str, tasks: Ranges) -> dict[int, tuple[tuple[int, int, int], str]]:
         """Return for these tasks, and some more, the order of the result that is known, and its ETag."""
         # A task that was retried is pending, whatever rank its last result had: that result is older anyway.
-        columns = (results.c.task, results.c.submission, results.c.attempt, results.c.state, results.c.etag)
+        query = f"SELECT task, submission, attempt, state, etag FROM results WHERE {_BETWEEN}"
         orders = {}
-        with reading(self.engine) as connection:
-            for first, stop in _windows(tasks):
-                nearby = (results.c.run == run) & results.c.task.between(first, stop - 1)
-                for task, submission, attempt, state, etag in connection.execute(select(*columns).where(nearby)):
-                    orders[task] = ((submission, attempt, TaskState(state).rank), etag)
+        for first, stop in _windows(tasks):
+            for row in self.rows.all(query, run=run, first=first, stop=stop):
+                orders[row.task] = ((row.submission, row.attempt, TaskState(row.state).rank), row.etag)
         return orders
 
     def unread(self, run: str) -> list[int]:
         """Return the tasks whose result has changed since it was read."""
-        query = select(results.c.task).where((results.c.run == run) & (results.c.read_etag != results.c.etag))
-        with reading(self.engine) as connection:
-            return list(connection.scalars(query.order_by(results.c.task)))
+        return self.rows.column(
+            "SELECT task FROM results WHERE run = :run AND read_etag <> etag ORDER BY task", run=run
+        )
 
     def silent(self, run: str) -> Ranges:
         """Return the tasks that a cancel ended before they left anything: they are cancelled, and have no result."""
-        with reading(self.engine) as connection:
-            ranges = connection.scalar(select(runs.c.silent).where(runs.c.name == run))
+        ranges = self._column(run, "silent")
         return Ranges.parse(ranges) if ranges else Ranges()
+
+    def _column(self, run: str, column: str) -> Any:
+        """Return what a column of the run holds; None if the run is not noted."""
+        return self.rows.value(f"SELECT {column} FROM runs WHERE name = :run", run=run)
 
     def end_waiting(self, run: str, tasks: Ranges) -> bool:
         """Note that a cancel has ended these tasks, but for those of which a result says more.
 
         Return whether that is new of any of them.
         """
-        mine = results.c.run == run
-        with reading(self.engine) as connection:
-            left = Ranges.of(connection.scalars(select(results.c.task).where(mine)))
-            pending = select(results.c.task).where(mine & (results.c.state == TaskState.PENDING.value))
-            waiting = Ranges.of(task for task in connection.scalars(pending) if task in tasks)
-        silent = tasks.minus(left)
+        states = list(self.rows.all("SELECT task, state FROM results WHERE run = :run", run=run))
+        silent = tasks.minus(Ranges.of(row.task for row in states))
+        pending = (row.task for row in states if row.state == TaskState.PENDING.value)
+        waiting = Ranges.of(task for task in pending if task in tasks)
         if not waiting and silent == self.silent(run):
             return False
-        with writing(self.engine) as connection:
-            connection.execute(update(runs).where(runs.c.name == run).values(silent=str(silent)))
-            for first, stop in waiting.spans:
-                here = mine & results.c.task.between(first, stop - 1)
-                connection.execute(update(results).where(here).values(state=TaskState.CANCELLED.value))
+        self.noting.end_waiting(run, silent, waiting)
         return True
 
     def counts(self, run: str) -> dict[tuple[str, TaskState], int]:
         """Count the tasks that have begun or ended, by Region and state; the Region is empty of those in none."""
-        query = (
-            select(results.c.region, results.c.state, func.count())
-            .where(results.c.run == run)
-            .group_by(results.c.region, results.c.state)
-        )
-        with reading(self.engine) as connection:
-            found = Counter({(region, TaskState(state)): count for region, state, count in connection.execute(query)})
+        query = "SELECT region, state, count(*) AS tasks FROM results WHERE run = :run GROUP BY region, state"
+        found = Counter({(row.region, TaskState(row.state)): row.tasks for row in self.rows.all(query, run=run)})
         return found + Counter({("", TaskState.CANCELLED): len(self.silent(run))})
 
     def usd(self, run: str) -> float:
-        with reading(self.engine) as connection:
-            return connection.scalar(select(func.sum(results.c.usd)).where(results.c.run == run)) or 0.0
+        return self.rows.value("SELECT sum(usd) FROM results WHERE run = :run", run=run) or 0.0
 
     def seen(self, run: str, first: int, stop: int) -> int:
         """Return how many of these tasks have begun or ended."""
-        query = select(func.count()).where(
-            (results.c.run == run)
-            & results.c.task.between(first, stop - 1)
-            & (results.c.state != TaskState.PENDING.value)
-        )
-        with reading(self.engine) as connection:
-            begun = connection.scalar(query) or 0
+        query = f"SELECT count(*) FROM results WHERE {_BETWEEN} AND state <> '{TaskState.PENDING.value}'"
+        begun: int = self.rows.value(query, run=run, first=first, stop=stop)
         return begun + self._silent_among(run, Ranges(((first, stop),)))
 
     def placeless(self, run: str, first: int, stop: int) -> dict[TaskState, int]:
         """Count those of these tasks that ended without having been anywhere, by state."""
-        mine = (results.c.run == run) & results.c.task.between(first, stop - 1)
-        placeless = (results.c.region == "") & (results.c.state != TaskState.PENDING.value)
-        query = select(results.c.state, func.count()).where(mine & placeless)
-        with reading(self.engine) as connection:
-            rows = connection.execute(query.group_by(results.c.state))
-            found = Counter({TaskState(state): count for state, count in rows})
+        query = (
+            f"SELECT state, count(*) AS tasks FROM results WHERE {_BETWEEN}"
+            f" AND region = '' AND state <> '{TaskState.PENDING.value}' GROUP BY state"
+        )
+        rows = self.rows.all(query, run=run, first=first, stop=stop)
+        found = Counter({TaskState(row.state): row.tasks for row in rows})
         return found + Counter({TaskState.CANCELLED: self._silent_among(run, Ranges(((first, stop),)))})
 
     def ended(self, run: str, tasks: Ranges) -> int:
         """Return how many of these tasks have ended."""
-        with reading(self.engine) as connection:
-            left = sum(
-                connection.scalar(
-                    select(func.count()).where(
-                        (results.c.run == run) & results.c.task.between(first, stop - 1) & HAS_ENDED
-                    )
-                )
-                or 0
-                for first, stop in tasks.spans
-            )
+        query = f"SELECT count(*) FROM results WHERE {_BETWEEN} AND state IN ({_ENDED})"
+        left: int = sum(self.rows.value(query, run=run, first=first, stop=stop) for first, stop in tasks.spans)
         return left + self._silent_among(run, tasks)
 
     def begun(self, run: str) -> set[int]:
         """Return the tasks that start or run, as far as is known."""
-        begun = results.c.state.in_([TaskState.STARTING.value, TaskState.RUNNING.value])
-        with reading(self.engine) as connection:
-            return set(connection.scalars(select(results.c.task).where((results.c.run == run) & begun)))
+        query = "SELECT task FROM results WHERE run = :run AND state IN (:starting, :running)"
+        states = {"starting": TaskState.STARTING.value, "running": TaskState.RUNNING.value}
+        return set(self.rows.column(query, run=run, **states))
 
     def proven(self, run: str) -> dict[int, int]:
         """Return the newest attempt of each task that is known to have ended."""
-        query = select(results.c.task, results.c.proven).where((results.c.run == run) & (results.c.proven > 0))
-        with reading(self.engine) as connection:
-            return {row.task: row.proven for row in connection.execute(query)}
+        rows = self.rows.all("SELECT task, proven FROM results WHERE run = :run AND proven > 0", run=run)
+        return {row.task: row.proven for row in rows}
 
     def ends(self, run: str) -> dict[int, tuple[TaskState, int]]:
         """Return of every task that has ended how, and the newest attempt that is known to have ended."""
-        query = select(results.c.task, results.c.state, results.c.proven).where((results.c.run == run) & HAS_ENDED)
-        with reading(self.engine) as connection:
-            left = {task: (TaskState(state), proven) for task, state, proven in connection.execute(query)}
+        query = f"SELECT task, state, proven FROM results WHERE run = :run AND state IN ({_ENDED})"
+        left = {row.task: (TaskState(row.state), row.proven) for row in self.rows.all(query, run=run)}
         return dict.fromkeys(self.silent(run), (TaskState.CANCELLED, 0)) | left
 
     def known(self, run: str, tasks: Ranges | None = None, state: TaskState | None = None) -> Iterator[Known]:
         """Yield every task that has begun or ended, or those in one state, in the order of their numbers."""
-        query = select(results).where(results.c.run == run)
-        if state:
-            query = query.where(results.c.state == state.value)
+        wanted = f"AND state = '{state.value}'" if state else ""
+        query = f"SELECT * FROM results WHERE run = :run {wanted} ORDER BY task"
         silent = self.silent(run) if state in (None, TaskState.CANCELLED) else Ranges()
-        with reading(self.engine) as connection:
-            rows = connection.execute(query.order_by(results.c.task))
-            left = filter(None, (self._read(run, row) for row in rows))
-            for one in merge(left, map(_stopped, silent), key=lambda one: one.result.task):
-                if tasks is None or one.result.task in tasks:
-                    yield one
+        left = filter(None, (self._read(run, row) for row in self.rows.all(query, run=run)))
+        for one in merge(left, map(_stopped, silent), key=lambda one: one.result.task):
+            if tasks is None or one.result.task in tasks:
+                yield one
 
-    def _read(self, run: str, row: Row[Any]) -> Known | None:
+    def _read(self, run: str, row: Any) -> Known | None:
         """Return what a row says of a task; None, with a note, for a row that cannot be understood."""
         try:
             with damage_named(f"run {run}, task {row.task}, in the database"):
@@ -204,11 +187,10 @@ class Results:
 
     def unfinished(self, run: str, tasks: Ranges) -> Ranges:
         """Return those of these tasks that have not ended."""
+        query = f"SELECT task FROM results WHERE {_BETWEEN} AND state IN ({_ENDED})"
         ended: set[int] = set()
-        with reading(self.engine) as connection:
-            for first, stop in _windows(tasks):
-                nearby = (results.c.run == run) & results.c.task.between(first, stop - 1)
-                ended.update(connection.scalars(select(results.c.task).where(nearby & HAS_ENDED)))
+        for first, stop in _windows(tasks):
+            ended.update(self.rows.column(query, run=run, first=first, stop=stop))
         return tasks.minus(Ranges.of(ended)).minus(self.silent(run))
 
     def _silent_among(self, run: str, tasks: Ranges) -> int:

@@ -12,8 +12,6 @@ from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row
-
     from orchestrator.wire.news import News
 
 READ_ONLY = ("reason", "metrics", "document", "read_etag")
@@ -83,7 +81,7 @@ def row_of_news(run: str, news: News, state: TaskState) -> dict[str, Any]:
     }
 
 
-def known_of_row(row: Row[Any]) -> Known:
+def known_of_row(row: Any) -> Known:
     """Return what a row says: the result that was read, or what news have told of it since.
 
     Raise ValueError, or what `Result.from_json` raises, for a row that cannot be understood.
@@ -98,7 +96,7 @@ def known_of_row(row: Row[Any]) -> Known:
     return Known(row.etag, replace(told, curves=read.curves) if read else told, state)
 
 
-def _told_outcomes(row: Row[Any]) -> tuple[Outcome, ...]:
+def _told_outcomes(row: Any) -> tuple[Outcome, ...]:
     """Return the newest attempt as news tell of it, with what all attempts took, and the last that has ended."""
     if not row.attempt:
         return ()

@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import select, update
 
 from orchestrator import Plan, read
-from orchestrator.db.engine import engine, writing
+from orchestrator.db.database import Database
+from orchestrator.db.engine import writing
 from orchestrator.db.tables import runs
 from orchestrator.plan.plan import Dataset, Share
 from orchestrator.runs.cloud import Account
@@ -70,7 +71,7 @@ class Memory:
 
 @pytest.fixture
 def memory(database_url: str) -> Memory:
-    return Memory(Ledger(engine(database_url)))
+    return Memory(Ledger(Database(database_url)))
 
 
 def test_a_finished_task_is_a_row_with_its_data_and_all_its_numbers(memory: Memory) -> None:

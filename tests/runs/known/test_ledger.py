@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.db.engine import engine
+from orchestrator.db.database import Database
 from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.cloud import Account
 from orchestrator.runs.known import results as stored
@@ -35,7 +35,7 @@ def remembering(database_url: str) -> Callable[[set[int]], Ledger]:
     """A ledger in which these tasks of `run` have ended, and task 5 runs."""
 
     def remember(ended: set[int]) -> Ledger:
-        ledger = Ledger(engine(database_url))
+        ledger = Ledger(Database(database_url))
         share = Share(0, 10_000, 0, (PLACE,), 1.0, 1.0, Limits(3600))
         plan = Plan(make_sweep(), "market", (Dataset("alps@1", 10),), (share,))
         ledger.remember(Anchor("run", plan, "code", "ada", time.time()), ACCOUNT)

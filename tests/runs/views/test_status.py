@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.db.engine import engine
+from orchestrator.db.database import Database
 from orchestrator.plan.copy import Copy
 from orchestrator.plan.facts import Lot
 from orchestrator.plan.plan import Dataset, Plan, Share
@@ -43,7 +43,7 @@ def standing(database_url: str) -> Callable[..., Status]:
         )
         lots = (Lot(IRELAND, 0.5, {}, used=2), Lot(OHIO, 2.0, {}))
         plan = Plan(make_sweep(), "market", (Dataset("alps@1", 10),), shares, lots=lots, copies=copies)
-        ledger = Ledger(engine(database_url))
+        ledger = Ledger(Database(database_url))
         ledger.remember(Anchor("run", plan, "code", "ada", NOON), ACCOUNT)
         ledger.save("run", known)
         return run_status(Anchor("run", plan, "code", "ada", NOON), ledger, NOON + at * HOUR)
