@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.images import Pushed
     from orchestrator.images import address as image_address
+    from orchestrator.models.differences import find_model_differences
+    from orchestrator.models.models import Decision
+    from orchestrator.models.promotion import Promotion
     from orchestrator.orchestrator import Orchestrator
     from orchestrator.plan.file import read_plan, write_plan
     from orchestrator.plan.frontier_chart import draw_frontier
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CostRow",
+    "Decision",
     "Difference",
     "Discovered",
     "Fetched",
@@ -65,6 +69,7 @@ __all__ = [
     "Outlook",
     "Plan",
     "Problem",
+    "Promotion",
     "Pushed",
     "QuotaUse",
     "Ranges",
@@ -93,6 +98,7 @@ __all__ = [
     "draw_scaling",
     "find_differences",
     "fit_efficiency",
+    "find_model_differences",
     "image_address",
     "read_duration",
     "read_plan",
@@ -104,6 +110,7 @@ __all__ = [
 
 _HOMES = {
     "CostRow": "orchestrator.runs.views.costs",
+    "Decision": "orchestrator.models.models",
     "Difference": "orchestrator.runs.views.differences",
     "Discovered": "orchestrator.feeds.feeds",
     "Fetched": "orchestrator.runs.artifacts",
@@ -112,11 +119,14 @@ _HOMES = {
     "Lane": "orchestrator.wire.task",
     "LanePrices": "orchestrator.catalog.price_history",
     "LogLine": "orchestrator.runs.views.logs",
+    "ModelDifference": "orchestrator.models.differences",
+    "Models": "orchestrator.models.models",
     "Objective": "orchestrator.spec.sweep",
     "Orchestrator": "orchestrator.orchestrator",
     "Outlook": "orchestrator.runs.views.outlook",
     "Plan": "orchestrator.plan.plan",
     "Problem": "orchestrator.catalog.check_catalog",
+    "Promotion": "orchestrator.models.promotion",
     "Pushed": "orchestrator.images",
     "QuotaUse": "orchestrator.catalog.quotas",
     "Ranges": "orchestrator.wire.ranges",
@@ -145,6 +155,7 @@ _HOMES = {
     "draw_scaling": "orchestrator.scaling.chart",
     "find_differences": "orchestrator.runs.views.differences",
     "fit_efficiency": "orchestrator.scaling.figures",
+    "find_model_differences": "orchestrator.models.differences",
     "image_address": "orchestrator.images:address",
     "read_duration": "orchestrator.spec.duration:seconds",
     "read_plan": "orchestrator.plan.file",

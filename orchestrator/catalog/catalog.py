@@ -119,6 +119,12 @@ class Catalog:
             both = union(select(replicas.c.region), select(prices.c.region))
             return sorted(region for region in connection.scalars(both) if not is_local(region))
 
+    def mark(self, dataset: str, region: str) -> str:
+        """Return the mark of a dataset's replica in a Region: a digest of what lies there. Nothing if it is unknown."""
+        query = select(replicas.c.mark).where((replicas.c.dataset == dataset) & (replicas.c.region == region))
+        with reading(self.engine) as connection:
+            return connection.scalar(query) or ""
+
     def totals(self) -> dict[str, int]:
         """Return how many rows there are of each kind."""
         with reading(self.engine) as connection:

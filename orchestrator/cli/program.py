@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "logs": "runs.logs:logs",
     "results": "runs.results:results",
     "artifacts": "runs.artifacts:app",
+    "models": "workloads.models:app",
     "cost": "runs.cost:cost",
     "cancel": "runs.cancel:cancel",
     "limit": "runs.limit:limit",

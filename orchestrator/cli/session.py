@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     import typer
 
-    from orchestrator.api import Orchestrator, Run, Settings, Sweep
+    from orchestrator.api import Models, Orchestrator, Run, Settings, Sweep
+    from orchestrator.errors import SweepError
     from orchestrator.infra.infra import Infra
 
 
@@ -46,6 +47,17 @@ class Session:
 
         self._log_to_stderr()
         return Orchestrator(self.settings)
+
+    @cached_property
+    def models(self) -> Models:
+        """The champions of these settings' workloads."""
+        from orchestrator.api import Models
+
+        return Models(self.orchestrator.cloud, self.settings.owner, self.orchestrator.catalog.mark)
+
+    def note_damage(self, error: SweepError) -> None:
+        """Note a stored object that cannot be understood: the command names it at its end, with exit code 5."""
+        self.orchestrator.ledger.damage.note(error)
 
     @cached_property
     def infra(self) -> Infra:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound, UsageError
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.aws.session import Clients
-    from orchestrator.runs.views.tasks import TaskRow
+
+
+class Left(Protocol):
+    """What a task has left in S3, and where: a row of results, or a promoted model."""
+
+    @property
+    def task(self) -> int: ...
+    @property
+    def artifact(self) -> str: ...
+    @property
+    def region(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -34,15 +44,22 @@ class _Download:
     path: Path
 
 
-def fetch_artifacts(
-    rows: Iterable[TaskRow], folder: Path, clients: Clients, *, force: bool = False
-) -> Iterator[Fetched]:
+def fetch_artifacts(rows: Iterable[Left], folder: Path, clients: Clients, *, force: bool = False) -> Iterator[Fetched]:
     """Write the artifacts of tasks below a folder, as `<task>/<name>`, and yield each file once it is whole.
 
     Raise UsageError, before anything is written, for a file that is there already unless `force` is given, and for a
     folder that cannot be made. Raise NotFound if an artifact is gone.
     """
-    downloads = [download for row in rows if row.artifact for download in _downloads(row, folder, clients)]
+    left = [row for row in rows if row.artifact]
+    return _fetch([one for row in left for one in _downloads(row, folder / str(row.task), clients)], force=force)
+
+
+def fetch_artifact(left: Left, folder: Path, clients: Clients, *, force: bool = False) -> Iterator[Fetched]:
+    """Write the artifact of one task into a folder, and yield each file once it is whole, as `fetch_artifacts` does."""
+    return _fetch(list(_downloads(left, folder, clients)), force=force)
+
+
+def _fetch(downloads: list[_Download], *, force: bool) -> Iterator[Fetched]:
     there = next((download.path for download in downloads if download.path.exists()), None)
     if there is not None and not force:
         raise UsageError("is there already", where=str(there), hint="--force replaces it, --to names another folder")
@@ -55,10 +72,10 @@ def fetch_artifacts(
         yield Fetched(download.task, download.bucket.uri(download.key), download.path)
 
 
-def _downloads(row: TaskRow, folder: Path, clients: Clients) -> Iterator[_Download]:
+def _downloads(row: Left, below: Path, clients: Clients) -> Iterator[_Download]:
     """Yield the objects of a task's artifact: the one that its URI names, or all below a URI that ends with a slash."""
     name, _, key = row.artifact.removeprefix("s3://").partition("/")
-    bucket, below = S3(clients, row.region, name), folder / str(row.task)
+    bucket = S3(clients, row.region, name)
     if not key.endswith("/"):
         yield _Download(row.task, bucket, key, below / PurePosixPath(key).name)
         return
@@ -66,5 +83,5 @@ def _downloads(row: TaskRow, folder: Path, clients: Clients) -> Iterator[_Downlo
     if not inside:
         raise NotFound(f"nothing is left below {row.artifact}", where=f"task {row.task}")
     for item, path in inside:
-        if ".." not in path.parts and not path.is_absolute():  # nothing is written outside the task's own folder
+        if ".." not in path.parts and not path.is_absolute():  # nothing is written outside the folder
             yield _Download(row.task, bucket, item, below / path)

@@ -15,6 +15,7 @@ from orchestrator.spec.data import Data
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
+from orchestrator.spec.promote import check_promote
 from orchestrator.spec.space.axes import Axis, Choice, columns
 from orchestrator.spec.space.parameters import Parameter, parameters
 from orchestrator.spec.space.runtime_expression import Expression, check_runtime, parse
@@ -24,6 +25,7 @@ from orchestrator.spec.train.filled_in import check_filled_in
 from orchestrator.spec.train.framework import Framework
 from orchestrator.spec.train.train import Checkpoints, Train, parameter_name
 from orchestrator.spec.where import Where
+from orchestrator.spec.workload import Workload
 from orchestrator.wire.names import valid_run_name
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def _no_number(values: Any) -> str:
     return "text" if isinstance(values, str) else shown(values) if isinstance(values, list | dict) else ""
 
 
-class Sweep(Model):
+class Sweep(Workload):
     """One sweep: data × space, and how each training runs."""
 
     name: Annotated[str, AfterValidator(_name)] = Field(description="small letters, digits and single hyphens")
@@ -277,4 +279,9 @@ class Sweep(Model):
                 hint=did_you_mean(self.objective.metric, list(self.train.metrics)) or "train.metrics is empty",
                 at=("objective", "minimize" if self.objective.minimize else "maximize"),
             )
+        return self
+
+    @model_validator(mode="after")
+    def _promotion_can_be_decided(self) -> Sweep:
+        check_promote(self.promote, self.train, has_objective=self.objective is not None)
         return self

@@ -20,6 +20,8 @@
 Whoever knows a run's name can compute them all. Beside them lies
 
     workloads/<workload>/<digest of the sweep>/<run>    which runs of this very sweep are there?
+    workloads/<workload>/promotions/<n>.json            the n-th promotion of a model, put once
+    workloads/<workload>/champion.json                  where the newest of them points
 """
 
 from __future__ import annotations
@@ -81,6 +83,24 @@ def submission_of_array(run: str, name: str) -> int | None:
 def sweep_folder(workload: str, sweep: str) -> str:
     """Return the prefix below which the names of the runs of one sweep lie, by the digest of what its file says."""
     return f"workloads/{workload}/{sweep}/"
+
+
+@dataclass(frozen=True)
+class ModelKeys:
+    """The S3 keys of the promotions of one workload."""
+
+    workload: str
+
+    @property
+    def promotions(self) -> str:
+        return f"workloads/{self.workload}/promotions/"
+
+    @property
+    def champion(self) -> str:
+        return f"workloads/{self.workload}/champion.json"
+
+    def promotion(self, number: int) -> str:
+        return f"{self.promotions}{number:06}.json"
 
 
 def resource_name(quota: Quota) -> str:

@@ -2,6 +2,7 @@
 
 sweeps/    what makes a sweep, and a run of it?
 runs/      what looks at runs, and acts on them?
+workloads/ what is there for what is trained again and again?
 account/   what is there for what all sweeps share?
 
 `sweep local fault` and `sweep local faults` are in account/local_fault.py, and the folder of a local cloud, which all

@@ -1,0 +1,10 @@
+"""The champion of each workload: the model that others use, until a better one takes its place.
+
+models.py        which model is the champion? promote, roll back, fetch
+promotion.py     what is written down of a promotion? (the model, and what it was made of)
+shelf.py         where do promotions lie, and who wins if two are made at once?
+challenger.py    which task of a run is held against the champion, and what was it made of?
+judge.py         is it better?
+evaluation.py    on which data were both measured?
+differences.py   what differs between two promoted models?
+"""

@@ -1,0 +1,106 @@
+"""Finds the task of a run that is held against the champion, and all that its model was made of."""
+
+from __future__ import annotations
+
+import logging
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from orchestrator.errors import SweepError, UsageError
+from orchestrator.models.evaluation import evaluation_of
+from orchestrator.models.judge import fitness
+from orchestrator.models.promotion import TrainedModel
+from orchestrator.platforms.registry import make_operating
+from orchestrator.spec.promote import Promote
+from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.runs.run import Run
+    from orchestrator.runs.views.tasks import TaskRow
+    from orchestrator.wire.result import Outcome
+    from orchestrator.wire.task import Lane
+
+    Marks = Callable[[str, str], str]
+    """Returns the mark of a dataset in a Region; nothing where nobody knows it."""
+
+log = logging.getLogger(__name__)
+
+MOST_LOOKED_AT = 100
+"""The best so many tasks of a run are looked at for one that keeps to the rules."""
+
+
+def find_challenger(run: Run, marks: Marks) -> TrainedModel:
+    """Return the best task of a run that keeps to the rules, or else the best of all.
+
+    UsageError if no task is done.
+    """
+    done = [row for row in run.results() if row.state is TaskState.DONE]
+    if not done:
+        raise UsageError(
+            "none of its tasks is done", where=run.name, hint=f"`sweep status {run.name}` says how it stands"
+        )
+    rules = run.plan.sweep.promote or Promote()
+    for row in done[:MOST_LOOKED_AT]:
+        found = describe(run, row, marks)
+        if not fitness(found, rules):
+            return found
+    return describe(run, done[0], marks)
+
+
+def named_challenger(run: Run, task: int, marks: Marks) -> TrainedModel:
+    """Return this task of a run. UsageError if it is not done."""
+    row = run.results(Ranges.of([task]))[0]
+    if row.state is not TaskState.DONE:
+        hint = f"`sweep results {run.name}` lists those that are done"
+        raise UsageError(f"task {task} is {row.state.value}, not done", where=run.name, hint=hint)
+    return describe(run, row, marks)
+
+
+def describe(run: Run, row: TaskRow, marks: Marks) -> TrainedModel:
+    """Return a finished task with all that its model was made of."""
+    sweep, objective = run.plan.sweep, run.plan.sweep.objective
+    last = _last_outcome(run, row.task)
+    mark = marks(row.dataset, row.region)
+    return TrainedModel(
+        workload=sweep.name,
+        run=run.name,
+        task=row.task,
+        attempt=row.attempt,
+        artifact=row.artifact,
+        region=row.region,
+        metric=objective.metric if objective else "",
+        maximize=bool(objective and objective.maximize),
+        score=row.score if row.score is not None and isfinite(row.score) else None,
+        key=run.plan.task(row.task, code=run.anchor.code).key,
+        dataset=row.dataset,
+        data_mark=mark,
+        evaluation=evaluation_of(row, sweep, mark, last.started_at, run.cloud.clients),
+        code=run.anchor.code,
+        image=_image(run, last.lane),
+        plan=run.plan.id,
+        lane=str(last.lane),
+        usd=row.usd,
+        trained_at=last.ended_at,
+        owner=run.anchor.owner,
+        point=row.point,
+        hyperparameters=sweep.train.hyperparameters,
+        metrics={name: value for name, value in row.metrics.items() if isfinite(value)},
+    )
+
+
+def _last_outcome(run: Run, task: int) -> Outcome:
+    known = next(run.ledger.known(run.name, Ranges.of([task])))
+    return known.result.outcomes[-1]
+
+
+def _image(run: Run, lane: Lane) -> str:
+    """Return the image that a task was trained in, by its digest; nothing, with a warning, where nobody can tell."""
+    try:
+        template = run.cloud.control(run.name).template(lane.platform, lane.region)
+        return make_operating(lane.platform).image(template, lane)
+    except SweepError as error:
+        log.warning("in which image %s was trained is not known: %s", run.name, error)
+        return ""
