@@ -8,6 +8,8 @@ where.py                what may stand under `where`? (platforms, Regions, insta
 resources.py            what may stand under `where.resources`, and does an instance of some shape have it?
 known_types.py          which instance types have it, and what is wrong with resources that none has?
 goal.py                 what may stand under `plan`?
+workload.py             what holds for all runs of a name together?
+promote.py              what may stand under `promote`?
 tags.py                 which tags may a sweep have?
 by_region.py            how is something written that differs by Region?
 duration.py             how are durations written?
