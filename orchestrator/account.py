@@ -45,6 +45,7 @@ def account(settings: Settings) -> Account:
         role=settings.role or "",
         owner=settings.owner,
         poll_s=settings.poll_s,
+        owner_budget=settings.owner_budget,
         id=number,
         definition=definition,
         launcher_platforms=settings.launcher_platforms,

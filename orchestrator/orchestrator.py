@@ -174,13 +174,15 @@ class Orchestrator:
         """
         from orchestrator.runs.sending.changes import say_changes
         from orchestrator.runs.sending.check import check
+        from orchestrator.runs.sending.envelopes import holding
         from orchestrator.runs.sending.submit import submit
 
         package = self._pack(plan)
         wanted = self._anchor(plan, package, name)
         if package:
             try:
-                anchor = self._runs.make(wanted, lambda made: check(made, self.cloud), self.stale, again=again)
+                with holding(self.ledger, self.cloud, check) as ready:
+                    anchor = self._runs.make(wanted, ready, self.stale, again=again)
             except anchors.OtherSources as error:
                 changes = say_changes(error.there, package, self.cloud)
                 raise anchors.OtherSources(error.there, wanted.code, changes) from error

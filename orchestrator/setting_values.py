@@ -13,8 +13,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
 
     What is `optional` may be None.
     """
-    if name == "poll_s":
-        return _seconds(value)
+    if name == "poll_s" or (name == "owner_budget" and value is not None):
+        return _above_zero(value)
     if name == "launcher_platforms":
         names = value.split(",") if isinstance(value, str) else value
         if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
@@ -33,7 +33,7 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
     return value
 
 
-def _seconds(value: object) -> float:
+def _above_zero(value: object) -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -97,6 +97,8 @@ class Settings:
     """The group where launchers log."""
     owner: str = field(default_factory=_login_name)
     """Tag of everything started."""
+    owner_budget: float | None = None
+    """Dollars that all runs of one owner may cost which are submitted in a calendar month (UTC)."""
     poll_s: float = 30.0
     """Launchers look at their training no more often than this."""
     platforms: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -41,6 +41,8 @@ class Account:
     """The ARN of the role that trainings run with; empty if the settings give none."""
     owner: str
     poll_s: float
+    owner_budget: float | None = None
+    """Dollars that the runs of one owner may cost which are submitted in a month; None for no limit."""
     id: str = ""
     """The account's number; empty if no role in the settings says it."""
     definition: dict[str, Any] = field(default_factory=dict)

@@ -10,6 +10,7 @@ known_types.py          which instance types have it, and what is wrong with res
 goal.py                 what may stand under `plan`?
 workload.py             what holds for all runs of a name together?
 promote.py              what may stand under `promote`?
+budget.py               what may stand under `budget`?
 tags.py                 which tags may a sweep have?
 by_region.py            how is something written that differs by Region?
 duration.py             how are durations written?

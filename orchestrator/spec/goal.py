@@ -13,7 +13,7 @@ _MOST_DOLLARS = 1e15
 _Duration = Annotated[str, between(MINUTE, 365 * DAY)]
 
 
-def _dollars(value: Any) -> Any:
+def dollars(value: Any) -> Any:
     """Return an amount of dollars, written as 2000 or as "$2,000"."""
     if isinstance(value, str):
         try:
@@ -29,6 +29,10 @@ def _dollars(value: Any) -> Any:
     return float(value)
 
 
+Dollars = Annotated[float, BeforeValidator(dollars, json_schema_input_type=float | str)]
+"""An amount of dollars above 0."""
+
+
 class Goal(Model):
     """The cheapest plan within a day, unless something else is asked for."""
 
@@ -36,9 +40,7 @@ class Goal(Model):
         default=None, description="cost, unless there is a budget: then time"
     )
     deadline: _Duration | None = Field(default=None, description="all tasks end within this time")
-    budget: Annotated[float, BeforeValidator(_dollars, json_schema_input_type=float | str)] | None = Field(
-        default=None, description="$ that all tasks and copies together may cost at most"
-    )
+    budget: Dollars | None = Field(default=None, description="$ that all tasks and copies together may cost at most")
     horizon: _Duration | None = Field(
         default=None, description="without a deadline: how far ahead instances are planned for, 24h unless said"
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
 
+from pydantic import Field, model_validator
+
+from orchestrator.spec.budget import Budget, keep_runs_to_budget
 from orchestrator.spec.model import Model
 from orchestrator.spec.promote import Promote
 
@@ -16,3 +19,13 @@ class Workload(Model):
         exclude_if=lambda value: value is None,
         description="when the best task of a run becomes the workload's champion",
     )
+    budget: Budget | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="what a run, and all runs of a month, may cost",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _runs_keep_to_the_budget(cls, body: Any) -> Any:
+        return keep_runs_to_budget(body)

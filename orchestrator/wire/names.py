@@ -22,6 +22,7 @@ Whoever knows a run's name can compute them all. Beside them lies
     workloads/<workload>/<digest of the sweep>/<run>    which runs of this very sweep are there?
     workloads/<workload>/promotions/<n>.json            the n-th promotion of a model, put once
     workloads/<workload>/champion.json                  where the newest of them points
+    budgets/<workload or owner>/<its name>/<month>.json what its runs of a month hold of its budget
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +103,14 @@ class ModelKeys:
 
     def promotion(self, number: int) -> str:
         return f"{self.promotions}{number:06}.json"
+
+
+def budget_key(kind: str, name: str, month: str) -> str:
+    """Return the key of what runs hold of a month's budget. An owner's name may have any characters: they are quoted.
+
+    `kind` is workload or owner, `month` is written 2026-11.
+    """
+    return f"budgets/{kind}/{quote(name, safe='@')}/{month}.json"
 
 
 def resource_name(quota: Quota) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists, UsageError
 from orchestrator.runs.known.sync import sync
+from orchestrator.runs.sending.envelopes import hold_again
 from orchestrator.runs.sending.submit import send
 from orchestrator.runs.written.anchor import add_submission, check_there, submissions
 from orchestrator.runs.written.submission import Submission, parts
@@ -48,6 +49,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
         if attempts and task in wanted:
             after[attempts].append(task)
     behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after))
+    hold_again(anchor, ledger, cloud)
     submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
         raise AlreadyExists(
