@@ -34,7 +34,7 @@ MARKS = (50, 75, 90, 100)
 
 @dataclass(frozen=True)
 class Standing:
-    """How a budget stands after a run has got its envelope."""
+    """A budget after a run has got its envelope."""
 
     budget: Budget
     paid: float
