@@ -39,6 +39,10 @@ _SQLITE = "sqlite:///"
 _PLATFORMS = "platforms"
 _INFRA = "infra"
 
+_MADE = frozenset({"bucket", "region_bucket", "launcher_image", "job_role", "execution_role"})
+"""Settings of what `sweep infra deploy` makes, and every local cloud has."""
+_MAKERS = '`sweep infra deploy` does so for an account, `eval "$(sweep local up -d)"` for an AWS on this machine'
+
 logger = logging.getLogger(__name__)
 
 
@@ -140,10 +144,10 @@ class Settings:
             verb = "is" if len(missing) == 1 else "are"
             variables = " and ".join(map(_variable, missing))
             lines = " and ".join(f'`{name} = "…"`' for name in missing)
-            raise SettingsError(
-                f"{' and '.join(missing)} {verb} not set",
-                hint=f"export {variables}, or write {lines} in {PROJECT_FILE}",
-            )
+            hint = f"export {variables}, or write {lines} in {PROJECT_FILE}"
+            if _MADE.issuperset(missing):
+                hint += f"; {_MAKERS}"
+            raise SettingsError(f"{' and '.join(missing)} {verb} not set", hint=hint)
 
 
 NAMES = tuple(each.name for each in fields(Settings) if each.name not in ("_files", "_said", "infra_table"))

@@ -147,7 +147,11 @@ PLATFORMS = {*registry.platforms(), "ec2"}
 """Their keys: of those that are installed, and of the one whose prices stand in for others."""
 OWN_KEYS = (HOUSE / "platforms", HOUSE / "localcloud", HOUSE / "demo")
 """Where platforms are named: their own folders, the registry's default, and the AWS services that they use."""
-NOT_A_PLATFORM = {"aws/session.py": {"sagemaker"}, "aws/account/networks.py": {"ec2"}}
+NOT_A_PLATFORM = {
+    "aws/session.py": {"sagemaker"},
+    "aws/account/networks.py": {"ec2"},
+    "aws/account/enabled_regions.py": {"ec2"},
+}
 """Words that are no platform's key, though they are spelt like one: here, the name of a service of AWS."""
 
 

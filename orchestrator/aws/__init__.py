@@ -6,6 +6,7 @@ s3.py           how are objects read, and written on a condition?
 control.py      what does a run keep in the control bucket, and who may overwrite it?
 turns.py        how many of a run may run at once, and who goes ahead of its lane?
 batch.py        how are arrays submitted, found again, and asked what became of their children?
+queue_errors.py what makes a queue that is not there?
 account/        what is there in an account, and what does AWS ask for it?
 definitions.py  how does a job definition get its values?
 secrets.py      is a secret where it is said to be?

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_errors
+from orchestrator.aws.queue_errors import queue_errors
 from orchestrator.errors import InvalidRequest, NotFound
 from orchestrator.wire.names import digest
 
@@ -117,7 +118,7 @@ class Batch:
         Batch forgets jobs a week after they have ended.
         """
         found: list[JobSummaryTypeDef] = []
-        with aws_errors(f"look for jobs {prefix}*", where=f"{self.region} {queue}"):
+        with queue_errors(f"look for jobs {prefix}*", where=f"{self.region} {queue}"):
             pages = self._client.get_paginator("list_jobs").paginate(
                 jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [f"{prefix}*"]}]
             )
@@ -139,7 +140,7 @@ class Batch:
         SubmitJob has no client token, so it is sent once: `find` the name first, and again before you repeat it.
         """
         client = self.clients.client("batch", self.region, once=True)
-        with aws_errors(f"submit the job {array.name}", where=f"{self.region} {array.queue}"):
+        with queue_errors(f"submit the job {array.name}", where=f"{self.region} {array.queue}"):
             return client.submit_job(**submit_job_request(array))["jobId"]
 
     def ensure_resource(self, resource: Resource, *, change: bool) -> None:

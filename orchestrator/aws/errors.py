@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from botocore.exceptions import ClientError
 
 HINTS: dict[type[SweepError], str] = {
-    NoCredentials: "sign in (`aws sso login`, `aws configure`) or name a profile with --profile",
+    NoCredentials: "sign in (`aws sso login`, `aws configure`) or name a profile with --profile; for an AWS on this"
+    ' machine: eval "$(sweep local up -d)"',
     AccessDenied: "let this identity do it: a policy of its role or of the resource is missing",
     NotFound: "check its name, its Region and its account",
     AlreadyExists: "somebody else was first",

@@ -162,7 +162,7 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access) -> Gatewa
                 region: CloudFormation(site, region, Caller(access, site.account, region)) for region in options.regions
             },
             "sagemaker": trainings,
-            "ec2": {region: SpotMarket(region, clock) for region in REGIONS},
+            "ec2": {region: SpotMarket(region, options.regions, clock) for region in REGIONS},
             "pricing": dict.fromkeys(ENDPOINTS, Pricing()),
             "servicequotas": {region: ServiceQuotas(site, region) for region in options.regions},
         },

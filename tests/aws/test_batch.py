@@ -50,6 +50,14 @@ def batch(clients: Clients) -> Batch:
     return Batch(clients, REGION)
 
 
+def test_a_queue_that_is_not_there_is_told_with_what_makes_it(batch: Batch, definition: dict[str, Any]) -> None:
+    elsewhere = replace(ARRAY, queue="elsewhere", definition=batch.ensure_definition(definition))
+    for call in (lambda: batch.find("nightly-s1-a0", "elsewhere"), lambda: batch.submit(elsewhere)):
+        with pytest.raises(InvalidRequest) as caught:
+            call()
+        assert "sweep infra deploy" in caught.value.hint
+
+
 def test_a_definition_is_registered_once_and_used_again(batch: Batch, definition: dict[str, Any]) -> None:
     arn = batch.ensure_definition(definition)
     assert batch.ensure_definition(dict(reversed(definition.items()))) == arn

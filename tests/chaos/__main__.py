@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """Broken promises of each kind that are shown."""
+LAST, SHORT = 10, 400
+"""Broken promises that the last lines tell, and characters of each."""
 STORIES = 100_000
 """The most stories of one seed."""
 KILLED = 0.02
@@ -58,6 +60,8 @@ def main() -> int:
     print(
         f"in all {total.injected} faults and kills:", ", ".join(f"{promise} {broken[promise]}" for promise in PROMISES)
     )
+    for promise, what in total.broken[:LAST]:  # once more, where whoever reads only the end of a log finds it
+        print(f"broken: {promise}: {' '.join(what.split())[:SHORT]}")
     return 1 if total.broken else 0
 
 

@@ -23,6 +23,15 @@ def warn_of_missing_metric(objective: Objective | None, rows: list[TaskRow]) -> 
     render.say(f"warning: {whose} {objective.metric!r}, the metric that ranks them ({hint})")
 
 
+def warn_of_metric_read_anew(objective: Objective | None, names: Iterable[str]) -> None:
+    """Say on stderr that the metric that ranks tasks is now what --metric finds, and not what the sweep file says."""
+    if objective is not None and objective.metric in names:
+        render.say(
+            f"warning: --metric replaces {objective.metric!r}, the metric that ranks the tasks: their order and scores"
+            " are by what this regex finds (another name leaves them as they are)"
+        )
+
+
 def warn_of_unfound_metrics(names: Iterable[str], rows: list[TaskRow]) -> None:
     """Say on stderr which of these metrics no task has: what was looked for stands in no log."""
     for name in names:

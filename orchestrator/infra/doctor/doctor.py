@@ -40,7 +40,8 @@ def examine(settings: Settings, need: Need) -> Iterator[Finding]:
             yield wrong("credentials", settings.region, error.message, reach)
             return
         mend = "aws sso login" if settings.profile is None else f"aws sso login --profile {settings.profile}"
-        yield wrong("credentials", settings.region, error.message, mend, PERMISSION)
+        message = f'{error.message}; for an AWS on this machine, `eval "$(sweep local up -d)"` gives some'
+        yield wrong("credentials", settings.region, message, mend, PERMISSION)
         return
     yield from identity.credentials(who, settings)
     yield identity.clock(who)

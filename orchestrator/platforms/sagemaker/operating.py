@@ -67,6 +67,7 @@ _STATEMENTS = {
         _allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=_OF_A_RUN),
         # AWS lists all trainings or none: this action takes no resource.
         _allow("FindWhatRuns", ["sagemaker:ListTrainingJobs"], "*"),
+        _allow("SeeWhichRegionsAreEnabled", ["ec2:DescribeRegions"], "*"),
         _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/sweep-*"),
         _allow("ReadLogs", _READ_LOGS, _TRAINING_LOGS),
         # AWS describes all parameters or none: this action takes no resource. It tells no values.

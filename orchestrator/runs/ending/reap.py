@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.account.enabled_regions import enabled_regions
 from orchestrator.errors import AccessError, CloudError
 from orchestrator.platforms.registry import make_operating
 from orchestrator.runs.ending.stray_arrays import StrayArray, find_arrays, queues
@@ -81,10 +82,10 @@ def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, fl
     found: list[Alive] = []
     unseen: dict[str, str] = {}
     looked = 0
-    known_regions = {cloud.account.region}
+    known_regions, enabled = {cloud.account.region}, _enabled(cloud)
     for platform in platforms:
         operating = make_operating(platform)
-        regions = operating.regions(cloud.clients)
+        regions = [one for one in operating.regions(cloud.clients) if enabled is None or one in enabled]
         known_regions |= set(regions)
         with ThreadPoolExecutor(WORKERS) as pool:
             asked = {region: pool.submit(_alive, operating, cloud.clients, region) for region in regions}
@@ -102,6 +103,15 @@ def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, fl
         unseen[cloud.account.region] = left_out
     arrays, of_others = find_arrays(cloud, names, stop=stop)
     return Search(strays, looked, unseen, of_others + sum(why is None for why in judged.values()), arrays)
+
+
+def _enabled(cloud: Cloud) -> frozenset[str] | None:
+    """Return the Regions that the account may use; None if it may not ask which: then all are tried."""
+    try:
+        return enabled_regions(cloud.clients, cloud.account.region)
+    except AccessError as error:
+        log.info("all Regions are asked: %s", error.message)
+        return None
 
 
 def _alive(operating: Operating, clients: Clients, region: str) -> list[Alive]:

@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import AlreadyExists, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.sending.envelopes import hold_again
 from orchestrator.runs.sending.submit import send
@@ -52,10 +52,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     hold_again(anchor, ledger, cloud)
     submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
-        raise AlreadyExists(
-            f"somebody else has just made submission {submission.number} of run {anchor.name!r}",
-            hint="look at `sweep status`, then retry what is still not done",
-        )
+        return retry(anchor, tasks, ledger, cloud)  # somebody else had its number first: what have they left to us?
     send(anchor, submission, ledger, cloud)
     ledger.mark_cancelled(anchor.name, False)
     return wanted

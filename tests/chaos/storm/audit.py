@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ENDED = ("Completed", "Failed", "Stopped")
 OLD_ANSWER_S = STALE_S + 0.2
 """Seconds after which no answer can be older than the moment that is asked about."""
-LAST_LAUNCHER_S = 120.0
-"""Seconds after a run's end until its last launchers have found that nothing is left to do."""
+LAST_LAUNCHER_S = 600.0
+"""Seconds after a run's end until its last launchers find that nothing is left to do: many, for a slow machine."""
 
 
 class Auditor:
@@ -47,12 +47,14 @@ class Auditor:
 
     def nothing_lives_at_the_end(self) -> None:
         """Check that no training is alive, nor a little later any job."""
-        for one in self._living_trainings(time.time()):
+        now = time.time()
+        for one in self._living_trainings(now):
             self.report.find("orphans", f"{self.run} at its end: {one}")
         until = time.monotonic() + LAST_LAUNCHER_S
-        while self._living_jobs(time.time()) and time.monotonic() < until:
+        while (living := self._living_jobs(time.time())) and time.monotonic() < until:
             time.sleep(0.5)
-        self.nothing_lives("at its end")
+        for one in living:
+            self.report.find("orphans", f"{self.run} at its end: {one}")
 
     def all_done(self, tasks: int, believed: dict[str, Any], billed: dict[str, float]) -> None:
         """Check that each task was done exactly once, and that what the run says of itself is so."""
@@ -71,6 +73,8 @@ class Auditor:
             elif len(done) > 1 or newest[task] > min(done):
                 self.report.find("done twice", f"{self.run}: task {task} was done by {done}, of {newest[task]}")
         self._count_by_trainings(completed)
+        for mark in (self.stage.folder / self.run).glob("*.strange"):
+            self.report.find("untrue", f"{self.run}: {mark.read_text()}")
         if believed.get("done") != tasks:
             self.report.find("lost", f"{self.run}: of {tasks} tasks these are done: {believed}")
         self._compare_bills(trainings, billed)
@@ -104,8 +108,9 @@ class Auditor:
     def _living_trainings(self, moment: float) -> list[str]:
         living = []
         for name, training in self._trainings().items():
-            status, ended = training["TrainingJobStatus"], training.get("TrainingEndTime")
-            if status not in ENDED or ended is None or ended.timestamp() > moment:
+            # SageMaker tells no end of a training that never had instances: then it was last changed by its end.
+            status, ended = training["TrainingJobStatus"], training.get("TrainingEndTime", training["LastModifiedTime"])
+            if status not in ENDED or ended.timestamp() > moment:
                 living.append(f"{name} is {status}, ended at {ended}")
         return living
 
@@ -121,19 +126,20 @@ class Auditor:
         found = {}
         for region in self.stage.cloud.regions:
             sagemaker = self.stage.client("sagemaker", region)
-            jobs = sagemaker.list_training_jobs(NameContains=f"{self.run}-", MaxResults=100)["TrainingJobSummaries"]
-            for job in jobs:
-                name = job["TrainingJobName"]
-                if name in found:
-                    self.report.find("done twice", f"{name} is in two Regions")
-                found[name] = sagemaker.describe_training_job(TrainingJobName=name)
+            for page in sagemaker.get_paginator("list_training_jobs").paginate(NameContains=f"{self.run}-"):
+                for job in page["TrainingJobSummaries"]:
+                    name = job["TrainingJobName"]
+                    if name in found:
+                        self.report.find("done twice", f"{name} is in two Regions")
+                    found[name] = sagemaker.describe_training_job(TrainingJobName=name)
         return found
 
     def _jobs(self) -> list[dict[str, Any]]:
         batch, found = self.stage.client("batch"), []
         for queue in (names.QUEUE, *(names.lane_queue(region) for region in self.stage.cloud.regions)):
             filters = [{"name": "JOB_NAME", "values": [f"{self.run}-*"]}]
-            found += batch.list_jobs(jobQueue=queue, filters=filters)["jobSummaryList"]
+            for page in batch.get_paginator("list_jobs").paginate(jobQueue=queue, filters=filters):
+                found += page["jobSummaryList"]
         return found
 
 
@@ -153,6 +159,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def counts(output: str) -> dict[str, Any]:
-    """Return the counts by state of what `sweep status --json` has printed."""
-    found: dict[str, Any] = json.loads(output)["counts"]
+    """Return the counts by state of what `sweep status --json` has printed; none if it has printed no such thing."""
+    _, brace, rest = output.partition("{")
+    found: dict[str, Any] = json.JSONDecoder().raw_decode(brace + rest)[0].get("counts", {}) if brace else {}
     return found

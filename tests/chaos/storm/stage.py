@@ -16,9 +16,11 @@ from botocore.config import Config
 from orchestrator import Orchestrator, read
 from orchestrator import account as account_module
 from orchestrator.aws.definitions import render
+from orchestrator.localcloud import names
 from orchestrator.plan.file import write_plan
+from orchestrator.runs.ending import cancel
 from orchestrator.settings import read as read_settings
-from tests.chaos.storm.versions import ROOT, unpack
+from tests.chaos.storm.versions import LATE_S, ROOT, unpack
 from tests.fixtures.team import REGIONS, TABLES
 
 if TYPE_CHECKING:
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
 
 SWEEP = """
 name: {name}
+pause_after: {pause_after}
+canary: {canary}
 train:
   source: training
   entry_point: train.py
   image: "{{account}}.dkr.ecr.{{region}}.amazonaws.com/small:1"
   environment: {{CHAOS_FOLDER: "{folder}"}}
-  hyperparameters: {{hang: {hang}}}
+  hyperparameters: {{hang: {hang}}}{checkpoints}
   instances: {instances}
   parallel: {parallel}{processes}
   metrics: {{loss: 'loss=([-+.0-9e]+)'}}
@@ -59,8 +63,14 @@ class Cast:
     instances: int = 1
     points: int = 4
     """The highest number of points on each of the two datasets."""
+    checkpoints: bool = False
+    canary: int = 0
+    broken: bool = False
+    """Its trainings fail, all alike, until somebody mends that before a retry. So it may pause."""
 
 
+GOLDEN = "nightly"
+"""A run that lies in the bucket as the first version has written it. It must be readable whatever happens."""
 CASTS = (
     (Cast("two colleagues", ("ours", "theirs")), 5),
     (Cast("two instances", ("ours", "theirs"), instances=2, points=3), 2),
@@ -70,6 +80,11 @@ CASTS = (
     (Cast("older launchers", ("ours", "theirs")), 2),
     (Cast("mpi", ("ours", "theirs"), parallel="mpi", points=2), 1),
     (Cast("torchrun on two instances", ("ours", "team"), parallel="torchrun", instances=2, points=1), 1),
+    (Cast("checkpoints", ("ours", "theirs"), checkpoints=True, points=3), 2),
+    (Cast("torchrun with checkpoints", ("ours", "theirs"), parallel="torchrun", checkpoints=True, points=1), 1),
+    (Cast("canaries", ("ours", "theirs"), canary=1), 2),
+    (Cast("a mistake in the code", ("ours", "team"), broken=True), 2),
+    (Cast("a mistake that canaries meet", ("ours", "theirs"), canary=1, broken=True), 1),
 )
 """All casts, each with how often it is drawn."""
 
@@ -107,6 +122,8 @@ class Stage:
         for region, campaign in zip(REGIONS, ("alps", "coast"), strict=True):
             bucket = f"sweep-local-{region}"
             self.client("s3", region).put_object(Bucket=bucket, Key=f"data/{campaign}/rows.csv", Body=b"x,y\n1,2\n")
+        golden = (ROOT / "tests" / "golden" / "v1" / "anchor.json").read_bytes()
+        self.client("s3").put_object(Bucket=names.bucket(), Key=f"runs/{GOLDEN}/run.json", Body=golden)
         self.old = unpack(folder / "old")
         """The older version; None where the repository does not have it."""
         os.environ.update({**cloud.environment, "CHAOS_FOLDER": str(folder), "SWEEP_POLL_S": "0.3"})
@@ -118,6 +135,7 @@ class Stage:
             catalog.load([folder / "catalog"])
             catalog.engine.dispose()
         account_module.render = self._definition  # type: ignore[assignment,attr-defined]
+        cancel.LATE_S = LATE_S
 
     def database(self, machine: str) -> str:
         return self._postgresql if machine == "team" else f"sqlite:///{self.folder / machine}.db"
@@ -143,6 +161,9 @@ class Stage:
             "parallel": cast.parallel,
             "processes": "\n  processes_per_instance: 2" if cast.parallel != "single" else "",
             "points": chance.randint(1, cast.points),
+            "checkpoints": "\n  checkpoints: {every: 10s}" if cast.checkpoints else "",
+            "pause_after": 2 if cast.broken else 0,
+            "canary": cast.canary,
         }
         file = self.folder / "sweep.yaml"
         file.write_text(SWEEP.format(**values))
@@ -151,7 +172,13 @@ class Stage:
         write_plan(plan, self.folder / f"{name}.json")
         if cast.name == "older launchers":
             (self.folder / f"{name}.old").touch()
+        if cast.broken:
+            self.broken(name).touch()
         return plan.tasks
+
+    def broken(self, name: str) -> Path:
+        """Return the file that makes the trainings of a run fail while it is there."""
+        return self.folder / f"{name}.broken"
 
     def calm(self, yes: bool) -> None:
         """Say whether launchers that start now are left alone."""

@@ -11,6 +11,7 @@ from tests.chaos.report import Report
 from tests.chaos.storm.audit import Auditor, counts
 from tests.chaos.storm.commands import Command, Commands, Played
 from tests.chaos.storm.doom import Doom
+from tests.chaos.storm.stage import GOLDEN
 from tests.chaos.storm.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TRIES = 6
 CALM_TRIES = 4
 HAS_ENDED = "has ended ("
 """Part of what a cancel says of a run that has ended by itself."""
-RETRIES = 4
+RETRIES = 8
 """Times that what has failed is retried, once all is calm."""
 
 
@@ -47,6 +48,8 @@ class Story:
         self.troubles = Troubles(self.stage)
         self.auditor = Auditor(self.stage, self.name, self.report)
         self.calm = False
+        self.limited = False
+        """Somebody may have limited how much of it runs at once."""
 
     def play(self) -> None:
         """Play it to its end, and hold what is there against what was promised."""
@@ -61,9 +64,13 @@ class Story:
             self._come_through("retry", self.name)
             self._disturb(self.chance.randint(0, 3))
         self._calm_down()
+        self.stage.broken(self.name).unlink(missing_ok=True)
+        if self.limited:
+            self._come_through("limit", self.name, "--off")
         self._bring_to_an_end()
         self.auditor.nothing_lives_at_the_end()
         believed = self._play_one("status", self.name, "--json")
+        self._read_golden()
         ledger = self.stage.orchestrator(self.cast.machines[0]).run(self.name).ledger
         outcomes = [outcome for known in ledger.known(self.name) for outcome in known.result.outcomes]
         billed = {outcome.training: outcome.billable_s for outcome in outcomes}
@@ -71,13 +78,27 @@ class Story:
         self.report.runs += 1
         self.report.faults += self.troubles.struck
 
+    def _read_golden(self) -> None:
+        """Check that a run of the first version can be read still."""
+        played = self._play_one("status", GOLDEN)
+        if played.code != 0 or GOLDEN not in played.output:
+            self.report.find("untrue", f"`{played.command}` says {played.code}: {played.output}")
+
     def _disturb(self, times: int) -> None:
         """Look at the run now and then, from both machines, while something is hit."""
         for _ in range(times):
             time.sleep(self.chance.uniform(0, 1.0))
             self.told.append(self.troubles.strike(self.name, self.chance))
             looks = [("sync", self.name), ("status", self.name), ("results", self.name), ("cost", self.name)]
+            looks += [("why", self.name), ("status", GOLDEN), self._limit()]
             self._play(*(self._command(machine, *self.chance.choice(looks)) for machine in self.cast.machines))
+
+    def _limit(self) -> tuple[str, ...]:
+        """Return a command that limits the run; the older version has none."""
+        if "old" in self.cast.machines:
+            return ("status", self.name)
+        self.limited = True
+        return ("limit", self.name, "--slots", str(self.chance.randint(0, 2)))
 
     def _come_through(self, *words: str) -> None:
         """Play a command on both machines at once, again and again, until it has come through on one."""

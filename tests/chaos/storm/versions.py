@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).parents[3]
+LATE_S = 15.0
+"""Seconds for which a cancel waits for a start under way. With real poll intervals it is a minute. Ours are short, and
+a machine under load needs seconds for what AWS does at once."""
 OLD = "255afb96b11e49513f8f70fcfb52975ed29822a1"
 """Before pauses, boards that break, and checks of what is stored."""
 _COMMAND = "import sys; from orchestrator.cli.app import main; sys.argv[0] = 'sweep'; sys.exit(main())"
@@ -30,4 +33,6 @@ def unpack(folder: Path) -> Path | None:
 def become_old(folder: Path, words: tuple[str, ...]) -> NoReturn:
     """Turn this process into a command of the older version."""
     environ = {**os.environ, "PYTHONPATH": str(folder)}
+    if words[0] == "cancel":
+        environ["SWEEP_POLL_S"] = str(LATE_S / 2)  # it waits for two intervals, as that version does
     os.execve(sys.executable, [sys.executable, "-c", _COMMAND, *words], environ)

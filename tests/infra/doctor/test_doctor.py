@@ -222,6 +222,7 @@ def test_without_credentials_nothing_else_is_looked_at(monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
     (found,) = examine(SETTINGS, Need())
     assert (found.about, found.mend, exit_code([found])) == ("credentials", "aws sso login", 4)
+    assert "sweep local up -d" in found.message
 
 
 def test_permissions_count_before_quotas_and_these_before_the_rest() -> None:

@@ -30,6 +30,13 @@ class Region:
 
     found: list[Alive] = field(default_factory=list)
     refuses: str = ""
+    enabled: frozenset[str] | None = frozenset({"eu-west-1", "us-east-1", "us-west-2"})
+    """Regions that the account may use; None if nobody may ask."""
+
+    def may_be_used(self) -> frozenset[str]:
+        if self.enabled is None:
+            raise AccessDenied("may not ask")
+        return self.enabled
 
     def regions(self, clients: Any) -> list[str]:  # noqa: ARG002
         return ["eu-west-1", "us-east-1"]
@@ -50,6 +57,7 @@ def training(task: int = 0, attempt: int = 1, run: str = "nightly", **changes: A
 def region(monkeypatch: pytest.MonkeyPatch) -> Region:
     made = Region()
     monkeypatch.setattr(reap, "make_operating", lambda _: made)
+    monkeypatch.setattr(reap, "enabled_regions", lambda *_: made.may_be_used())
     return made
 
 
@@ -161,3 +169,15 @@ def test_an_ending_that_was_written_a_moment_ago_is_waited_for(
     monkeypatch.setattr(reap.time, "time", lambda: desk.time.now + 60)
     region.found = [training(task=0)]
     assert whys(desk) == []
+
+
+def test_only_regions_that_the_account_may_use_are_asked(desk: Desk, region: Region) -> None:
+    region.refuses = "eu-west-1"
+    region.enabled = frozenset({"us-east-1"})
+    found = search(desk)
+    assert (found.looked_in, found.unseen) == (1, {})
+
+
+def test_all_regions_are_asked_where_nobody_may_ask_which_may_be_used(desk: Desk, region: Region) -> None:
+    region.enabled = None
+    assert search(desk).looked_in == 2

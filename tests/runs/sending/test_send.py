@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from orchestrator.errors import RunFailed, SweepError, Throttled, Unreachable, UsageError
+from orchestrator.runs.sending import retry as retries
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Cause
@@ -127,4 +128,30 @@ def test_a_retry_sends_what_a_retry_beside_it_was_killed_before_sending(desk: De
 
     desk.bucket.before = killed_beside_us
     assert desk.retry(anchor) == Ranges.parse("0-2")
+    assert [job.name for job in desk.batch.jobs] == ["nightly-s1-a1", "nightly-s2-a1"]
+
+
+@pytest.mark.parametrize("asked", ["", "0"])
+def test_a_retry_whose_number_somebody_else_takes_first_does_what_is_left_to_do(
+    desk: Desk, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anchor = desk.submit()
+    desk.platform.lives = [Life(looks=[failed(Cause.TASK)])]
+    for task in range(3):
+        desk.launch(anchor, task)
+    desk.sync(anchor, "theirs")
+    add, others = retries.add_submission, []
+
+    def add_after_them(*arguments: Any) -> bool:
+        if not others:
+            others.append("theirs")
+            desk.retry(anchor, machine="theirs")
+        return add(*arguments)
+
+    monkeypatch.setattr(retries, "add_submission", add_after_them)
+    if asked:
+        with pytest.raises(UsageError, match="task 0 of run 'nightly' has not ended yet"):
+            desk.retry(anchor, asked)
+    else:
+        assert desk.retry(anchor) == Ranges()
     assert [job.name for job in desk.batch.jobs] == ["nightly-s1-a1", "nightly-s2-a1"]

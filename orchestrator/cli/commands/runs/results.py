@@ -15,7 +15,11 @@ from orchestrator.cli.options import AsJson, Force, NoSync, RunName
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import open_run
 from orchestrator.cli.views.frontier import check_picture
-from orchestrator.cli.views.metric_warning import warn_of_missing_metric, warn_of_unfound_metrics
+from orchestrator.cli.views.metric_warning import (
+    warn_of_metric_read_anew,
+    warn_of_missing_metric,
+    warn_of_unfound_metrics,
+)
 from orchestrator.cli.views.pause_words import warn_of_pause
 from orchestrator.errors import UsageError
 
@@ -51,6 +55,7 @@ def results(
     opened = open_run(context, run, no_sync=no_sync)
     rows = opened.results()
     if regexes:
+        warn_of_metric_read_anew(opened.plan.sweep.objective, regexes)
         rows = opened.measure(rows, regexes, keep=keep)
         warn_of_unfound_metrics(regexes, rows)
     warn_of_missing_metric(opened.plan.sweep.objective, rows)

@@ -1,4 +1,4 @@
-"""EC2's spot market in one Region: the history of prices, and how likely instances are to be had."""
+"""EC2 in one Region: which Regions are enabled, the history of spot prices, how likely instances are to be had."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.market.price_table import REGIONS, VCPUS, is_offered, placement_score, spot_price
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from orchestrator.localcloud.clock import Clock
 
@@ -27,9 +27,22 @@ _DESCRIPTIONS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
 class SpotMarket:
     """EC2's spot market in one Region. Each operation is a method: it has boto3's name, and takes a request."""
 
-    def __init__(self, region: str, clock: Clock) -> None:
+    def __init__(self, region: str, enabled: Sequence[str], clock: Clock) -> None:
+        """Take also the Regions that the account may use: those of this cloud."""
         self._region = region
+        self._enabled = enabled
         self._clock = clock
+
+    def describe_regions(self, body: Body) -> Body:
+        """Return the enabled Regions, or those of them that are asked for by name."""
+        asked = body.get("RegionName") or self._enabled
+        if unknown := [name for name in asked if name not in self._enabled]:
+            raise AwsError("InvalidParameterValue", f"Invalid region names: {', '.join(unknown)}")
+        found = [
+            {"regionName": name, "regionEndpoint": f"ec2.{name}.amazonaws.com", "optInStatus": "opt-in-not-required"}
+            for name in asked
+        ]
+        return {"regionInfo": found}
 
     def describe_spot_price_history(self, body: Body) -> Body:
         """Return prices, the newest first; among them each market's price when the time asked for began."""

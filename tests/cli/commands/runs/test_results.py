@@ -54,6 +54,11 @@ def test_a_metric_can_be_read_from_the_logs_afterwards(sweep: Sweep, team: FakeO
     assert ("measure", {"acc": "acc: ([0-9.]+)"}, False) in team.opened.calls
 
 
+def test_a_metric_that_takes_the_place_of_the_one_that_ranks_is_said(sweep: Sweep) -> None:
+    assert "warning: --metric replaces" not in sweep("results", "--metric", "acc=acc: ([0-9.]+)").err
+    assert sweep("results", "--metric", "loss=loss: ([0-9.]+)").err.startswith("warning: --metric replaces 'loss'")
+
+
 def test_what_is_found_is_kept_if_that_is_asked_for(sweep: Sweep, team: FakeOrchestrator) -> None:
     assert sweep("results", "--metric", "acc=acc: ([0-9.]+)", "--keep").code == 0
     assert ("measure", {"acc": "acc: ([0-9.]+)"}, True) in team.opened.calls
