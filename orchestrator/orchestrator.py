@@ -72,7 +72,9 @@ class Orchestrator:
     def feeds(self) -> Feeds:
         from orchestrator.feeds.feeds import Feeds
 
-        return Feeds(self.catalog, self._clients, self.settings.region, self.settings.infra.regions)
+        settings = self.settings
+        addresses = {"spot-advisor": settings.spot_advisor} if settings.spot_advisor else {}
+        return Feeds(self.catalog, self._clients, settings.region, settings.infra.regions, addresses)
 
     @cached_property
     def ledger(self) -> Ledger:

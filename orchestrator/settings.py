@@ -66,6 +66,8 @@ class Settings:
     """SQLAlchemy URL of a team's own campaign database: `sweep catalog import` reads it."""
     campaign_query: str | None = None
     """File of the query whose rows are the campaigns, datasets and replicas there."""
+    spot_advisor: str | None = None
+    """URL or file from which the feed spot-advisor reads; None is where AWS publishes it."""
     profile: str | None = None
     """AWS profile; None is boto3's own choice."""
     region: str = "us-east-1"

@@ -75,11 +75,12 @@ CODES: tuple[tuple[type[SweepError], str], ...] = (
         r"Validation.*|Invalid.*|ClientException|Malformed.*|Missing.*|SerializationException|UnknownOperation.*"
         r"|EntityTooLarge|EntityTooSmall|KeyTooLongError|BadDigest|TooManyParts|EncryptionTypeMismatch|NotImplemented"
         r"|PermanentRedirect|TemporaryRedirect|Redirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException"
-        r"|ObjectNotInActiveTierError|MethodNotAllowed|400|301|307|416",
+        r"|ObjectNotInActiveTierError|MethodNotAllowed|IllegalArgumentException|400|301|307|416",
     ),
     (
         Unreachable,
-        r"Internal.*|ServerException|ServiceUnavailable.*|ServiceException|RequestTimeout.*|InternalServerError.*|5\d\d",
+        r"Internal.*|ServerException|ServiceUnavailable.*|ServiceException|RequestTimeout.*|InternalServerError.*"
+        r"|ExpiredNextTokenException|5\d\d",
     ),
 )
 

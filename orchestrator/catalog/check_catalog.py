@@ -59,7 +59,7 @@ def check_catalog(engine: Engine, platforms: Platforms, now: datetime) -> list[P
             *_old_prices(listed, now),
             *_missing_quotas(usable, platforms, set(newest_units(connection))),
             *_missing_transfers(connection, {region for _, region in replicated}, {lane.region for lane in usable}),
-            *_useless_interruptions(connection, usable, platforms),
+            *_useless_interruptions(connection, {*listed, *_proxies(usable, platforms)}),
             *_useless_commitments(connection, usable, now),
         ]
 
@@ -125,14 +125,16 @@ def _missing_transfers(connection: Connection, sources: set[str], targets: set[s
         yield Problem("transfer_prices", f"{counted(bare, 'pair')} of Regions without a transfer price: {names}")
 
 
-def _useless_interruptions(
-    connection: Connection, usable: dict[Lane, Price], platforms: Platforms
-) -> Iterator[Problem]:
+def _proxies(usable: dict[Lane, Price], platforms: Platforms) -> set[Lane]:
+    found = (platforms.proxy(replace(lane, purchase=Purchase.SPOT)) for lane in usable)
+    return {lane for lane in found if lane is not None}
+
+
+def _useless_interruptions(connection: Connection, listed: set[Lane]) -> Iterator[Problem]:
+    """Yield the rates of types that have no price, however they are bought, and stand in for none that has one."""
     table = interruptions.c
     rows = connection.execute(select(table.platform, table.region, table.instance_type).distinct())
-    spot = {replace(lane, purchase=Purchase.SPOT) for lane in usable}
-    proxies = {platforms.proxy(lane) for lane in spot}
-    priced = {(lane.platform, lane.region, lane.instance_type) for lane in spot | proxies if lane is not None}
+    priced = {(lane.platform, lane.region, lane.instance_type) for lane in listed}
     if bare := sorted({tuple(row) for row in rows} - priced):
         names = few("/".join(machine) for machine in bare)
         yield Problem("prices", f"{counted(bare, 'interruption rate')} of what has no price: {names}")

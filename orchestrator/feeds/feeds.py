@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orchestrator import files
 from orchestrator.aws.s3 import S3
 from orchestrator.db.foreign import read_query
-from orchestrator.errors import CatalogError, UsageError
+from orchestrator.errors import CatalogError, UsageError, did_you_mean
 from orchestrator.feeds.campaign_database import split_rows
 from orchestrator.feeds.discover import compare_folders, look_through, rows_of
 from orchestrator.feeds.every import every_feed
@@ -18,7 +19,7 @@ from orchestrator.feeds.refresh import Refresh, choose_feeds
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from orchestrator.aws.session import Clients
@@ -47,24 +48,40 @@ class Discovered:
 class Feeds:
     """Everything that AWS can be asked about prices, quotas, and where data lies."""
 
-    def __init__(self, catalog: Catalog, clients: Clients, region: str, regions: Sequence[str] = ()) -> None:
-        """Take a Region in which AWS may be asked about buckets of any other, and those that the settings train in."""
+    def __init__(
+        self,
+        catalog: Catalog,
+        clients: Clients,
+        region: str,
+        regions: Sequence[str] = (),
+        addresses: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Take a Region in which AWS may be asked about buckets of any other, and those that the settings train in.
+
+        `addresses` says by name of a feed where its public file is read instead.
+        """
         self._catalog = catalog
         self._clients = clients
         self._region = region
         self._regions = regions
+        self._addresses = addresses
 
     def all(self) -> list[Feed]:
         """Return the feeds of all installed platforms, and that of transfers."""
-        return every_feed()
+        return [self._moved(feed) for feed in every_feed()]
+
+    def _moved(self, feed: Feed) -> Feed:
+        address = self._addresses.get(feed.name)
+        return feed.at(address) if feed.at and address else feed
 
     def refresh(self, names: Sequence[str] = (), regions: Sequence[str] = ()) -> Iterator[Refreshed]:
         """Bring AWS's facts into the catalog, and yield what became of each feed in each Region.
 
         All feeds are read, if none is named, in the Regions that the catalog or the settings know. Raise UsageError for
-        an unknown feed, and if there is no Region.
+        an unknown feed or Region, and if there is no Region.
         """
         chosen = choose_feeds(self.all(), names)
+        self._check_regions(regions)
         wanted = list(dict.fromkeys(regions)) or sorted({*self._catalog.regions(), *self._regions})
         if not wanted:
             raise UsageError(
@@ -72,6 +89,14 @@ class Feeds:
             )
         now = datetime.now(timezone.utc)
         return Refresh(self._catalog.observe, self._clients, now).run(chosen, wanted)
+
+    def _check_regions(self, regions: Sequence[str]) -> None:
+        """Raise UsageError for the first that is no Region: AWS is not asked about it, nor for credentials."""
+        known = self._clients.regions("ec2") if regions else []
+        for name in regions:
+            if name not in known:
+                near = did_you_mean(name, known)
+                raise UsageError(f"there is no Region {name!r}", hint=f"{near}; a newer boto3 may know more")
 
     def discover(self, places: Sequence[str], pattern: str = USUAL, *, keep: bool = True) -> Discovered:
         """Find datasets below these addresses in S3, and unless `keep` is false, take their replicas into the catalog.

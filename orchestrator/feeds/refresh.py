@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.errors import aws_code
 from orchestrator.catalog.files.observe import Observed
 from orchestrator.catalog.market import ANY
 from orchestrator.errors import (
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8
 """Questions that are asked of AWS at the same time."""
+_OF_A_CLOSED_REGION = (
+    "AuthFailure",
+    "InvalidClientTokenId",
+    "InvalidToken",
+    "OptInRequired",
+    "UnrecognizedClientException",
+)
+"""What AWS answers to good credentials in a Region that the account has not enabled; and to wrong ones everywhere."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +96,12 @@ class Refresh:
             if not reading.rows and not reading.left_out and not feed.may_be_empty:
                 raise NotFound("AWS knows nothing of it there", where=region, hint="is that the name of a Region?")
             counts, alone = self.observe(Observed(feed.name, feed.kind, region, self.now, reading.rows))
-        except (NoCredentials, SettingsError):
-            raise  # whatever else is asked, it is the same
+        except NoCredentials as error:
+            if aws_code(error) not in _OF_A_CLOSED_REGION:
+                raise  # whatever else is asked, it is the same
+            return Refreshed(feed.name, region, error=_closed(error, region))
+        except SettingsError:
+            raise
         except AccessDenied as error:
             return Refreshed(feed.name, region, error=error, missing_actions=feed.actions)
         except SweepError as error:
@@ -98,3 +111,9 @@ class Refresh:
             left_out += (f"{alone} spot prices of types without a price on demand",)
         added = counts.inserted + counts.updated
         return Refreshed(feed.name, region, added, counts.unchanged, counts.removed, left_out)
+
+
+def _closed(error: NoCredentials, region: str) -> NoCredentials:
+    """Return an error that says what else such an answer may mean."""
+    hint = f"if they are taken elsewhere, {region} is not enabled in this account"
+    return NoCredentials(error.message, where=error.where, hint=hint)

@@ -47,13 +47,23 @@ def aws_variables(access: Access, region: str) -> dict[str, str]:
     }
 
 
+def spot_advisor(access: Access) -> str:
+    """Return the address of this cloud's own file of the Spot Advisor, which in AWS lies in a public bucket."""
+    return f"{access.endpoint}/spot-advisor-data.json"
+
+
 def environment(access: Access, regions: Sequence[str], *, empty: bool = False) -> dict[str, str]:
     """Return the variables of an SDK, and the settings of `sweep`, which looks at trainings every second here.
 
     An account that was empty has names that only its owner knows.
     """
     if empty:
-        return {**aws_variables(access, regions[0]), "SWEEP_LAUNCHER_IMAGE": "sweep-launcher", "SWEEP_POLL_S": "1"}
+        return {
+            **aws_variables(access, regions[0]),
+            "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
+            "SWEEP_POLL_S": "1",
+            "SWEEP_SPOT_ADVISOR": spot_advisor(access),
+        }
     roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
     return {
         **aws_variables(access, regions[0]),
@@ -64,5 +74,6 @@ def environment(access: Access, regions: Sequence[str], *, empty: bool = False) 
         "SWEEP_LANE_QUEUE": lane_queue("{region}"),
         "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
         "SWEEP_POLL_S": "1",
+        "SWEEP_SPOT_ADVISOR": spot_advisor(access),
         **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},
     }

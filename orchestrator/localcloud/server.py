@@ -40,6 +40,7 @@ from orchestrator.localcloud.services.cloudformation.caller import Caller
 from orchestrator.localcloud.services.ecr import Registry
 from orchestrator.localcloud.services.events import Events
 from orchestrator.localcloud.services.logs import Logs
+from orchestrator.localcloud.services.market.commitments import SavingsPlans
 from orchestrator.localcloud.services.market.price_table import REGIONS
 from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
@@ -164,6 +165,7 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access) -> Gatewa
             "sagemaker": trainings,
             "ec2": {region: SpotMarket(region, options.regions, clock) for region in REGIONS},
             "pricing": dict.fromkeys(ENDPOINTS, Pricing()),
+            "savingsplans": {"us-east-1": SavingsPlans()},
             "servicequotas": {region: ServiceQuotas(site, region) for region in options.regions},
         },
         moto=moto_backends.application(),

@@ -37,14 +37,19 @@ OPERATIONS = {
         "DescribeJobDefinitions", "DescribeJobQueues", "DescribeJobs", "ListJobs", "RegisterJobDefinition",
         "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
+    "ec2": ["DescribeRouteTables", "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints"],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
+    "pricing": ["GetProducts"],
     "s3": [
         "DeleteObject", "GetBucketEncryption", "GetBucketVersioning", "GetObject", "HeadBucket", "HeadObject",
         "ListObjectsV2", "PutObject",
     ],
     "sagemaker": [
-        "CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "Search", "StopTrainingJob",
+        "CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "ListTrainingPlans",
+        "Search", "StopTrainingJob",
     ],
+    "savingsplans": ["DescribeSavingsPlanRates", "DescribeSavingsPlans"],
+    "service-quotas": ["ListServiceQuotas"],
 }  # fmt: skip
 """Every operation the code calls."""
 

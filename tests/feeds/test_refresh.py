@@ -6,7 +6,9 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import ClientError
 
+from orchestrator.aws.errors import aws_errors
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied, NoCredentials, Throttled, UsageError
 from orchestrator.feeds.refresh import Refresh, choose_feeds
@@ -202,3 +204,28 @@ def test_a_quota_whose_code_was_not_known_before_is_told_anew_once(empty: Catalo
         told = feed(quota | {"code": code}, name="quotas", kind="quotas")
         added += [one.added for one in refreshed(empty, told, now=NOW + timedelta(hours=hour))]
     assert added == [1, 0, 1, 0]
+
+
+def refusing(code: str, *regions: str) -> Feed:
+    """A feed to which AWS answers so in these Regions, and tells a price in all others."""
+    told = feed(price("us-east-1", 1.4))
+
+    def read(clients: Clients, region: str, now: datetime) -> Reading:
+        with aws_errors("ask", where=region):
+            if region in regions:
+                raise ClientError({"Error": {"Code": code, "Message": "The security token is invalid"}}, "Ask")
+        return told.read(clients, region, now)
+
+    return Feed("asks", "prices", "what the test says", (), read)
+
+
+@pytest.mark.parametrize("code", ["AuthFailure", "UnrecognizedClientException", "InvalidClientTokenId"])
+def test_a_region_that_is_not_enabled_stops_no_other(empty: Catalog, code: str) -> None:
+    closed, done = refreshed(empty, refusing(code, "me-south-1"), regions=("me-south-1", "us-east-1"))
+    assert "me-south-1 is not enabled in this account" in str(closed.error)
+    assert (done.error, prices(empty)) == (None, [("us-east-1", 1.4)])
+
+
+def test_credentials_that_have_expired_stop_everything(empty: Catalog) -> None:
+    with pytest.raises(NoCredentials):
+        refreshed(empty, refusing("ExpiredToken", "me-south-1"), regions=("me-south-1", "us-east-1"))

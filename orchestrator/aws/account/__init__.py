@@ -8,6 +8,7 @@ enabled_regions.py  which Regions may it use?
 ecr.py              which image does a tag stand for?
 service_quotas.py   how much of what may the account use?
 price_list.py       what does AWS ask for a product, on demand?
+savings_plans.py    which savings plans are there, and what do they make of prices?
 cloudformation.py   which stacks are there, and what would a template change of them?
 queues.py           which queues are there, what do they run on, and does anything wait in them?
 """

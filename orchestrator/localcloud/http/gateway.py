@@ -14,6 +14,7 @@ from orchestrator.localcloud.http import answers, signature
 from orchestrator.localcloud.http.answers import Answer, AwsError
 from orchestrator.localcloud.http.call import Call
 from orchestrator.localcloud.services import iam, s3
+from orchestrator.localcloud.services.market import spot_advisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,9 +33,9 @@ log = logging.getLogger(__name__)
 _TRAINING_ARN = ":training-job/"
 _JSON = "application/json"
 _AMZ_JSON = "application/x-amz-json-1.1"
-_REST = ("batch", "scheduler")
+_REST = ("batch", "savingsplans", "scheduler")
 """Services of ours whose documents are plain JSON."""
-_WHOLLY_OURS = ("batch", "cloudformation", "pricing", "servicequotas")
+_WHOLLY_OURS = ("batch", "cloudformation", "pricing", "savingsplans", "servicequotas")
 """Services that moto is not asked about: what ours do not support, nobody does."""
 
 
@@ -63,6 +64,8 @@ class Gateway:
                 return self.local_api.answer(environ)
             if self.guard.wants_page(environ):
                 return self.local_api.page()
+            if environ["PATH_INFO"] == spot_advisor.PATH and "HTTP_AUTHORIZATION" not in environ:
+                return answers.document(spot_advisor.document())
         except AwsError as problem:
             return answers.error("local", problem)
         body = environ["wsgi.input"].getvalue()

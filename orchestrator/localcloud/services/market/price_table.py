@@ -99,6 +99,11 @@ def placement_score(instance_types: list[str], where: str, capacity: int) -> int
     return max(1, min(10, round(10 * chance) - len(str(capacity)) + 2))
 
 
+def interruption_band(instance_type: str, region: str, bands: int) -> int:
+    """Return in which of so many bands a type's interruptions are; the first, the rarest, is the likeliest."""
+    return int(bands * _draw(region, instance_type, "taken back") ** 2)
+
+
 def transfer_price(source: str, destination: str) -> float:
     """Return the dollars for a gigabyte from one Region to another: less between neighbours, more from dear Regions."""
     if {source, destination} == {"us-east-1", "us-east-2"}:

@@ -133,6 +133,10 @@ class Trainings:
             answer["NextToken"] = str(stop)
         return answer
 
+    def list_training_plans(self, _: Body) -> Body:
+        """Return the account's training plans: none, as they cannot be bought here."""
+        return {"TrainingPlanSummaries": []}
+
     def create_hyper_parameter_tuning_job(self, body: Body) -> Body:
         """Refuse a tuning job: its trainings would not run here, and nobody is to think that they do."""
         name = body.get("HyperParameterTuningJobName", "")

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from orchestrator.platforms.sagemaker.feeds import (
     ec2_prices,
     ec2_spot_prices,
+    savings_plans,
+    spot_advice,
+    training_plans,
     training_prices,
     training_quotas,
     training_use,
@@ -21,4 +24,7 @@ FEEDS: tuple[Feed, ...] = (
     ec2_spot_prices.FEED,
     training_quotas.FEED,
     training_use.FEED,
+    spot_advice.FEED,
+    training_plans.FEED,
+    savings_plans.FEED,
 )

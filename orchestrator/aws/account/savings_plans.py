@@ -1,0 +1,67 @@
+"""Savings plans: so many dollars an hour that an account has promised, and what it pays for that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.aws.errors import aws_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from orchestrator.aws.session import Clients
+
+ENDPOINT = "us-east-1"
+"""One answers for the whole account."""
+
+
+class SavingsPlan(NamedTuple):
+    """A savings plan of the account. What AWS writes as a text is left as it is."""
+
+    id: str
+    kind: str
+    """`SageMaker`, `Compute`, `EC2Instance` or another."""
+    currency: str
+    per_hour: str
+    """What is paid for an hour, used or not."""
+    starts_at: str
+    ends_at: str
+
+
+class PlanRate(NamedTuple):
+    """What an hour of something costs under a savings plan."""
+
+    usage_type: str
+    currency: str
+    rate: str
+
+
+def list_savings_plans(clients: Clients) -> Iterator[SavingsPlan]:
+    """Yield the account's savings plans that are in force, or will be."""
+    client, states = clients.client("savingsplans", ENDPOINT), ["active", "queued", "payment-pending"]
+    for plan in _pages(lambda token: client.describe_savings_plans(states=states, **token), "savingsPlans"):
+        facts = (plan.get(name, "") for name in ("savingsPlanType", "currency", "commitment", "start", "end"))
+        yield SavingsPlan(plan["savingsPlanId"], *facts)
+
+
+def list_rates(clients: Clients, plan: str, service: str, region: str) -> Iterator[PlanRate]:
+    """Yield what a service's products of a Region cost under a savings plan, each by its usage type."""
+    client = clients.client("savingsplans", ENDPOINT)
+    asked = {
+        "savingsPlanId": plan,
+        "filters": [{"name": "region", "values": [region]}, {"name": "serviceCode", "values": [service]}],
+    }
+    for rate in _pages(lambda token: client.describe_savings_plan_rates(**asked, **token), "searchResults"):
+        yield PlanRate(rate.get("usageType", ""), rate.get("currency", ""), rate.get("rate", ""))
+
+
+def _pages(ask: Callable[[dict[str, str]], dict[str, Any]], member: str) -> Iterator[dict[str, Any]]:
+    """Yield what all pages hold, each asked for by the token of the one before: boto3 has no paginator for them."""
+    token: dict[str, str] = {}
+    while True:
+        with aws_errors("read the savings plans", where=ENDPOINT):
+            page = ask(token)
+        yield from page[member]
+        if not page.get("nextToken"):
+            return
+        token = {"nextToken": page["nextToken"]}
