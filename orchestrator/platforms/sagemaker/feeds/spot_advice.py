@@ -1,4 +1,4 @@
-"""How often EC2 takes spot instances back: the Spot Advisor's bands, as AWS publishes them in one file for all Regions.
+"""Reads how often EC2 takes spot instances back: the Spot Advisor's bands, in one file of AWS for all Regions.
 
 A band says which part of a type's instances was taken back within the last month. SageMaker publishes none; EC2's stand
 in for them.
