@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import cli_start, feeds, launcher, localcloud, manifest, medium, noticing, planning, status
+from benchmarks import cli_start, feeds, history, launcher, localcloud, manifest, medium, noticing, planning, status
 
 ALL = {
     "cli": cli_start,
@@ -20,6 +20,7 @@ ALL = {
     "launcher": launcher,
     "status": status,
     "feeds": feeds,
+    "history": history,
     "noticing": noticing,
     "localcloud": localcloud,
 }

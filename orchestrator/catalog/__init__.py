@@ -11,6 +11,7 @@ quotas.py            what do these lanes count under, and how much of it is ther
 What people read:
 
 check_catalog.py     what is missing from the loaded catalog, or looks wrong? (`sweep catalog check`)
+compact.py            which old observations may go, so that a year of them stays small? (`sweep catalog compact`)
 snapshot.py           how does all that a plan is made from become one file? (`sweep catalog snapshot`)
 price_history.py     what has an instance cost on each of the last days? (`sweep prices`)
 price_chart.py       how is that drawn? (`sweep prices --plot`)

@@ -10,6 +10,7 @@ from sqlalchemy import func, select, union
 
 from orchestrator.catalog.ages import tell_ages
 from orchestrator.catalog.check_catalog import Problem, check_catalog
+from orchestrator.catalog.compact import Compacted, compact, tell_thinned
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.catalog.files.load import LoadReport, load, load_rows
@@ -112,6 +113,15 @@ class Catalog:
         Return the number of rows in it.
         """
         return write_snapshot(self.engine, path, as_of)
+
+    def compact(self, now: datetime | None = None, *, dry_run: bool = False) -> Compacted:
+        """Thin out old observations: one a day, then one a week. A dry run says what would go, and removes nothing."""
+        return compact(self.engine, self._platforms, now or datetime.now(timezone.utc), dry_run=dry_run)
+
+    def tell_thinned(self, moment: datetime) -> str:
+        """Return in one line what of the facts of a moment is not known any more; nothing if all of it is."""
+        with reading(self.engine) as connection:
+            return tell_thinned(connection, moment)
 
     def regions(self) -> list[str]:
         """Return the Regions that are known: those with data, and those with prices."""

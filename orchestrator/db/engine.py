@@ -66,6 +66,38 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+def size(engine: Engine) -> int:
+    """Return how many bytes the database has."""
+    with reading(engine) as connection:
+        if engine.dialect.name != "sqlite":
+            return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+        pages, page = (
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size")
+        )
+        return int(pages * page)
+
+
+def shrink(engine: Engine) -> None:
+    """Give back to the disk what deleted rows have left in a SQLite file. A server does so by itself.
+
+    Raise CatalogError if somebody else is using the file.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.close()
+    except sqlite3.Error as error:
+        raise CatalogError(
+            f"the file could not be made smaller: {error}", where=display_name(engine), hint="run it again"
+        ) from error
+    finally:
+        connection.close()
+
+
 def display_name(engine: Engine) -> str:
     """Return the database's name as errors show it."""
     return display_url(engine.url)

@@ -3,7 +3,9 @@
 feeds.py       what do feeds fill, and when?
 every.py       which feeds are there?
 refresh.py     how are feeds read, Regions side by side, and what becomes of one that fails?
-discover.py    which datasets lie in S3, which are the same, and how is that known?
+look.py        which folders of datasets lie in S3, and what lies in each?
+inventory.py   what does S3 Inventory tell of a bucket that is too large to list?
+discover.py    which folders are the same dataset, and how is that known?
 pattern.py     which dataset does an object belong to?
 campaign_database.py  how does a team's own database become campaigns, datasets and replicas?
 transfers.py   what does it cost to bring data from one Region to another?

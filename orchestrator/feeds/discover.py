@@ -1,115 +1,16 @@
-"""Finds datasets in S3: what lies where, which of it is the same, and how that is known (`sweep catalog discover`)."""
+"""Compares folders of datasets: which are the same, and how that is known (`sweep catalog discover`)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
-
-from orchestrator.aws.s3 import S3, region_of_bucket
-from orchestrator.errors import CatalogError, UsageError
-from orchestrator.feeds.refresh import AT_ONCE
-from orchestrator.wire.names import S3Uri, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from orchestrator.aws.s3 import Listed
-    from orchestrator.aws.session import Clients
-    from orchestrator.feeds.pattern import Pattern
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A dataset's folder in one bucket, with all that lies in it."""
-
-    campaign: str
-    version: str
-    bucket: str
-    region: str
-    prefix: str
-    """The key that all of its objects begin with, as far as the folder's slash."""
-    objects: dict[str, Listed] = field(default_factory=dict)
-    """What lies in it, by the rest of the key."""
-
-    @property
-    def uri(self) -> str:
-        """The folder's address in S3."""
-        return f"s3://{self.bucket}/{self.prefix}"
-
-    @property
-    def bytes(self) -> int:
-        """The size of all its objects."""
-        return sum(item.size for item in self.objects.values())
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The size of each of its objects, by the rest of the key."""
-        return {name: item.size for name, item in self.objects.items()}
-
-    @property
-    def mark(self) -> str:
-        """A digest of its keys, sizes and ETags: it changes when anything in the folder does."""
-        return digest(sorted((name, item.size, item.etag) for name, item in self.objects.items()), 32)
-
-    @property
-    def created_at(self) -> float:
-        """When its oldest object was written, in seconds since the epoch."""
-        return min(item.modified_at for item in self.objects.values())
-
-
-@dataclass(frozen=True)
-class Look:
-    """What lies below one address."""
-
-    uri: str
-    folders: tuple[Folder, ...]
-    odd: tuple[str, ...]
-    """Addresses of objects that belong to no dataset: their keys do not fit the pattern."""
-
-
-def look_through(clients: Clients, region: str, places: Sequence[str], pattern: Pattern) -> list[Look]:
-    """Return what lies below these addresses in S3, in their order.
-
-    `region` is where AWS is asked which Region a bucket lies in. Raise UsageError for what is no address, CatalogError
-    for an address below which no key fits the pattern.
-    """
-    parsed = dict.fromkeys(map(_address, places))
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        looks = [pool.submit(_look, clients, region, uri, pattern) for uri in parsed]
-        return [look.result() for look in looks]
-
-
-def _address(place: str) -> S3Uri:
-    try:
-        uri = S3Uri.parse(place)
-    except ValueError as error:
-        raise UsageError(f"{place!r} is not an S3 URI", hint="write s3://bucket/prefix/") from error
-    return S3Uri(uri.bucket, uri.key.rstrip("/") + "/" if uri.key else "")
-
-
-def _look(clients: Clients, region: str, uri: S3Uri, pattern: Pattern) -> Look:
-    where = region_of_bucket(clients, region, uri.bucket)
-    folders: dict[str, Folder] = {}
-    odd: list[str] = []
-    for item in S3(clients, where, uri.bucket).list(uri.key):
-        rest = item.key.removeprefix(uri.key)
-        if rest.endswith("/") or not rest:  # consoles make an empty object for a folder
-            continue
-        found = pattern.dataset_of(rest)
-        if found is None:
-            odd.append(f"s3://{uri.bucket}/{item.key}")
-            continue
-        campaign, version, name = found
-        prefix = uri.key + name
-        folder = folders.setdefault(prefix, Folder(campaign, version, uri.bucket, where, prefix))
-        folder.objects[item.key.removeprefix(prefix)] = item
-    if not folders:
-        hint = f"there is {odd[0]}" if odd else "nothing lies there"
-        raise CatalogError(f"no key fits the pattern {pattern.text}", where=str(uri), hint=hint)
-    return Look(str(uri), tuple(folders.values()), tuple(odd))
+    from orchestrator.feeds.look import Folder
 
 
 @dataclass(frozen=True)
@@ -126,7 +27,8 @@ def compare_folders(folders: Sequence[Folder], is_encrypted: Callable[[Folder], 
 
     The original of a dataset is the folder that has all that any other has. A folder that lacks objects is half copied,
     one whose objects have other sizes or contents is other data: neither is a replica. ETags tell contents apart only
-    where neither object was written in parts, nor encrypted with a key of KMS: `is_encrypted` is asked about that.
+    where neither object was written in parts, nor encrypted with a key of KMS: `is_encrypted` is asked about that. What
+    our own copy has left beside a folder proves more: that nothing was written since, on neither side.
     """
     by_dataset: dict[tuple[str, str], list[Folder]] = defaultdict(list)
     for folder in folders:
@@ -139,13 +41,19 @@ def _compare(folders: Sequence[Folder], is_encrypted: Callable[[Folder], bool]) 
     original = next((folder for folder in folders if folder.objects.keys() == whole), None)
     if original is None:
         return [Finding(folder, False, "none has all objects: which is whole?") for folder in folders]
-    found = [Finding(original, True, "the original" if len(folders) > 1 else "the only one")]
+    found = [Finding(original, True, _why_first(original, alone=len(folders) == 1))]
     for folder in folders:
         if folder.region in {one.folder.region for one in found if one.is_replica} and folder is not original:
             found.append(Finding(folder, False, f"a second one in {folder.region}"))
         elif folder is not original:
             found.append(_finding(folder, original, is_encrypted))
     return found
+
+
+def _why_first(original: Folder, *, alone: bool) -> str:
+    if original.copied_from:
+        return f"a copy of {original.copied_from[0]}"
+    return "the only one" if alone else "the original"
 
 
 def _finding(folder: Folder, original: Folder, is_encrypted: Callable[[Folder], bool]) -> Finding:
@@ -156,12 +64,23 @@ def _finding(folder: Folder, original: Folder, is_encrypted: Callable[[Folder], 
         return Finding(folder, False, f"other data: {name} has another size")
     if folder.mark == original.mark:
         return Finding(folder, True, "the same keys, sizes and ETags")
+    if folder.origins & original.origins:
+        return Finding(
+            folder, True, "the same by lineage: one was copied from the other, and nothing was written since"
+        )
     pairs = [(name, item.etag, original.objects[name].etag) for name, item in folder.objects.items()]
     comparable = [(name, one, other) for name, one, other in pairs if "-" not in one + other]
     differing = [name for name, one, other in comparable if one != other]
     if differing and not is_encrypted(folder) and not is_encrypted(original):
         return Finding(folder, False, f"other data: {differing[0]} has another ETag")
+    if _is_copy(folder, original) or _is_copy(original, folder):
+        return Finding(folder, False, "other data: something was written since one was copied from the other")
     return Finding(folder, True, "the same keys and sizes; their ETags cannot be compared")
+
+
+def _is_copy(folder: Folder, original: Folder) -> bool:
+    """Return whether a folder says that it was once copied from the other."""
+    return folder.lineage is not None and folder.lineage.source == original.uri
 
 
 def rows_of(findings: Sequence[Finding]) -> dict[str, dict[int, dict[str, object]]]:

@@ -12,8 +12,10 @@ from orchestrator.aws.s3 import S3
 from orchestrator.db.foreign import read_query
 from orchestrator.errors import CatalogError, UsageError, did_you_mean
 from orchestrator.feeds.campaign_database import split_rows
-from orchestrator.feeds.discover import compare_folders, look_through, rows_of
+from orchestrator.feeds.discover import compare_folders, rows_of
 from orchestrator.feeds.every import every_feed
+from orchestrator.feeds.inventory import open_inventories
+from orchestrator.feeds.look import look_through
 from orchestrator.feeds.pattern import USUAL, Pattern
 from orchestrator.feeds.refresh import Refresh, choose_feeds
 from orchestrator.wire.names import S3Uri
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.catalog.catalog import Catalog
     from orchestrator.catalog.files.load import LoadReport
-    from orchestrator.feeds.discover import Finding, Folder
+    from orchestrator.feeds.discover import Finding
+    from orchestrator.feeds.look import Folder
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.platforms.feed import Feed
 
@@ -43,6 +46,8 @@ class Discovered:
     """Addresses of other replicas of what has changed, which were not looked at."""
     odd: tuple[str, ...]
     """Addresses of objects whose keys do not fit the pattern."""
+    inventories: tuple[tuple[str, datetime], ...] = ()
+    """Buckets that were not listed, and when the inventory was made that told of each."""
 
 
 class Feeds:
@@ -98,14 +103,20 @@ class Feeds:
                 near = did_you_mean(name, known)
                 raise UsageError(f"there is no Region {name!r}", hint=f"{near}; a newer boto3 may know more")
 
-    def discover(self, places: Sequence[str], pattern: str = USUAL, *, keep: bool = True) -> Discovered:
+    def discover(
+        self, places: Sequence[str], pattern: str = USUAL, *, keep: bool = True, inventories: Sequence[str] = ()
+    ) -> Discovered:
         """Find datasets below these addresses in S3, and unless `keep` is false, take their replicas into the catalog.
+
+        The newest of each of these S3 Inventories says what lies in its bucket, which then is not listed.
 
         All of them are taken in or none, and replicas below these addresses that are none any more are removed. Those
         that the catalog knows from elsewhere stay. Raise UsageError for what is no address or no pattern, CatalogError
         where nothing is found.
         """
-        looks = look_through(self._clients, self._region, places, Pattern.parse(pattern))
+        parsed = Pattern.parse(pattern)
+        told = open_inventories(self._clients, self._region, inventories)
+        looks = look_through(self._clients, self._region, places, parsed, told)
         folders = [folder for look in looks for folder in look.folders]
         findings = tuple(compare_folders(folders, self._is_encrypted))
         known = {str(row["s3_uri"]): row for row in self._catalog.show("replicas")}
@@ -120,7 +131,8 @@ class Feeds:
         datasets = {known[uri]["dataset"] for uri in changed}
         others = sorted(uri for uri, row in known.items() if row["dataset"] in datasets and not uri.startswith(looked))
         odd = tuple(uri for look in looks for uri in look.odd)
-        return Discovered(findings, frozenset(changed), removed, tuple(others), odd)
+        made = tuple((name, told[name].made_at) for name in sorted(told))
+        return Discovered(findings, frozenset(changed), removed, tuple(others), odd, made)
 
     def _is_none(self, uri: str, region: str, folders: Sequence[Folder]) -> bool:
         """Return whether a replica that the catalog knows is a folder that is none, or lies nowhere."""

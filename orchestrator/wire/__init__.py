@@ -13,6 +13,7 @@ A launcher pays for every import, so this room needs the standard library only.
     markers.py    what may still be started of a run, and by whom?
     board.py      which trainings of a Region have ended lately, as far as one launcher has seen?
     measured.py   which metrics were read from logs afterwards, and kept?
+    lineage.py    what was a dataset copied from, and is it the same?
     curve.py      which metrics does a log report, and how do they become a short curve?
     variables.py  what does a job definition's environment say?
     exits.py      what does a launcher's exit code mean?

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from orchestrator.aws.s3 import Listed
 from orchestrator.errors import CatalogError, NotFound, UsageError
-from orchestrator.feeds.discover import Folder, compare_folders
+from orchestrator.feeds.discover import compare_folders
 from orchestrator.feeds.feeds import Feeds
+from orchestrator.feeds.look import Folder
 from orchestrator.feeds.pattern import Pattern
+from orchestrator.wire.lineage import Lineage
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
@@ -62,6 +65,53 @@ def test_etags_of_parts_or_of_kms_tell_nothing() -> None:
 
 def test_folders_that_each_lack_something_are_no_replicas() -> None:
     assert [is_replica for _, is_replica, _ in told(folder(EU, {"a": "1"}), folder(US, {"b": "1"}))] == [False, False]
+
+
+def copied(source: Folder, etags: dict[str, str], region: str = US) -> Folder:
+    """A copy with other ETags, as those of parts are, and what our copy has left beside it."""
+    made = folder(region, etags)
+    return replace(made, lineage=Lineage("alps@v1", source.uri, source.mark, made.mark))
+
+
+BY_LINEAGE = "the same by lineage: one was copied from the other, and nothing was written since"
+WRITTEN_SINCE = "other data: something was written since one was copied from the other"
+
+
+def test_a_copy_of_ours_is_the_same_by_lineage_whichever_is_named_first() -> None:
+    source = folder(EU, {"a": "1-2"})
+    copy = copied(source, {"a": "9-3"})
+    assert told(source, copy) == [(EU, True, "the original"), (US, True, BY_LINEAGE)]
+    assert told(copy, source) == [(US, True, f"a copy of {source.uri}"), (EU, True, BY_LINEAGE)]
+
+
+def test_two_copies_of_one_folder_are_the_same_by_lineage() -> None:
+    source = folder(EU, {"a": "1-2"})
+    both = copied(source, {"a": "9-3"}), copied(source, {"a": "7-3"}, "eu-north-1")
+    assert told(*both)[1] == ("eu-north-1", True, BY_LINEAGE)
+
+
+def test_what_was_written_since_it_was_copied_is_other_data() -> None:
+    source, now = folder(EU, {"a": "1-2"}), folder(EU, {"a": "5-2"})
+    copy = copied(source, {"a": "9-3"})
+    assert told(now, copy)[1] == (US, False, WRITTEN_SINCE)
+    assert told(source, replace(folder(US, {"a": "8-3"}), lineage=copy.lineage))[1] == (US, False, WRITTEN_SINCE)
+
+
+def test_a_lineage_of_another_folder_proves_nothing() -> None:
+    elsewhere = replace(folder(EU, {"a": "1-2"}), bucket="others")
+    copy = copied(elsewhere, {"a": "9-3"})
+    cannot = "the same keys and sizes; their ETags cannot be compared"
+    assert told(folder(EU, {"a": "1-2"}), copy)[1] == (US, True, cannot)
+
+
+@pytest.mark.parametrize("body", ["", "[]", '{"version": 99}', '{"dataset": "alps"}', '{"version": 1, "dataset": 7}'])
+def test_a_lineage_that_cannot_be_read_is_no_proof_and_no_object_of_a_dataset(
+    feeds: Feeds, clients: Clients, body: str
+) -> None:
+    put(clients, US, "campaigns/alps/v1.lineage.json", body)
+    found = feeds.discover(PLACES)
+    assert [(one.folder.region, one.why) for one in found.findings][1] == (US, "the same keys, sizes and ETags")
+    assert found.odd == ("s3://team-eu-west-1/campaigns/readme.txt",)
 
 
 def test_a_region_has_one_replica() -> None:

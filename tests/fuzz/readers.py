@@ -19,6 +19,7 @@ from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
 from orchestrator.spec.classic import read_classic
+from orchestrator.wire.lineage import Lineage
 from orchestrator.wire.manifest import BadLine, parse
 from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.names import digest
@@ -37,7 +38,7 @@ STORED: dict[str, Callable[[dict[str, Any]], object]] = {
     "result": Result.from_json, "attempt": Attempt.from_json, "anchor": Anchor.from_json,
     "template": Template.from_json,
     "submission": Submission.from_json, "cancel": CancelMarker.from_json, "fence": Fence.from_json,
-    "pause": PauseMarker.from_json,
+    "pause": PauseMarker.from_json, "lineage": Lineage.from_json,
 }  # fmt: skip
 """What reads a stored object, by how the name of its golden file begins."""
 Try = Callable[[], object]

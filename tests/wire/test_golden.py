@@ -21,6 +21,7 @@ from orchestrator.runs.written.submission import Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
 from orchestrator.wire.board import Board
+from orchestrator.wire.lineage import Lineage
 from orchestrator.wire.markers import Canary, Limit, PauseMarker
 from orchestrator.wire.measured import KeptCurve, KeptMetric, Measured
 from orchestrator.wire.ranges import Ranges
@@ -50,6 +51,10 @@ def line() -> str:
 
 def test_a_board_is_read() -> None:
     assert Board.from_json(body("board.json")) == Board("nightly-912-3", 1795000000123, {"nightly-7-1": 1794999999000})
+
+
+def test_a_lineage_is_read() -> None:
+    assert Lineage.from_json(body("lineage.json")) == Lineage("paris@v1", DATA, "3f1c", "9a20")
 
 
 def test_a_pause_marker_is_read() -> None:

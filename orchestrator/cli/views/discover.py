@@ -57,6 +57,8 @@ FOUND_COLUMNS: tuple[Column[FoundRow], ...] = (
 
 def tell_changes(found: Discovered, *, kept: bool) -> None:
     """Say which replicas changed, which are none, and which of the catalog's are not there any more."""
+    for bucket, made_at in found.inventories:
+        render.say(f"{bucket} is told as it was when its inventory was made: {made_at:%Y-%m-%d %H:%M} UTC")
     for one in found.findings:
         if one.folder.uri in found.changed:
             render.say(f"{one.folder.uri}: its objects are not what they were")

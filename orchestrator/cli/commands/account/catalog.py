@@ -133,6 +133,10 @@ def discover(
     pattern: Annotated[
         str, typer.Option(metavar="PATTERN", help="What the folders of datasets are called below that.")
     ] = USUAL_PATTERN,
+    inventory: Annotated[
+        list[str] | None,
+        typer.Option(metavar="S3-URI", help="An S3 Inventory of a bucket, which then is not listed. Repeatable."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is there, and load nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -142,7 +146,9 @@ def discover(
 
     Example: sweep catalog discover s3://team-eu/campaigns/ s3://team-us/campaigns/
     """
-    found = Session.of(context).orchestrator.feeds.discover(places, pattern, keep=not dry_run)
+    found = Session.of(context).orchestrator.feeds.discover(
+        places, pattern, keep=not dry_run, inventories=inventory or ()
+    )
     rows = [FoundRow.of(one, found) for one in found.findings]
     if as_json:
         render.as_json(rows)
@@ -172,6 +178,30 @@ def import_campaigns(
     file = query or Path(settings.campaign_query or "")
     report = Session.of(context).orchestrator.feeds.import_campaigns(url or settings.campaign_database or "", file)
     show_loaded(report.counts, as_json=as_json)
+
+
+@app.command()
+def compact(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the history of prices, quotas and interruptions smaller.
+
+    All of the last 7 days stays. Of the four weeks before, the last observation of each day stays, and of older weeks
+    the last of each week. What the plans of runs were made from stays, too.
+
+    Example: sweep catalog compact --dry-run
+    """
+    done = Session.of(context).orchestrator.catalog.compact(dry_run=dry_run)
+    if as_json:
+        render.as_json(done)
+        return
+    went = "would go" if dry_run else "went"
+    render.say(f"{formatting.plural(done.removed, 'observation')} {went}, and {done.kept:,} stay")
+    if not dry_run:
+        sizes = (formatting.size(done.bytes_before), formatting.size(done.bytes_after))
+        render.say(f"the database had {sizes[0]}, and has {sizes[1]}")
 
 
 app.command()(snapshot)

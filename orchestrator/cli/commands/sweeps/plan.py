@@ -143,6 +143,8 @@ def plan(
         raise UsageError("--refresh asks what AWS says now, not then", hint="leave it or --as-of out")
     session = Session.of(context)
     orchestrator = context.with_resource(session.orchestrator.as_of(then))
+    if then is not None and (thinned := session.orchestrator.catalog.tell_thinned(then)):
+        render.say(f"warning: {thinned}")
     if frontier:
         from orchestrator.cli.views.frontier import check_picture, show_frontier
 
