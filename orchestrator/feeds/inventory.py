@@ -1,4 +1,4 @@
-"""S3 Inventories: AWS writes down once a day what lies in a bucket, for buckets too large to list.
+"""Reads S3 Inventories: AWS writes down once a day what lies in a bucket, for buckets too large to list.
 
 An inventory is a manifest and the files that it names: CSV, compressed, or Parquet where pyarrow is installed.
 """
@@ -49,7 +49,7 @@ class Inventory:
     files: tuple[tuple[str, str], ...]
     """The key of each file, and the MD5 of its content; none where the manifest has none."""
     store: S3
-    """Where its files lie."""
+    """The bucket that its files lie in."""
 
     def list(self, prefix: str) -> Iterator[Listed]:
         """Yield every object whose key begins with this prefix, in no order. Raise Damaged for a broken file."""
