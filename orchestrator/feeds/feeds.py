@@ -97,7 +97,7 @@ class Feeds:
 
     def _check_regions(self, regions: Sequence[str]) -> None:
         """Raise UsageError for the first that is no Region: AWS is not asked about it, nor for credentials."""
-        known = self._clients.regions("ec2") if regions else []
+        known = self._clients.regions("s3") if regions else []
         for name in regions:
             if name not in known:
                 near = did_you_mean(name, known)
