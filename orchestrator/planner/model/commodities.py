@@ -1,4 +1,7 @@
-"""Commodities: cohorts whose hours and costs are in proportion wherever they go. To a relaxation they are one."""
+"""Commodities: cohorts whose hours and costs are in proportion wherever they go. To a relaxation they are one.
+
+With a budget, their promises are in proportion as well.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,8 @@ def commodities(problem: Problem) -> list[Commodity]:
         rows = rows[np.argsort(choices.lane[rows], kind="stable")]
         length = float(choices.hours[rows[0]])
         proportions = [choices.hours[rows] / length, choices.usd[rows] / length, choices.draw[rows] / length]
+        if np.isfinite(problem.budget):
+            proportions.append(choices.promise[rows] / length)
         where = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]]).tobytes()
         key = where + b"".join(np.float32(each).tobytes() for each in proportions)
         found.setdefault(key, []).append((-length, cohort, rows))

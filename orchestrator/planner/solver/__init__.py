@@ -12,7 +12,7 @@ docs/planner-solving.md tells how.
     dual_estimate.py   what are slots about worth, before any program is solved?
     sifting.py         how is the relaxation solved over few of its columns?
     pick_columns.py    which columns come in first?
-    copies.py          which copies are made, and how many slots has each lane of what it shares?
+    copies/            which copies are made, in a large problem?
     program.py         how is a program given to HiGHS?
     incremental.py     how is a program that grows given to HiGHS?
 """

@@ -19,17 +19,19 @@ _OPTIONS: dict[str, str | bool | int] = {
     "threads": 1,
     "random_seed": 0,
     "presolve": "off",
-    "simplex_strategy": 4,  # primal: what was feasible before columns came stays so
 }
+_DUAL, _PRIMAL = 1, 4
 
 
 class IncrementalProgram:
     """Minimises the cost of columns, within the bounds of rows. Columns have values from 0 to their `upper`."""
 
-    def __init__(self) -> None:
+    def __init__(self, dual: bool = False) -> None:
+        """Begin without any. With `dual`, bounds may change quickly; else, what was feasible before columns came is."""
         self._solver = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in _OPTIONS.items():
             self._solver.setOptionValue(name, value)
+        self._solver.setOptionValue("simplex_strategy", _DUAL if dual else _PRIMAL)
         self.height = self.width = 0
 
     def add_rows(self, low: Floats, high: Floats, counts: Integers, column: Integers, value: Floats) -> Integers:
@@ -58,6 +60,11 @@ class IncrementalProgram:
     def set_costs(self, column: Integers, usd: Floats) -> None:
         """Replace the costs of these columns."""
         self._solver.changeColsCost(len(column), column.astype(np.int32), usd)
+
+    def set_column_bounds(self, column: Integers, upper: float) -> None:
+        """Let these columns have values from 0 to this."""
+        count = len(column)
+        self._solver.changeColsBounds(count, column.astype(np.int32), np.zeros(count), np.full(count, upper))
 
     def set_upper_bounds(self, row: Integers, high: Floats) -> None:
         """Replace the upper bounds of these rows, and drop their lower ones."""

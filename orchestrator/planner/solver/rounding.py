@@ -14,7 +14,8 @@ from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.exchange import exchange_tasks
 from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.solver.columns import Allowance, build_columns
-from orchestrator.planner.solver.copies import CopiesProgram
+from orchestrator.planner.solver.copies.copies_program import CopiesProgram
+from orchestrator.planner.solver.copies.decide_copies import decide_copies
 from orchestrator.planner.solver.dominated import without_dominated
 from orchestrator.planner.solver.sifting import Sifted, Sifting
 from orchestrator.planner.solver.slots.place_tasks import Placing
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.solver.columns import Columns
-    from orchestrator.planner.solver.copies import CopiesAnswer
+    from orchestrator.planner.solver.copies.copies_program import CopiesAnswer
 
 LESS = (0.99, 0.97, 0.9)
 """The parts of each lane that the relaxation may fill, one after the other, when tasks are left that fit nowhere."""
@@ -116,6 +117,17 @@ def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
 
 
 def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
+    if not len(problem.charges):
+        return _solve_without_copies(problem, time_limit)
+    decided = decide_copies(problem, time_limit)
+    try:
+        found = _solve_without_copies(decided.problem, time_limit)
+    except DoesNotFit as failure:  # with other copies all may well fit
+        raise NotFound from failure
+    return decided.undecide(problem, found)
+
+
+def _solve_without_copies(problem: Problem, time_limit: TimeLimit) -> Solution:
     all_commodities = commodities(problem)
     relaxation = build_columns(problem, all_commodities)
     sifting, allowance, bound = Sifting(relaxation), Allowance(), None

@@ -111,6 +111,11 @@ class Sifting:
             self._add(new)
         raise NotFound
 
+    @property
+    def costs(self) -> Floats:
+        """What each column costs at the best duals."""
+        return self._columns.reduced_costs(self._best)
+
     def allow(self, allowance: Allowance) -> None:
         """Allow no more than this of the limits from now on."""
         self._allowed = self._columns.allowed(allowance)

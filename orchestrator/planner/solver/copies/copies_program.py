@@ -5,7 +5,7 @@ The relaxation leaves both in parts: here an integer program makes them whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from orchestrator.planner.solver.sifting import Sifted
 
 EFFORT = Effort(gap=2e-4, nodes=500)
-PLAIN_EFFORT = replace(EFFORT, plain=True)
-"""The effort for a program over all columns: its relaxation is solved quickly, again and again."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,14 @@ class CopiesProgram:
         self._first_copy = len(sifted.columns)
         self._first_slot = self._first_copy + len(relaxation.charges)
 
-    def solve(self, time_limit: TimeLimit) -> CopiesAnswer:
+    def solve(self, time_limit: TimeLimit, effort: Effort = EFFORT) -> CopiesAnswer:
         """Return what was decided, or the relaxation's own flow if there is no time. DoesNotFit if nothing fits."""
         flow, slots, bound = np.zeros(len(self._relaxation)), self._problem.most_slots.copy(), self._sifted.bound
         flow[self._sifted.columns] = self._sifted.parts
         if len(self._relaxation.charges) or len(self._sharing):
             try:
                 every = self._first_copy == len(flow)
-                answer = self._program().solve(PLAIN_EFFORT if every else EFFORT, time_limit)
+                answer = self._program().solve(effort, time_limit)
             except DoesNotFit:
                 if not time_limit.stopped:
                     raise
@@ -84,6 +82,7 @@ class CopiesProgram:
         program.add_rows(len(relaxation.starts), all_of_it, 1.0, 1.0)
         self._add_limits(program)
         self._add_links(program)
+        self._add_lane_links(program)
         for limit in relaxation.shared_limits:
             units = self._problem.units_on(limit)[self._sharing]
             under = np.flatnonzero(units)
@@ -126,3 +125,23 @@ class CopiesProgram:
             np.repeat([1.0, -1.0], [len(needing), links]),
         )
         program.add_rows(links, entries, -np.inf, 0.0)
+
+    def _add_lane_links(self, program: Program) -> None:
+        """Add a row for each copy and lane: what runs there on a copy takes no more of the lane than is copied.
+
+        Whole copies need no such rows, but parts of them do: of a lane that holds little, a small part of a copy is
+        enough for each commodity, and not for all of them together.
+        """
+        relaxation, some = self._relaxation, self._sifted.columns
+        limit, part = (each[some] for each in relaxation.first_limit)
+        needing = np.flatnonzero((relaxation.link[some] != NO_COPY) & (limit < len(relaxation.lanes)))
+        copy = relaxation.copy_of[relaxation.link[some[needing]]]
+        key = copy * relaxation.limit_count + limit[needing]
+        rows, row = number_keys(key)
+        copies = self._first_copy + np.unique(key) // max(relaxation.limit_count, 1)
+        entries = Entries(
+            np.concatenate([row, np.arange(rows)]),
+            np.concatenate([needing, copies]),
+            np.concatenate([part[needing], -np.ones(rows)]),
+        )
+        program.add_rows(rows, entries, -np.inf, 0.0)

@@ -1,0 +1,95 @@
+"""Decides which copies are made in a large problem, and proves what any plan costs, whichever copies it makes.
+
+What is left then is a problem without copies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from orchestrator.planner.model.choices import NO_COPY
+from orchestrator.planner.model.commodities import commodities
+from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.solver.columns import Allowance, build_columns
+from orchestrator.planner.solver.copies.choose_copies import choose_copies, made_parts
+from orchestrator.planner.solver.copies.copies_program import CopiesProgram
+from orchestrator.planner.solver.copies.set_program import CopySet, set_of
+from orchestrator.planner.solver.program import Effort
+from orchestrator.planner.solver.sifting import Sifted, Sifting
+
+if TYPE_CHECKING:
+    from orchestrator.planner.model.arrays import Floats, Integers
+    from orchestrator.planner.model.problem import Problem
+    from orchestrator.planner.model.time_limit import TimeLimit
+    from orchestrator.planner.solver.columns import Columns
+
+NEAR = 5e-4
+"""The part of the bound by which copies may be too dear, as far as hours tell, before a better bound is looked for."""
+FEW, MANY = 4_000, 25_000
+"""Columns up to which an integer program over all of them is searched, and up to which it is begun at all."""
+SEARCHED = Effort(gap=2e-4, nodes=150, plain=True)
+BEGUN = replace(SEARCHED, nodes=1)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A problem in which the copies are made already, and what is known of the one in which they are not."""
+
+    problem: Problem
+    rows: Integers
+    """The choices of the undecided problem that are left."""
+    charges: float
+    """$ of the copies."""
+    bound: float
+    """$ that every plan costs at least, whichever copies it makes: this is proven."""
+
+    def undecide(self, whole: Problem, found: Solution) -> Solution:
+        """Return the solution as one of the whole problem, in which copies are still to be made."""
+        tasks = np.zeros(len(whole.choices), dtype=np.int64)
+        tasks[self.rows] = found.tasks
+        return replace(found, problem=whole, tasks=tasks, bound=self.bound)
+
+
+def decide_copies(problem: Problem, time_limit: TimeLimit) -> Decided:
+    """Return the problem with its copies decided. DoesNotFit, if not even parts of tasks fit, whatever is copied."""
+    relaxation = build_columns(problem, commodities(problem))
+    sifting = Sifting(relaxation)
+    sifted = sifting.solve(time_limit)
+    parts = np.zeros(len(relaxation))
+    parts[sifted.columns] = sifted.parts
+    copies, usd = choose_copies(relaxation, sifting.costs, parts, sifted.bound, time_limit)
+    bound = sifted.bound
+    if usd > bound * (1 + NEAR) and len(relaxation) <= MANY and not time_limit.is_out:
+        bound, other, other_usd = _prove(problem, relaxation, sifted, parts, time_limit)
+        copies = other if other_usd < usd else copies
+    return _decided(problem, copies, bound)
+
+
+def _prove(
+    problem: Problem, relaxation: Columns, sifted: Sifted, parts: Floats, time_limit: TimeLimit
+) -> tuple[float, CopySet, float]:
+    """Return a better bound, if there is one; and copies, with what all costs then as far as hours tell."""
+    every = Sifted(np.arange(len(relaxation)), parts, sifted.bound)
+    try:
+        answer = CopiesProgram(problem, relaxation, every, Allowance()).solve(
+            time_limit, SEARCHED if len(relaxation) <= FEW else BEGUN
+        )
+    except DoesNotFit:  # it did not come that far
+        return sifted.bound, frozenset(), np.inf
+    copies = set_of(np.flatnonzero(made_parts(relaxation, answer.flow) > 0))
+    usd = float(relaxation.usd @ answer.flow + problem.charges[sorted(copies)].sum())
+    return answer.bound, copies, usd
+
+
+def _decided(problem: Problem, copies: CopySet, bound: float) -> Decided:
+    is_made = np.zeros(len(problem.charges) + 1, dtype=bool)
+    is_made[[NO_COPY, *copies]] = True
+    rows = np.flatnonzero(is_made[problem.choices.copy])
+    choices = problem.choices.take(rows)
+    at_hand = replace(choices, copy=np.full(len(choices), NO_COPY))
+    charges = float(problem.charges[sorted(copies)].sum())
+    left = replace(problem, choices=at_hand, charges=np.empty(0), budget=problem.budget - charges)
+    return Decided(left, rows, charges, bound)
