@@ -2,10 +2,11 @@
 
 It knows nothing of the rest of this package: any program that takes AWS_ENDPOINT_URL can use it.
 
-Four rooms:
+Five rooms:
 
 http/          who answers a request, and in which words?
 services/      how do Batch, SageMaker, prices, logs and the others behave?
+iam/           may this caller do that?
 machines/      how do jobs and trainings become processes and containers on this machine?
 faults/        what goes wrong on command, and where does each fault take effect? (a table, in its `__init__.py`)
 

@@ -43,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
             vcpus=options.vcpus,
             trainings=options.trainings,
             empty=options.empty,
+            iam=options.iam,
             toolkit=toolkit,
         )
         server.serve(chosen, _say_ready, stop)
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--vcpus", type=float, default=4.0, help="of each Region's queue; a launcher takes 0.25")
     parser.add_argument("--trainings", type=int, default=max(2, cores), help="how many run at once")
     parser.add_argument("--empty", action="store_true", help="an account that has nothing yet")
+    parser.add_argument("--iam", action="store_true", help="callers are held to their policies")
     parser.add_argument("--toolkit", action="store_true", help="AWS's own training toolkit starts trainings")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input closes")
     parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])

@@ -41,13 +41,14 @@ class LocalCloud:
         vcpus: float | None = None,
         trainings: int | None = None,
         empty: bool = False,
+        iam: bool = False,
         toolkit: bool = False,
     ) -> None:
         """Take the cloud's options; `with` starts it.
 
         `vcpus` of a Region's queues are shared by its launchers. `trainings` is how many run at once. An `empty` cloud
-        has nothing, as a new account of AWS. With `toolkit`, trainings are started by AWS's own training toolkit, which
-        `make toolkit` installs.
+        has nothing, as a new account of AWS. With `iam`, callers are held to their policies. With `toolkit`, trainings
+        are started by AWS's own training toolkit, which `make toolkit` installs.
         """
         self.home = Path(home)
         self.regions = list(regions)
@@ -58,6 +59,8 @@ class LocalCloud:
             self._arguments += ["--trainings", str(trainings)]
         if empty:
             self._arguments += ["--empty"]
+        if iam:
+            self._arguments += ["--iam"]
         if toolkit:
             self._arguments += ["--toolkit"]
         self._server: subprocess.Popen[str] | None = None
@@ -116,12 +119,20 @@ class LocalCloud:
 
 
 def up(
-    home: Path, *, port: int = 0, regions: Sequence[str] = names.REGIONS, empty: bool = False, toolkit: bool = False
+    home: Path,
+    *,
+    port: int = 0,
+    regions: Sequence[str] = names.REGIONS,
+    empty: bool = False,
+    iam: bool = False,
+    toolkit: bool = False,
 ) -> Serving:
     """Start a local cloud in the background, where it stays until `down`. Return who serves, and where."""
     arguments = ["--port", str(port)]
     if empty:
         arguments += ["--empty"]
+    if iam:
+        arguments += ["--iam"]
     if toolkit:
         arguments += ["--toolkit"]
     server, serving = _start(home, list(regions), arguments, detached=True)

@@ -2,6 +2,7 @@
 
 POST   clock          {"advance": SECONDS}
 GET    overview       what the page shows
+GET    permissions    what was asked of IAM, by whom, on what; nothing where nobody is held to policies
 GET    faults
 POST   faults         the fields of a `faults.Fault`
 DELETE faults/NUMBER  take one back; without a number, all
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.faults.cloud_faults import CloudFaults
     from orchestrator.localcloud.faults.faults import Faults
     from orchestrator.localcloud.http.overview import Overview
+    from orchestrator.localcloud.iam.authority import Authority
 
 PREFIX = "/_local/"
 _PAGE_HEADERS = {
@@ -46,6 +48,7 @@ class LocalApi:
     faults: Faults
     cloud_faults: CloudFaults
     overview: Overview
+    authority: Authority | None = None
 
     def page(self) -> Answer:
         """Return the page that a person sees."""
@@ -68,6 +71,8 @@ class LocalApi:
             return {"now": self.clock.now()}
         if action == "GET overview":
             return self.overview.facts()
+        if action == "GET permissions":
+            return {"asked": self.authority.asked() if self.authority else []}
         if action == "GET faults":
             return {"faults": [each.describe() for each in self.faults.active()]}
         if action == "POST faults":

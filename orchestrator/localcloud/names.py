@@ -33,6 +33,8 @@ class Access:
     endpoint: str
     key_id: str
     secret: str = field(repr=False)
+    token: str = field(default="", repr=False)
+    """What the keys of a role's session come with."""
 
 
 def aws_variables(access: Access, region: str) -> dict[str, str]:

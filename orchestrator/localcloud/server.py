@@ -25,6 +25,9 @@ from orchestrator.localcloud.http.guard import Guard
 from orchestrator.localcloud.http.overview import Overview
 from orchestrator.localcloud.http.rates import Rates
 from orchestrator.localcloud.http.web import Server
+from orchestrator.localcloud.iam.authority import Authority, Facts
+from orchestrator.localcloud.iam.identities import Callers
+from orchestrator.localcloud.iam.service_roles import Bounded, Unbounded
 from orchestrator.localcloud.local_api import LocalApi
 from orchestrator.localcloud.machines import prerequisites
 from orchestrator.localcloud.machines.own_mounts import OwnMounts
@@ -39,13 +42,16 @@ from orchestrator.localcloud.services.cloudformation.api import CloudFormation
 from orchestrator.localcloud.services.cloudformation.caller import Caller
 from orchestrator.localcloud.services.ecr import Registry
 from orchestrator.localcloud.services.events import Events
+from orchestrator.localcloud.services.job_starter import JobStarter
 from orchestrator.localcloud.services.logs import Logs
 from orchestrator.localcloud.services.market.commitments import SavingsPlans
 from orchestrator.localcloud.services.market.price_table import REGIONS
 from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
 from orchestrator.localcloud.services.market.spot_market import SpotMarket
+from orchestrator.localcloud.services.moto_identities import Identities
 from orchestrator.localcloud.services.quotas import Quotas
+from orchestrator.localcloud.services.resource_tags import ResourceTags
 from orchestrator.localcloud.services.sagemaker.api import Trainings
 from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
 from orchestrator.localcloud.services.sagemaker.toolkit.imitated import ImitatedToolkit
@@ -55,6 +61,7 @@ from orchestrator.localcloud.site import Site
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from orchestrator.localcloud.iam.service_roles import ServiceRoles
     from orchestrator.localcloud.services.sagemaker.toolkit.starter import Starter
 
 log = logging.getLogger(__name__)
@@ -78,8 +85,19 @@ class Options:
     """The most trainings that run at once on this machine, in all Regions."""
     empty: bool = False
     """True for an account that has nothing yet, as AWS gives it."""
+    iam: bool = False
+    """True if callers are held to their policies."""
     toolkit: Path | None = None
     """The environment of AWS's training toolkit, if trainings are to be started by that."""
+
+
+@dataclass(frozen=True)
+class _Iam:
+    """What holds callers to their policies."""
+
+    authority: Authority
+    roles: ServiceRoles
+    tags: ResourceTags
 
 
 def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Event) -> None:
@@ -93,9 +111,10 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
         processes = Processes(home.folder, lost=lambda: _lost(stop))
         try:
             access = _new_access(server)
-            site = _site(options, home, processes, server, access)
+            iam = _iam(access) if options.iam else None
+            site = _site(options, home, processes, server, access, iam)
             guard = Guard(access, moto_backends.secret_of)
-            server.answer = _cloud(options, site, guard, access)
+            server.answer = _cloud(options, site, guard, access, iam)
             serving = Serving(
                 pid=os.getpid(),
                 endpoint=access.endpoint,
@@ -115,7 +134,16 @@ def serve(options: Options, ready: Callable[[Serving], None], stop: threading.Ev
             server.server_close()
 
 
-def _site(options: Options, home: Home, processes: Processes, server: Server, access: Access) -> Site:
+def _iam(access: Access) -> _Iam:
+    """Make what holds callers to their policies."""
+    identities, tags = Identities(), ResourceTags()
+    callers = Callers(moto_backends.ACCOUNT, access.key_id, identities)
+    facts = Facts(tags.of, moto_backends.Objects().has)
+    authority = Authority(moto_backends.ACCOUNT, callers, identities, facts)
+    return _Iam(authority, Bounded(authority, callers, identities), tags)
+
+
+def _site(options: Options, home: Home, processes: Processes, server: Server, access: Access, iam: _Iam | None) -> Site:
     """Make what all services have in common."""
     clock, objects, scratch = Clock(), moto_backends.Objects(), home.scratch()
     environment = _environment(access, options.regions[0])
@@ -138,15 +166,18 @@ def _site(options: Options, home: Home, processes: Processes, server: Server, ac
         events=Events(moto_backends.Rules(), clock),
         starter=starter,
         environment=environment,
+        roles=iam.roles if iam else Unbounded(),
     )
 
 
-def _cloud(options: Options, site: Site, guard: Guard, access: Access) -> Gateway:
+def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam | None) -> Gateway:
     """Make all services, fill them with what a fresh cloud has, and return the gateway that answers for them."""
     clock, objects, logs = site.clock, site.objects, site.logs
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
+    if iam:
+        iam.tags.learn(batch, trainings)
     if options.empty:
         for each in batch.values():
             each.scheduler.most_vcpus = options.vcpus
@@ -171,11 +202,12 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access) -> Gatewa
         moto=moto_backends.application(),
         logs=logs,
         objects=objects,
-        schedules=Schedules(moto_backends.ScheduleStore(), clock, batch),
+        schedules=Schedules(moto_backends.ScheduleStore(), clock, batch, JobStarter(site.roles, site.account)),
         registry=Registry(moto_backends.Repositories()),
-        local_api=LocalApi(clock, faults, cloud_faults, overview),
+        local_api=LocalApi(clock, faults, cloud_faults, overview, iam.authority if iam else None),
         call_faults=CallFaults(faults, clock),
         rates=Rates(),
+        authority=iam.authority if iam else None,
     )
 
 

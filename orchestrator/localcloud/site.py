@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.clock import Clock
+    from orchestrator.localcloud.iam.service_roles import ServiceRoles
     from orchestrator.localcloud.machines.processes import Processes
     from orchestrator.localcloud.services.events import Events
     from orchestrator.localcloud.services.logs import Logs
@@ -38,6 +39,8 @@ class Site:
     """What makes processes of a training's hosts."""
     environment: Mapping[str, str]
     """The variables of every process, which lead it to this cloud and to programs."""
+    roles: ServiceRoles
+    """What services may do under the roles that they are handed."""
 
     def arn(self, service: str, region: str, resource: str) -> str:
         """Return the ARN of a resource of this account."""

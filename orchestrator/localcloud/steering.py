@@ -44,6 +44,11 @@ class Steering:
         found: list[dict[str, Any]] = self._send("GET", "faults")["faults"]
         return found
 
+    def permissions(self) -> list[dict[str, Any]]:
+        """Return every permission that was asked of IAM: who, which action, resource and context, and how often."""
+        found: list[dict[str, Any]] = self._send("GET", "permissions")["asked"]
+        return found
+
     def remove(self, number: int | None = None) -> None:
         """Take a fault back. Without a number, take all back."""
         self._send("DELETE", "faults" if number is None else f"faults/{number}")

@@ -27,11 +27,15 @@ class Call:
     operation: str
     body: bytes
     environ: dict[str, Any]
+    key_id: str = ""
+    """The key that signed it."""
 
     @classmethod
     def of(cls, environ: dict[str, Any], body: bytes, scope: Scope) -> Call:
         """Return the call that a WSGI request is, which is signed for this scope."""
-        return cls(scope.service, scope.region, operations.name(scope.service, environ, body), body, environ)
+        return cls(
+            scope.service, scope.region, operations.name(scope.service, environ, body), body, environ, scope.key_id
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the parameters of body, path and query. Raise AwsError when the body cannot be read."""

@@ -14,6 +14,7 @@ from orchestrator.localcloud.http import answers, signature
 from orchestrator.localcloud.http.answers import Answer, AwsError
 from orchestrator.localcloud.http.call import Call
 from orchestrator.localcloud.services import iam, s3
+from orchestrator.localcloud.services.cloudformation.caller import act_for
 from orchestrator.localcloud.services.market import spot_advisor
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.faults.call_faults import CallFaults
     from orchestrator.localcloud.http.guard import Guard
     from orchestrator.localcloud.http.rates import Rates
+    from orchestrator.localcloud.iam.authority import Authority
     from orchestrator.localcloud.local_api import LocalApi
     from orchestrator.localcloud.services.ecr import Registry
     from orchestrator.localcloud.services.logs import Logs
@@ -54,6 +56,8 @@ class Gateway:
     local_api: LocalApi
     call_faults: CallFaults
     rates: Rates
+    authority: Authority | None = None
+    """What holds callers to their policies; None for a cloud in which everybody may do everything."""
 
     def __call__(self, environ: dict[str, Any]) -> Answer:
         """Return the answer to a request, which WSGI describes."""
@@ -92,6 +96,11 @@ class Gateway:
     def _answer(self, call: Call) -> Answer:
         """Have our own service answer, or moto where there is none."""
         self.rates.check(call)
+        if self.authority:
+            self.authority.check(call)
+            if call.service == "cloudformation":
+                token = call.environ.get("HTTP_X_AMZ_SECURITY_TOKEN", "")
+                act_for(self.guard.access(call.key_id, token))
         if call.service in self.services:
             document = call.document()
             method = self._method(call, document)
@@ -104,7 +113,7 @@ class Gateway:
         if call.service == "ecr" and (granted := self.registry.assume_images(call.operation, call.document())):
             return answers.document(granted, _AMZ_JSON)
         if call.service == "iam" and call.operation in iam.SIMULATE:
-            return answers.members(call.operation, iam.simulate(call))
+            return answers.members(call.operation, iam.simulate(call, self.authority))
         if call.service == "logs":
             self.logs.refresh()
         if call.service == "s3" and call.region:

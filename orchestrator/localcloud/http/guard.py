@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 from orchestrator.localcloud.http import signature
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.names import Access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from orchestrator.localcloud.http.signature import Scope
-    from orchestrator.localcloud.names import Access
 
 _OWN_SITES = ("same-origin", "none")
 """What a browser says of a request that our own page sends, and of an address that a person types."""
@@ -71,6 +71,10 @@ class Guard:
     def scope(self, environ: Mapping[str, Any], body: bytes) -> Scope:
         """Return what a request is signed for. Raise AwsError unless it is signed with a key of this cloud."""
         return signature.check(environ, body, self._secret)
+
+    def access(self, key_id: str, token: str) -> Access:
+        """Return the way in of whoever has a key, for services that call others on behalf of their caller."""
+        return Access(self.endpoint, key_id, self._secret(key_id) or "", token)
 
     def _secret(self, key_id: str) -> str | None:
         return self._access.secret if key_id == self._access.key_id else self._other_secret(key_id)

@@ -10,7 +10,7 @@ import re
 import time
 from base64 import b64encode
 from calendar import timegm
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from posixpath import normpath
@@ -42,6 +42,8 @@ class Scope:
 
     service: str
     region: str
+    key_id: str = field(default="", compare=False)
+    """The key that signed it."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _claim(environ: Mapping[str, Any], query: Mapping[str, str]) -> _Claim | Non
         return _Claim(
             key_id=found["id"],
             day=found["day"],
-            scope=Scope(found["service"], found["region"]),
+            scope=Scope(found["service"], found["region"], found["id"]),
             headers=found["headers"].split(";"),
             signature=found["signature"],
             moment=environ.get("HTTP_X_AMZ_DATE", ""),
@@ -124,7 +126,7 @@ def _claim(environ: Mapping[str, Any], query: Mapping[str, str]) -> _Claim | Non
     return _Claim(
         key_id=found["id"],
         day=found["day"],
-        scope=Scope(found["service"], found["region"]),
+        scope=Scope(found["service"], found["region"], found["id"]),
         headers=query.get("X-Amz-SignedHeaders", "").split(";"),
         signature=query.get("X-Amz-Signature", ""),
         moment=query.get("X-Amz-Date", ""),
@@ -222,7 +224,7 @@ def _signing_key(secret: str, scope: str) -> bytes:
 def _check_version_2(
     environ: Mapping[str, Any], query: Mapping[str, str], secret_of: Callable[[str], str | None]
 ) -> Scope:
-    scope = Scope("s3", "")
+    scope = Scope("s3", "", query.get("AWSAccessKeyId", ""))
     if not {"AWSAccessKeyId", "Signature", "Expires"} <= set(query):
         raise AwsError("AccessDenied", "This request is not signed: `sweep local status` prints the key.", 403)
     if not re.fullmatch("[0-9]{1,12}", query["Expires"]):

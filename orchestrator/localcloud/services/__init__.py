@@ -7,10 +7,13 @@ market/           which prices, quotas and spot markets does AWS show?
 logs.py           how does what a process prints get into CloudWatch Logs?
 events.py         who hears of a change of a job or a training? (EventBridge)
 schedules.py      what happens when a schedule is due? (EventBridge Scheduler)
+job_starter.py    may a schedule's role submit that job?
 timetable.py      when is a schedule due next?
 quotas.py         how many instances may an account hold?
 iam.py            what may a principal do? (IAM's simulator)
+resource_tags.py  which tags does something have?
 ecr.py            where does a container image lie?
 s3.py             which Region answers for a bucket?
 moto_backends.py  what do we use of moto?
+moto_identities.py  and of its IAM?
 """

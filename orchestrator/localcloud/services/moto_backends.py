@@ -86,6 +86,11 @@ class Objects:
         stored = self._backend.get_bucket(bucket).keys
         return sorted(key for key in list(stored) if key.startswith(prefix) and isinstance(stored.get(key), FakeKey))
 
+    def has(self, bucket: str, key: str) -> bool:
+        """Say whether a bucket has an object; not that there is no bucket."""
+        stored = self._backend.buckets.get(bucket)
+        return stored is not None and isinstance(stored.keys.get(key), FakeKey)
+
     def sizes(self) -> list[dict[str, Any]]:
         """Return for each bucket its name, its Region, and how many objects and bytes it holds."""
         found = []
@@ -258,7 +263,7 @@ def _moment(value: Any) -> float | None:
 
 
 def create_role(name: str, principal: str) -> str:
-    """Create a role that a service may assume, and return its ARN."""
+    """Create a role that a service may assume, and that may do everything; return its ARN."""
     may_assume = {"Effect": "Allow", "Principal": {"Service": principal}, "Action": "sts:AssumeRole"}
     role = iam_backends[ACCOUNT][PARTITION].create_role(
         role_name=name,
@@ -269,4 +274,6 @@ def create_role(name: str, principal: str) -> str:
         tags=[],
         max_session_duration="3600",
     )
+    everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+    role.put_policy("everything", json.dumps({"Version": "2012-10-17", "Statement": [everything]}))
     return str(role.arn)

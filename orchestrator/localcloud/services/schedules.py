@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.clock import Alarm, Clock
     from orchestrator.localcloud.services.batch.api import Batch
+    from orchestrator.localcloud.services.job_starter import JobStarter
     from orchestrator.localcloud.services.moto_backends import Schedule, ScheduleStore
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,9 @@ class _Armed:
 class Schedules:
     """Watches the schedules of all Regions, and sends their input to their targets when they are due."""
 
-    def __init__(self, store: ScheduleStore, clock: Clock, batch: Mapping[str, Batch]) -> None:
+    def __init__(self, store: ScheduleStore, clock: Clock, batch: Mapping[str, Batch], starter: JobStarter) -> None:
+        """`starter` says whether a schedule's role may submit a job."""
+        self._starter = starter
         self._store = store
         self._clock = clock
         self._batch = batch
@@ -108,7 +111,9 @@ class Schedules:
         text = _fill_in(target.get("Input", "{}"), schedule, moment)
         if target["Arn"] == SUBMIT_JOB:
             shape = validation.operation("batch", "SubmitJob")
-            self._batch[schedule.region].submit_job(_as_batch_writes(json.loads(text), shape))
+            job = _as_batch_writes(json.loads(text), shape)
+            self._starter.check(target.get("RoleArn", ""), schedule.region, job)
+            self._batch[schedule.region].submit_job(job)
         else:
             self._store.send(schedule.region, target["Arn"].rpartition(":")[2], text)
 

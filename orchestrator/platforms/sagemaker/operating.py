@@ -68,7 +68,7 @@ _STATEMENTS = {
         # AWS lists all trainings or none: this action takes no resource.
         _allow("FindWhatRuns", ["sagemaker:ListTrainingJobs"], "*"),
         _allow("SeeWhichRegionsAreEnabled", ["ec2:DescribeRegions"], "*"),
-        _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/sweep-*"),
+        _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/*"),
         _allow("ReadLogs", _READ_LOGS, _TRAINING_LOGS),
         # AWS describes all parameters or none: this action takes no resource. It tells no values.
         _allow("LookForParameters", ["ssm:DescribeParameters"], "*"),

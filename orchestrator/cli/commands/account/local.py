@@ -67,6 +67,7 @@ def up(
     empty: Annotated[
         bool, typer.Option("--empty", help="It has nothing yet, as a new account: see `sweep infra deploy`.")
     ] = False,
+    iam: Annotated[bool, typer.Option("--iam", help="Callers are held to their policies, as AWS's IAM does.")] = False,
     toolkit: Annotated[
         bool, typer.Option("--toolkit", help="AWS's own training toolkit starts trainings (`make toolkit`).")
     ] = False,
@@ -82,9 +83,9 @@ def up(
 
     wanted = regions.split(",") if regions else localcloud.names.REGIONS
     if detached:
-        _show(localcloud.up(home, port=port, regions=wanted, empty=empty, toolkit=toolkit), as_json=as_json)
+        _show(localcloud.up(home, port=port, regions=wanted, empty=empty, iam=iam, toolkit=toolkit), as_json=as_json)
         return
-    with localcloud.LocalCloud(home, port=port, regions=wanted, empty=empty, toolkit=toolkit) as cloud:
+    with localcloud.LocalCloud(home, port=port, regions=wanted, empty=empty, iam=iam, toolkit=toolkit) as cloud:
         _show(localcloud.status(home), as_json=as_json)
         render.say("serving until Ctrl-C")
         cloud.wait()

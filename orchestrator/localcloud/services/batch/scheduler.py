@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import signal
-import sys
 import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.machines.processes import Command, Ending
-from orchestrator.localcloud.services.batch import dependencies
+from orchestrator.localcloud.services.batch import containers, dependencies
 from orchestrator.localcloud.services.batch.dependencies import Dependencies
 from orchestrator.localcloud.services.batch.jobs import ENDED, NOT_STARTED, Attempt, Job
 from orchestrator.localcloud.services.batch.retry import Exit
@@ -159,28 +158,15 @@ class Scheduler:
         folder.mkdir(parents=True)
         file = folder.with_suffix(".log")
         job.tail = self._site.logs.open(LogStream(self._region, job.log_group, job.log_stream), file)
+        if refusal := containers.why_not(self._site, self._region, job):
+            self._site.clock.after(0, lambda: self._on_ended(job, Ending(None, refusal)))
+            return
+        variables = containers.variables(self._site, self._region, job, environment.name)
         job.process = self._site.processes.start(
-            Command(_argv(job), self._variables(job, environment), folder, file),
+            Command(containers.argv(job), variables, folder, file),
             started=lambda: self._on_started(job),
             ended=lambda ending: self._on_ended(job, ending),
         )
-
-    def _variables(self, job: Job, environment: ComputeEnvironment) -> dict[str, str]:
-        """Return a job's environment variables. Those that Batch sets win over those that the job asks for."""
-        queue = job.spec.queue.rpartition("/")[2]
-        set_by_batch = {
-            "AWS_REGION": self._region,
-            "AWS_DEFAULT_REGION": self._region,
-            "AWS_EXECUTION_ENV": f"AWS_ECS_{job.spec.body.get('platformCapabilities', ['EC2'])[0]}",
-            "AWS_BATCH_JOB_ID": job.id,
-            "AWS_BATCH_JOB_ATTEMPT": str(len(job.attempts) + 1),
-            "AWS_BATCH_JQ_NAME": queue,
-            "AWS_BATCH_CE_NAME": environment.name,
-        }
-        if job.parent:
-            set_by_batch["AWS_BATCH_JOB_ARRAY_INDEX"] = str(job.index)
-            set_by_batch["AWS_BATCH_JOB_ARRAY_SIZE"] = str(len(job.parent.children))
-        return {**self._site.environment, "PYTHONUNBUFFERED": "1", **job.spec.environment, **set_by_batch}
 
     # Running, and the end
 
@@ -261,16 +247,14 @@ class Scheduler:
             self._site.clock.after(GRACE_S, lambda: self._site.processes.signal(process, signal.SIGKILL))
 
 
-def _argv(job: Job) -> list[str]:
-    """Return a job's command, where `python` is the Python that runs this cloud: it has what the image would have."""
-    program, *arguments = job.spec.command
-    return [sys.executable if program in ("python", "python3") else program, *arguments]
-
-
 def _exit(job: Job, ending: Ending) -> Exit:
     """Say in Batch's words how the attempt that runs has ended."""
     if job.reclaimed and job.end_reason is None:
         return Exit(None, "", f"Host EC2 (instance {_instance(job)}) terminated.")
+    if ending.refusal.startswith(containers.NOT_PULLED):
+        return Exit(None, ending.refusal[:255], job.end_reason or "Task failed to start")
+    if ending.refusal.startswith(containers.NOT_STARTED):
+        return Exit(None, "", job.end_reason or ending.refusal)
     if ending.code is None:
         reason = (
             f"CannotStartContainerError: Error response from daemon: failed to create task: {ending.refusal}: unknown"

@@ -88,8 +88,9 @@ class CloudFormation:
         return found
 
     def _changes(self, stack: Stack, template: Template, *, adopt: bool) -> list[Any]:
-        scope = Execution(stack, self._caller, self._now).scope()
-        return find_changes(stack, template, self._caller, lambda value: resolve(value, scope), adopt=adopt)
+        caller = self._caller.on_behalf()
+        scope = Execution(stack, caller, self._now).scope()
+        return find_changes(stack, template, caller, lambda value: resolve(value, scope), adopt=adopt)
 
     def describe_change_set(self, body: Body) -> Body:
         stack, found = self._change_set(body)
@@ -122,13 +123,14 @@ class CloudFormation:
                     other.execution = "OBSOLETE"
             stack.updated = None if found.type == "CREATE" else self._now()
             stack.move(f"{found.type}_IN_PROGRESS", self._now(), "User Initiated")
-        self._start(stack, lambda: self._execute(stack, found))
+        execution = Execution(stack, self._caller.on_behalf(), self._now)
+        self._start(stack, lambda: self._execute(execution, found))
         return {}
 
-    def _execute(self, stack: Stack, change_set: ChangeSet) -> None:
-        Execution(stack, self._caller, self._now).run(change_set)
+    def _execute(self, execution: Execution, change_set: ChangeSet) -> None:
+        execution.run(change_set)
         with self._lock:
-            stack.change_sets.clear()
+            execution.stack.change_sets.clear()
 
     def delete_change_set(self, body: Body) -> Body:
         with self._lock:
@@ -189,7 +191,7 @@ class CloudFormation:
                 raise refusal(f"Stack:{stack.id} is in {stack.status} state and can not be deleted.")
             stack.change_sets.clear()
             stack.move("DELETE_IN_PROGRESS", self._now(), "User Initiated")
-        self._start(stack, Execution(stack, self._caller, self._now).delete)
+        self._start(stack, Execution(stack, self._caller.on_behalf(), self._now).delete)
         return {}
 
     # Drift
@@ -198,7 +200,9 @@ class CloudFormation:
         stack = self._stack(body["StackName"])
         if stack.busy or stack.status == REVIEW:
             raise refusal(f"Stack: {stack.name} is in {stack.status} state: drift cannot be detected")
-        made = Detection(str(uuid.uuid4()), stack.id, self._now(), drift.look(stack, self._caller, self._now()))
+        made = Detection(
+            str(uuid.uuid4()), stack.id, self._now(), drift.look(stack, self._caller.on_behalf(), self._now())
+        )
         self._detections[made.id] = made
         return {"StackDriftDetectionId": made.id}
 

@@ -8,6 +8,7 @@ from orchestrator.localcloud.http import validation
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.moto_backends import Networks
 from orchestrator.localcloud.services.quotas import QuotaKey, exceeded_message
+from orchestrator.localcloud.services.sagemaker.permissions import keys
 from orchestrator.localcloud.services.sagemaker.request_checks import check_request, validation_error
 from orchestrator.localcloud.services.sagemaker.training import ENDED, Training
 
@@ -50,6 +51,7 @@ class Trainings:
             training = Training(name, arn, self._region, body, self._site.clock.now())
             training.wishes = self._within_quota(training)
             training.wish = training.wishes[0]
+            training.keys = keys(self._site, training)
             training.tags = {tag["Key"]: tag["Value"] for tag in body.get("Tags", ())}
             self.jobs[name] = training
             self._lifecycle.start(training)

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.services.logs import LogStream
+from orchestrator.localcloud.services.sagemaker import permissions
 from orchestrator.localcloud.services.sagemaker.host import container
 from orchestrator.localcloud.services.sagemaker.host.checkpoints import Checkpoints
 from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri, pack, upload
@@ -58,8 +59,12 @@ class Execution:
     # Before
 
     def prepare(self) -> None:
-        """Lay out the hosts' folders. It may take long, as data is copied; raises CannotStart, see Starter."""
+        """Lay out the hosts' folders. It may take long, as data is copied.
+
+        Raises CannotStart, see Starter, and Forbidden for what the training's role does not allow.
+        """
         request, objects, starter = self.training.request, self._site.objects, self._site.starter
+        permissions.check_start(self._site, self.training, LOG_GROUP)
         self._hosts = container.make_hosts(self.training, self._folder, self._scratch, starter)
         config = request.get("CheckpointConfig")
         self._checkpoints = [Checkpoints(host, config, objects) for host in self._hosts] if config else []
@@ -152,11 +157,12 @@ class Execution:
     def _upload(self, name: str, folders: list[Path]) -> str:
         config = self.training.request["OutputDataConfig"]
         place = Uri.parse(config["S3OutputPath"]) / self.training.name / "output"
+        uri = place / f"{name}.tar.gz"
+        permissions.check_upload(self._site, self.training, uri)
         if config.get("CompressionType") == "NONE":
             for folder in folders:
                 upload(self._site.objects, folder, place / name)
             return f"{place / name}/"
-        uri = place / f"{name}.tar.gz"
         archive = pack(folders)
         if archive is not None:
             self._site.objects.write(uri.bucket, uri.key, archive)

@@ -14,6 +14,7 @@ from orchestrator.localcloud.services.sagemaker import capacity
 from orchestrator.localcloud.services.sagemaker.execution import Execution
 from orchestrator.localcloud.services.sagemaker.host.channel_data import BadManifest
 from orchestrator.localcloud.services.sagemaker.metrics import read_metrics
+from orchestrator.localcloud.services.sagemaker.permissions import Forbidden
 from orchestrator.localcloud.services.sagemaker.toolkit.starter import CannotStart
 from orchestrator.localcloud.services.sagemaker.training import ENDED
 
@@ -257,6 +258,8 @@ class Lifecycle:
                 step()
             except CannotStart as reason:
                 self._end(training, "Failed", "Failed", f"AlgorithmError: {reason}, exit code: 1")
+            except Forbidden as reason:
+                self._end(training, "Failed", "Failed", f"ClientError: {reason}")
             except BadManifest as reason:
                 self._end(training, "Failed", "Failed", f"ClientError: Data download failed: {reason}")
             except Exception as error:

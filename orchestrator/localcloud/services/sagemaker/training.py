@@ -67,6 +67,8 @@ class Training:
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The last value of each metric, by the metric's name."""
     tags: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict, repr=False)
+    """The variables that give its containers the training's role; none where they have the cloud's own key."""
     held: float = 0.0
     """Seconds for which the training held instances that it holds no longer."""
     since: float | None = None

@@ -95,7 +95,7 @@ def container_environment(training: Training) -> dict[str, str]:
 def site_environment(environment: Mapping[str, str], training: Training) -> dict[str, str]:
     """Return the variables that every process gets; a training under network isolation gets none that lead to AWS."""
     if not training.isolated:
-        return dict(environment)
+        return {**environment, **training.keys}
     return {name: value for name, value in environment.items() if not name.startswith("AWS_")} | {"PIP_NO_INDEX": "1"}
 
 

@@ -1,0 +1,135 @@
+"""Everybody does what they have to under exactly the policies that are deployed, and each grant of these is needed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.infra.policies import policy
+from orchestrator.localcloud import LocalCloud
+from tests.cli.held_account import ACCOUNT, CONTROL, KNOWN, REGION, ROLES, Account, make_ready
+from tests.fixtures.cloud import client_of
+from tests.infra.replay import actions, refused, without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.calls import Sweep
+
+NOT_IN_THIS_FLOW = {
+    "submit": {
+        "batch:UpdateConsumableResource": "a lane's slots change with its quota, and by `sweep limit`",
+        "s3:DeleteObject": "a cancel or a retry replaces news that a dead launcher has left",
+        "sagemaker:DescribeTrainingJob": "status and cancel look at trainings whose launchers are dead",
+        "sagemaker:ListTags": "cancel tells a training of the run by its tag, where a launcher died while it started",
+        "sagemaker:StopTrainingJob": "cancel stops what no launcher stops",
+    },
+    "launcher": {
+        "sagemaker:ListTags": "a launcher that starts anew adopts a training by its tag",
+        "sagemaker:ListTrainingJobs": "one launcher lists what has ended, where many run at once",
+        "sagemaker:StopTrainingJob": "a launcher stops a training that is cancelled before its array is terminated",
+    },
+    "training": {
+        "cloudwatch:PutMetricData": "SageMaker itself writes what instances measure; the local cloud measures none",
+        "s3:DeleteObject": "a training's own code may take old checkpoints away",
+        "logs:CreateLogGroup": "SageMaker makes its log group in a Region at the first training there",
+        "logs:DescribeLogStreams": "SageMaker looks for the streams of its hosts; the local cloud need not",
+        **dict.fromkeys(
+            (
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            ),
+            "SageMaker puts a training into a VPC: docs/sagemaker.md, Security",
+        ),
+        **dict.fromkeys(
+            ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
+            "volumes, outputs and data under keys of the team's own; the local cloud has no KMS",
+        ),
+        **dict.fromkeys(
+            (
+                "elasticfilesystem:ClientMount",
+                "elasticfilesystem:ClientWrite",
+                "elasticfilesystem:DescribeFileSystems",
+                "elasticfilesystem:DescribeMountTargets",
+                "fsx:DescribeFileSystems",
+            ),
+            "channels on file systems; the local cloud has none",
+        ),
+    },
+}
+"""What is granted and needed, though nobody asks for it in the flow below: why."""
+
+
+@pytest.fixture(scope="module")
+def held_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """An account that has nothing yet, and holds everybody to policies."""
+    folder = tmp_path_factory.mktemp("held")
+    with LocalCloud(folder, regions=(CONTROL, REGION), empty=True, iam=True) as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def account(held_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return Account(held_cloud, client_of(held_cloud), monkeypatch)
+
+
+def cancel_while_training(sweep: Sweep, account: Account) -> None:
+    """Cancel a run whose first training runs, and whose second waits for its slot."""
+    Path("src/train.py").write_text("import time\ntime.sleep(600)\n")
+    started = sweep("submit", "sweep.yaml", "--yes", "--name", "second")
+    assert started.code == 0, started.err
+    sagemaker = account.client("sagemaker", REGION)
+    until = time.monotonic() + 300
+    while not sagemaker.list_training_jobs(StatusEquals="InProgress")["TrainingJobSummaries"]:
+        assert time.monotonic() < until
+        time.sleep(1)
+    cancelled = sweep("cancel", "second", "--yes")
+    assert cancelled.code == 0, cancelled.err
+
+
+def needed(whole: dict[str, Any], asked: list[dict[str, Any]]) -> set[str]:
+    """The actions of a policy without which something would have been refused that was not."""
+    before = len(refused(whole, asked))
+    return {action for action in actions(whole) if len(refused(without(whole, action), asked)) > before}
+
+
+def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_grant(
+    sweep: Sweep, account: Account
+) -> None:
+    make_ready(sweep, account)
+    account.be("refresh")
+    with account.lacking("refresh", "ec2:DescribeSpotPriceHistory"):
+        less = sweep("catalog", "refresh")
+    assert "ec2:DescribeSpotPriceHistory" in less.err
+    assert sweep("catalog", "refresh").code == 0
+
+    account.be("submit")
+    assert sweep("catalog", "discover", f"s3://sweep-data-{ACCOUNT}-{REGION}/campaigns/").code == 0
+    for action in ("iam:PassRole", "batch:SubmitJob"):
+        with account.lacking("submit", action):
+            missing = sweep("submit", "sweep.yaml", "--yes", "--name", "first")
+        assert missing.code == 4
+        assert f"is not authorized to perform: {action} on resource:" in missing.err
+    assert sweep("submit", "sweep.yaml", "--yes", "--name", "first", "--watch").code == 0
+    for command in ("logs", "results", "cost", "why", "sync"):
+        assert sweep(command, "first").code == 0, command
+    cancel_while_training(sweep, account)
+    assert sweep("reap").code == 0
+
+    asked = account.asked()
+    for role in (*ROLES, "submit", "refresh"):
+        whole = policy(role, KNOWN)
+        assert refused(whole, asked[role]) == []
+        elsewhere = NOT_IN_THIS_FLOW.get(role, {}).keys()
+        assert elsewhere <= actions(whole)
+        assert actions(whole) - needed(whole, asked[role]) - elsewhere == set()
