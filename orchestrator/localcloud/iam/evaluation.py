@@ -46,7 +46,7 @@ class Policies:
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether something is allowed, and why not, in AWS's words."""
+    """A yes or a no, and why not, in AWS's words."""
 
     allowed: bool
     why: str = ""
