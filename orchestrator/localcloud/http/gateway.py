@@ -96,8 +96,10 @@ class Gateway:
     def _answer(self, call: Call) -> Answer:
         """Have our own service answer, or moto where there is none."""
         self.rates.check(call)
+        if call.service == "s3" and call.region:
+            s3.check_region(self.objects, call.environ["PATH_INFO"], call.operation, call.region)
         if self.authority:
-            self.authority.check(call)
+            self._check_rights(self.authority, call)
             if call.service == "cloudformation":
                 token = call.environ.get("HTTP_X_AMZ_SECURITY_TOKEN", "")
                 act_for(self.guard.access(call.key_id, token))
@@ -116,11 +118,17 @@ class Gateway:
             return answers.members(call.operation, iam.simulate(call, self.authority))
         if call.service == "logs":
             self.logs.refresh()
-        if call.service == "s3" and call.region:
-            s3.check_region(self.objects, call.environ["PATH_INFO"], call.operation, call.region)
         if call.service == "scheduler":
             return self._schedule(call)
         return self._from_moto(call)
+
+    def _check_rights(self, authority: Authority, call: Call) -> None:
+        try:
+            authority.check(call)
+        except AwsError as refusal:
+            if call.service == "s3":
+                refusal.headers = s3.tell_region(self.objects, call.environ["PATH_INFO"])
+            raise
 
     def _schedule(self, call: Call) -> Answer:
         if call.operation in ("CreateSchedule", "UpdateSchedule"):

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 _ANYWHERE = ("CreateBucket", "GetBucketLocation", "ListBuckets")
 
 
+def tell_region(objects: Objects, path: str) -> dict[str, str]:
+    """Return the header that says where a bucket lies: S3 tells it even to those who may not use the bucket."""
+    where = objects.region(path.lstrip("/").partition("/")[0])
+    return {"x-amz-bucket-region": where} if where else {}
+
+
 def check_region(objects: Objects, path: str, operation: str, region: str) -> None:
     """Raise S3's redirect when a request is for another Region's bucket. SDKs follow it: that costs a second call."""
     bucket = path.lstrip("/").partition("/")[0]
