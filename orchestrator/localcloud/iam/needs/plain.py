@@ -113,7 +113,7 @@ _READERS: dict[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "scheduler": _schedule,
     "sts": _assumed,
 }
-"""How the parameters of each service name the resource that a call is about. They return nothing if it takes none."""
+"""A reader for each service: it returns the resource that a call's parameters name, and nothing if there is none."""
 _PREFIXES = {"monitoring": "cloudwatch", "email": "ses"}
 """Services whose actions are not called as the service is in a signature."""
 _CONTEXT = {"iam": {"PermissionsBoundary": "iam:permissionsboundary", "PolicyArn": "iam:policyarn"}}
