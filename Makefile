@@ -32,7 +32,7 @@ lint: .venv/.installed
 	$(BIN)/lint-imports --no-logo
 
 bench: .venv/.installed
-	@$(BIN)/python -m benchmarks $(ONLY) $(PRICES:%=--prices %)
+	@$(BIN)/python -m benchmarks $(ONLY) $(PRICES:%=--prices %) $(TRACES:%=--traces %)
 
 # Needs docker. `sweep images push` then brings each to every Region.
 IMAGES := launcher pytorch lightning horovod
