@@ -5,6 +5,8 @@
     classic.py          what is the task of a line that nobody has planned?
     drive.py            how is a task brought to its end, each training started exactly once?
     decide.py           what comes next, after what was tried?
+    tried.py            which attempt has ended, and how?
+    keep_deadline.py    where is a task with a deadline started next, and for how long?
     spot_policy.py      where does a task with a deadline go on: spot here, spot elsewhere, on demand, or nowhere yet?
     trainings.py        how are its trainings requested, started, looked at and stopped?
     lookout.py          when is a training looked at, and who tells all of a Region which have ended?

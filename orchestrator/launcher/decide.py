@@ -9,6 +9,9 @@
 | interrupted, a service's fault | the same place; after 20 in a row, the end                                  |
 | stopped                        | the end                                                                     |
 
+A task that has a deadline and keeps checkpoints goes where keep_deadline.py says: when it begins, and when a training
+was refused, interrupted, or has come to the end of the stretch it was started for.
+
 A place is passed over when the dollars left do not pay for a minute of it. Places that one request asks for are one:
 they are refused together.
 
@@ -19,10 +22,11 @@ Batch restarts it (`Driver._on_sigterm`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from orchestrator.launcher.keep_deadline import choose_stretch, has_time_left
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
 from orchestrator.wire.task import KEPT_BACK_S
@@ -30,7 +34,7 @@ from orchestrator.wire.task import KEPT_BACK_S
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.launcher.tried import Tried
     from orchestrator.wire.task import Place, Task
 
 SHORTEST_S = 60
@@ -42,14 +46,6 @@ never come here. So many failures of the service mean that it cannot run this tr
 
 
 @dataclass(frozen=True)
-class Tried:
-    """An attempt of this submission, and how it ended."""
-
-    attempt: Attempt
-    outcome: Outcome
-
-
-@dataclass(frozen=True)
 class Start:
     """Another attempt, at this place, for so long at the most."""
 
@@ -57,6 +53,8 @@ class Start:
     max_runtime_s: int
     refusals: int = 0
     """Refusals and interruptions in a row before it: the more there were, the longer the launcher waits."""
+    max_wait_s: int = 0
+    """Seconds that it may run and wait together, where that is less than the task's limits say; else 0."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +73,16 @@ def decide(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Star
     epoch.
     """
     if not tried:
-        return _start(task, 0, spent, 0)
+        return _start_in_time(task, tried, spent, now) or _start(task, 0, spent, 0)
     last = tried[-1].outcome
     if last.state is TaskState.DONE:
         return End(TaskState.DONE, Exit.DONE)
     if last.cause is Cause.STOPPED:
         return End(TaskState.CANCELLED, Exit.CANCELLED, last.reason)
-    if last.cause is Cause.CAPACITY:
-        return _after_capacity(task, tried, spent, now)
+    if last.cause is Cause.CAPACITY or (last.cause is Cause.TIMEOUT and has_time_left(task, tried)):
+        return _start_in_time(task, tried, spent, now) or _after_capacity(task, tried, spent, now)
     if last.cause is Cause.INTERRUPTED:
-        return _after_interruption(task, tried, spent)
+        return _after_interruption(task, tried, spent, now)
     failures = sum(one.outcome.cause is Cause.TASK for one in tried)
     if last.cause is Cause.TASK and failures <= task.limits.retries:
         return _start(task, tried[-1].attempt.place, spent, 0)
@@ -105,10 +103,36 @@ def exit_of_failure(cause: Cause) -> Exit:
     return Exit.TASK_WRONG if cause in {Cause.TASK, Cause.TIMEOUT} else Exit.UNAVAILABLE
 
 
-def _after_interruption(task: Task, tried: Sequence[Tried], spent: float) -> Start | End:
+def _start_in_time(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End | None:
+    """Return a start by which the task's deadline is kept as cheaply as may be; None if it has none to be kept so.
+
+    All its attempts together run no longer than its limits allow one of them.
+    """
+    stretch = choose_stretch(task, tried, now)
+    if stretch is None:
+        return None
+    step = _start(task, stretch.place, spent, _refused_in_a_row(tried))
+    if isinstance(step, End):
+        return step
+    unused = max(task.limits.max_runtime_s - int(sum(one.outcome.seconds for one in tried)), SHORTEST_S)
+    seconds = min(step.max_runtime_s, unused)
+    if stretch.seconds is None or step.place != stretch.place:
+        return replace(step, max_runtime_s=seconds)
+    wait = max(stretch.seconds, SHORTEST_S)
+    return replace(step, max_runtime_s=min(seconds, wait), max_wait_s=wait)
+
+
+def _refused_in_a_row(tried: Sequence[Tried]) -> int:
+    """Return how many of the last attempts were refused or interrupted at one place before they had run at all."""
+    if not tried or tried[-1].outcome.seconds:
+        return 0
+    return len([one for one in _streak(tried) if not one.outcome.seconds])
+
+
+def _after_interruption(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
     times = len(_streak(tried))
     if times < INTERRUPTIONS:
-        return _start(task, tried[-1].attempt.place, spent, times)
+        return _start_in_time(task, tried, spent, now) or _start(task, tried[-1].attempt.place, spent, times)
     reason = f"interrupted {times} times in a row: {tried[-1].outcome.reason}"
     return End(TaskState.FAILED, exit_of_failure(Cause.INTERRUPTED), reason)
 

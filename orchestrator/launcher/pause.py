@@ -21,9 +21,9 @@ from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.aws.control import Control
-    from orchestrator.launcher.decide import Tried
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.trainings import Trainings
+    from orchestrator.launcher.tried import Tried
     from orchestrator.launcher.turn import Turn
     from orchestrator.wire.result import Result
 

@@ -30,13 +30,13 @@ LIFE_PER_HOUR_OPEN = 0.5
 USABLE_SLACK = 0.5
 """The part of the slack that restarts are counted on to use: the rest is for waiting."""
 HOPE = 0.6
-"""How far the share of time with spot is raised towards all of it, before on demand is taken ahead of time."""
+"""The share of time with spot is raised so far towards all of it, before on demand is taken ahead of time."""
 CHEAPER_DO = 0.8
 """The part of the work that cheaper lanes must do in expectation, before a dear one is left alone."""
 MUCH_CHEAPER = 0.97
 """The part of its price below which another lane counts as cheaper."""
 WORTH_A_MOVE = 1.2
-"""How many times as dear as the other lane one must be, before a task that runs there is moved."""
+"""Times as dear as the other lane that one must be, before a task that runs there is moved."""
 PATIENCE_HOURS = 0.3
 """Hours that nothing was open, before on demand is taken ahead of time: most gaps are shorter."""
 KEPT_STARTS = 4
@@ -68,7 +68,7 @@ class Chance:
 
 @dataclass(frozen=True)
 class Situation:
-    """Where the task stands."""
+    """A task and its deadline, at the moment of a choice."""
 
     left: float
     """Hours until the deadline."""

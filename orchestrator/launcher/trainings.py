@@ -64,13 +64,16 @@ class Trainings:
     def runner(self, lane: Lane) -> Runner:
         return self.runners(lane.platform)
 
-    def request(self, place: Place, number: int, max_runtime_s: int) -> Request:
-        return self.runner(place.lane).request(self.template(place.lane), self.task, place, number, max_runtime_s)
+    def request(self, place: Place, number: int, max_runtime_s: int, max_wait_s: int) -> Request:
+        task = self.task
+        if max_wait_s:
+            task = replace(task, limits=replace(task.limits, max_wait_s=max_wait_s))
+        return self.runner(place.lane).request(self.template(place.lane), task, place, number, max_runtime_s)
 
     def attempt(self, step: Start, number: int, submission: int, now: float) -> Attempt:
         """Return what is recorded of a start: all that is needed to make it, whoever comes to it."""
         place = self.task.places[step.place]
-        request = self.request(place, number, step.max_runtime_s)
+        request = self.request(place, number, step.max_runtime_s, step.max_wait_s)
         return Attempt(
             task=self.task.number,
             number=number,
@@ -86,6 +89,7 @@ class Trainings:
             output=self.template(place.lane).output,
             submission=submission,
             others=self.task.together(place)[1:],
+            max_wait_s=step.max_wait_s,
         )
 
     def recorded_request(self, attempt: Attempt) -> Request:
@@ -93,7 +97,7 @@ class Trainings:
         there = (attempt.lane, attempt.site, attempt.instances)
         for place in self.task.places:
             if (place.lane, place.site, place.instances) == there:
-                request = self.request(place, attempt.number, attempt.max_runtime_s)
+                request = self.request(place, attempt.number, attempt.max_runtime_s, attempt.max_wait_s)
                 if request.hash == attempt.request_hash:
                     return request
         raise AlreadyExists(

@@ -12,13 +12,14 @@ from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.plan.plan import Share
 from orchestrator.plan.slots import LotKey
 from orchestrator.planner.fallbacks import Fallbacks
+from orchestrator.planner.hours.interruptions import INTERRUPTIONS_PER_HOUR
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.offer.instance_counts import on_instances
 from orchestrator.planner.offer.offer import LOT, LOT_AND_COUNT, QUOTA
 from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.planner.pack.schedule import end_hours_by_choice, ends_in_any_order
 from orchestrator.spec.duration import seconds
-from orchestrator.wire.task import Lane, Limits, Place, Purchase, Quota
+from orchestrator.wire.task import Expected, Lane, Limits, Place, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan
     from orchestrator.planner.fallbacks import RankedChoices
     from orchestrator.planner.model.arrays import Integers
+    from orchestrator.planner.model.choices import Choices
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.offer.cohorts import Cohort
     from orchestrator.planner.offer.offer import Offer
@@ -52,7 +54,7 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
     """Yield the shares in the order of their tasks: cohort by cohort and, in each, the cheapest first."""
     choices = solution.problem.choices
     candidate = offer.candidate[offer.problem.ends_in_time(solution.problem.horizon)]
-    fallbacks = Fallbacks(solution, offer, plan.sweep.train.may_change_instances)
+    fallbacks = Fallbacks(solution, offer, plan.sweep)
     ends = end_hours_by_choice(solution)
     factor = _envelope_factor(plan.sweep, offer, solution)
     ranking = [fallbacks.rank(row) for row in np.flatnonzero(solution.tasks).tolist()]
@@ -63,6 +65,9 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         number = int(choices.cohort[row])
         cohort, count = cohorts[number], int(solution.tasks[row])
         places = tuple(place[int(candidate[other])] for other in ranked.rows)
+        if plan.sweep.weighs_spot and places[0].lane.purchase is Purchase.SPOT:
+            there = zip(places, ranked.rows, strict=True)
+            places = tuple(replace(one, expected=_expected(offer, choices, other)) for one, other in there)
         envelope = None if factor is None else float(choices.promise[row]) * factor
         yield Share(
             first=cohort.first + done[number],
@@ -88,6 +93,15 @@ def _envelope_factor(sweep: Sweep, offer: Offer, solution: Solution) -> float | 
         return None
     copies = float(offer.problem.charges[solution.copies].sum())
     return (sweep.plan.budget - copies) / (solution.promise - copies)
+
+
+def _expected(offer: Offer, choices: Choices, row: int) -> Expected:
+    """Return what a task is expected to take at the place of a choice."""
+    rate = offer.lanes["interruptions_per_hour"].to_numpy()[choices.lane[row]]
+    is_spot = offer.lanes["purchase"].to_numpy()[choices.lane[row]] == Purchase.SPOT.value
+    known = float(rate) if np.isfinite(rate) else INTERRUPTIONS_PER_HOUR
+    hourly = float(choices.usd[row] / choices.average[row])
+    return Expected(float(choices.hours[row]), hourly, known if is_spot else 0.0)
 
 
 def _places(plan: Plan, offer: Offer, candidates: Integers) -> dict[int, Place]:
@@ -161,7 +175,15 @@ def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> 
         envelope=envelope,
         stall_s=seconds(sweep.train.stall) if sweep.train.stall else 0,
         end_on_nan=sweep.train.end_on_nan or "",
+        saved_every_s=_saved_every_s(sweep, places),
     )
+
+
+def _saved_every_s(sweep: Sweep, places: tuple[Place, ...]) -> int:
+    """Return the seconds between two checkpoints if the launcher is to weigh places by them, else 0."""
+    if places[0].expected is None or sweep.train.checkpoints is None:
+        return 0
+    return max(int(seconds(sweep.train.checkpoints.every)), 1)
 
 
 def _why(solution: Solution, row: int, ranked: RankedChoices, places: tuple[Place, ...]) -> str:

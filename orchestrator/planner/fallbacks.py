@@ -17,11 +17,13 @@ import numpy as np
 
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.pack.lanes import Lanes
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
-    from orchestrator.planner.model.arrays import Floats, Integers
+    from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.offer.offer import Offer
+    from orchestrator.spec.sweep import Sweep
 
 MAX_PLACES = 4
 """Places of a share at most, the first included."""
@@ -42,7 +44,7 @@ class RankedChoices:
 class Fallbacks:
     """Hands out second choices, share by share. Each Region is thought to fail alone."""
 
-    def __init__(self, solution: Solution, offer: Offer, may_change_instances: bool) -> None:
+    def __init__(self, solution: Solution, offer: Offer, sweep: Sweep) -> None:
         problem = solution.problem
         choices = problem.choices
         load = np.bincount(choices.lane, weights=solution.tasks * choices.hours, minlength=problem.lanes)
@@ -51,7 +53,10 @@ class Fallbacks:
         self._region: Integers = regions[choices.lane]
         self._lot: Integers = problem.lots[choices.lane]
         self._instances: Integers = problem.instances[choices.lane]
-        self._may_change_instances = may_change_instances
+        self._may_change_instances = sweep.train.may_change_instances
+        stays = (offer.lanes["purchase"] != Purchase.SPOT.value).to_numpy()[choices.lane]
+        self._stays: Booleans | None = stays if sweep.weighs_spot else None
+        """The choices that nobody takes away, if tasks on spot are to have one of these to fall back on."""
         self._lanes = Lanes(problem)
         self._lanes.add_all(solution.tasks, solution.slots)
         self._spare: Floats = np.minimum(problem.most_slots, _PLENTY) * problem.open_hours - load
@@ -77,7 +82,7 @@ class Fallbacks:
         away = others[self._region[others] != home]
         likely = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
         second = next((other for other in likely if self._has_room(home, lanes, other, count)), None)
-        best = self._by_turns(others, home, second)
+        best = self._with_one_that_stays(row, self._by_turns(others, home, second), others)
         if not best or self._region[best[0]] == home:
             return RankedChoices([row, *best], 0)
         free[choices.lane[best[0]]] -= count * choices.hours[best[0]]
@@ -102,6 +107,15 @@ class Fallbacks:
         others = others[fits & (elsewhere | (self._instances[others] < self._instances[row]))]
         _, first_of_lot = np.unique(self._lot[others], return_index=True)
         return others[np.sort(first_of_lot)]
+
+    def _with_one_that_stays(self, row: int, best: list[int], others: Integers) -> list[int]:
+        """Return the best choices, the last of them on demand if none is: in the same Region, where checkpoints lie."""
+        if self._stays is None or any(self._stays[other] for other in (row, *best)):
+            return best
+        staying = others[self._stays[others]]
+        at_home = staying[self._region[staying] == self._region[row]]
+        safe = (at_home if len(at_home) else staying)[:1].tolist()
+        return [*best[: MAX_PLACES - 2], *safe] if safe else best
 
     def _by_turns(self, others: Integers, home: int, second: int | None) -> list[int]:
         """Return `second`, then the best choice of each other Region, then the second best of each, and so on."""

@@ -172,6 +172,11 @@ class Sweep(Workload):
         return self.train.source_outside or source.is_relative_to(folder)
 
     @property
+    def weighs_spot(self) -> bool:
+        """True if launchers weigh spot against machines on demand: for a deadline, by checkpoints."""
+        return self.plan.deadline is not None and self.train.checkpoints is not None
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What every task gets as options: the parameters of the space, and then the hyperparameters."""
         return tuple(parameters(self.space, self.train.hyperparameters))

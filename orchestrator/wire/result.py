@@ -69,10 +69,14 @@ class Attempt:
     """The submission whose launcher recorded it."""
     others: tuple[Place, ...] = ()
     """Places that its request asks for too, in this order, if its own has no machines."""
+    max_wait_s: int = 0
+    """Seconds that it may run and wait together, where that is less than its task's limits say; else 0."""
 
     def to_json(self) -> dict[str, Any]:
         body = asdict(self) | {"lane": str(self.lane), "version": VERSION}
         del body["others"]
+        if not self.max_wait_s:
+            del body["max_wait_s"]
         return body | {"others": [place.to_json() for place in self.others]} if self.others else body
 
     @classmethod

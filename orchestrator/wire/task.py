@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from itertools import takewhile
 from typing import Any
@@ -61,6 +61,21 @@ class Quota:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """What a task is expected to take at a place. Who chooses where it goes on counts with it; no limit rests on it."""
+
+    hours: float
+    """Hours of the longest task of its kind there, if it goes through at once."""
+    usd_per_hour: float
+    """Dollars of an hour of the training."""
+    interruptions_per_hour: float = 0.0
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Expected:
+        return restore(cls, body)
+
+
+@dataclass(frozen=True)
 class Place:
     """A lane with the data's address in its Region: where a task can really run, and on how many instances."""
 
@@ -73,6 +88,8 @@ class Place:
     instances: int = 1
     joined: bool = False
     """One request asks for it and for the place before it: whichever has machines first is taken."""
+    expected: Expected | None = None
+    """What the task is expected to take there, where the launcher is to weigh places against each other."""
 
     @property
     def hourly_usd(self) -> float:
@@ -84,11 +101,14 @@ class Place:
         if self.site:
             body["site"] = self.site
         body["instances"] = self.instances
+        if self.expected:
+            body["expected"] = asdict(self.expected)
         return body | {"joined": True} if self.joined else body
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Place:
-        return restore(cls, body, lane=Lane.parse)
+        expected = Expected.from_json(body["expected"]) if "expected" in body else None
+        return replace(restore(cls, {**body, "expected": None}, lane=Lane.parse), expected=expected)
 
 
 @dataclass(frozen=True)
@@ -108,9 +128,14 @@ class Limits:
     """Seconds of silence in its log after which a training is ended; 0 means never."""
     end_on_nan: str = ""
     """The metric whose value, if it is no finite number, ends a training; empty means none."""
+    saved_every_s: int = 0
+    """Seconds between two checkpoints, where the launcher is to keep a deadline by them; else 0."""
+    end_by: float | None = None
+    """The deadline, in seconds since the epoch; None where the launcher is to keep none."""
 
     def to_json(self) -> dict[str, Any]:
-        unsaid = [name for name in ("stall_s", "end_on_nan") if not getattr(self, name)]
+        optional = ("stall_s", "end_on_nan", "saved_every_s", "end_by")
+        unsaid = [name for name in optional if not getattr(self, name)]
         return {name: value for name, value in asdict(self).items() if name not in unsaid}
 
     @classmethod

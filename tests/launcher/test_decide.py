@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.launcher.decide import INTERRUPTIONS, SHORTEST_S, End, Start, Tried, decide, exit_of
+from orchestrator.launcher.decide import INTERRUPTIONS, SHORTEST_S, End, Start, decide, exit_of
+from orchestrator.launcher.tried import Tried
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import KEPT_BACK_S, Limits

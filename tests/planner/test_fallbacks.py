@@ -93,3 +93,31 @@ def test_a_second_choice_that_holds_only_some_of_a_share_is_said_to() -> None:
     assert share.why == (
         "cheapest; then ml.g5.xlarge on_demand in us-west-2, 100% dearer, which has slots for 2 of these 8 tasks"
     )
+
+
+def test_a_task_on_spot_with_a_deadline_and_checkpoints_has_a_place_on_demand_to_fall_back_on() -> None:
+    prices = {"us-east-1": 1.0, "us-west-2": 1.1, "eu-west-1": 1.2, "eu-west-3": 1.3}
+    spot = [
+        candidate(region=region, purchase="spot", usd_per_hour=usd, on_demand_usd_per_hour=3.0)
+        for region, usd in prices.items()
+    ]
+    dear = [candidate(region=region, usd_per_hour=3.0, on_demand_usd_per_hour=3.0) for region in prices]
+    market = make_market(*spot, *dear)
+    saves = {"train__checkpoints": {"every": "10m"}}
+    kept = solve(make_sweep(plan={"deadline": "6h"}, **saves), market).shares[0]
+    assert [str(place.lane).split("/", 1)[1] for place in kept.places] == [
+        "us-east-1/ml.g5.xlarge/spot",
+        "us-west-2/ml.g5.xlarge/spot",
+        "eu-west-1/ml.g5.xlarge/spot",
+        "us-east-1/ml.g5.xlarge/on_demand",
+    ]
+    assert kept.limits.saved_every_s == 600
+    first, *_, last = (place.expected for place in kept.places)
+    assert first
+    assert last
+    assert (round(first.usd_per_hour, 2), first.interruptions_per_hour) == (1.0, 0.05)
+    assert (round(last.usd_per_hour, 2), last.interruptions_per_hour, last.hours) == (3.0, 0.0, 0.5)
+    for asked in ({"plan": {"deadline": "6h"}}, saves):
+        plain = solve(make_sweep(**asked), market).shares[0]
+        assert {place.lane.purchase.value for place in plain.places} == {"spot"}
+        assert (plain.limits.saved_every_s, plain.places[0].expected) == (0, None)

@@ -4,6 +4,7 @@ check.py         what is refused before anything is written?
 submit.py        in which order is everything made and sent, so that it may be killed at any line?
 envelopes.py     what does a run draw on the budgets of its workload and owner?
 templates.py     what is put into each Region first? (the sources, and what all tasks share there)
+deadline.py      by which moment are its tasks to end?
 copy.py          how is data brought to another Region?
 retry.py         how are tasks run again?
 changes.py       which files of the sources have changed since a run was begun?

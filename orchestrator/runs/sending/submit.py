@@ -12,6 +12,7 @@ from orchestrator.plan.slots import lots_by_key
 from orchestrator.runs.known.lease import held, renew
 from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.sending.copy import copy, located
+from orchestrator.runs.sending.deadline import end_by, with_deadline
 from orchestrator.runs.sending.templates import make_template, source_key
 from orchestrator.runs.written.anchor import add_submission, submissions
 from orchestrator.runs.written.submission import everything
@@ -149,10 +150,11 @@ def _send_once(anchor: Anchor, array: Array, cloud: Cloud) -> str:
 
 def objects(anchor: Anchor, submission: Submission, array: Array, cloud: Cloud) -> dict[str, bytes]:
     """Return the manifest of an array and its index, by key."""
-    tasks = (
-        located(anchor.plan.task(number, code=anchor.code, after=submission.attempts_before(number)), cloud)
-        for number in array.tasks
+    moment = end_by(anchor, submission)
+    planned = (
+        anchor.plan.task(number, code=anchor.code, after=submission.attempts_before(number)) for number in array.tasks
     )
+    tasks = (located(with_deadline(task, moment), cloud) for task in planned)
     lines, index = bytearray(), bytearray()
     for line, record in manifest.write(tasks):
         lines += line

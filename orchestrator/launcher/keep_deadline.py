@@ -1,0 +1,132 @@
+"""Chooses the next place of a task that has a deadline and keeps checkpoints, by the policy for spot. Pure.
+
+A training on spot is started for a *stretch* only. It is so long that, if nothing at all is done in it, the work could
+still be done on demand by the deadline. Then the platform ends it, whether it runs or waits, and it saves a checkpoint.
+Where it goes on is chosen anew, from what is left. So nobody has to stop a training that runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from orchestrator.launcher.spot_policy import Chance, Situation, choose, longest_wait
+from orchestrator.wire.result import Cause
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.launcher.tried import Tried
+    from orchestrator.wire.task import Expected, Place, Task
+
+HOUR = 3600.0
+START_HOURS = 0.1
+"""A prior: hours from a start until the training is back at work."""
+LOOK_HOURS = 0.25
+"""Hours for which spot is worth starting at the least."""
+LEAST_LEFT = 0.05
+"""The part of the work that is thought to be left at the least: what was done is estimated."""
+_USUAL_SHARE = 0.9
+_USUAL_HOURS = 6.0
+"""The part of the time in which spot is thought to be there, and the hours of our own that weigh as much."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The next place, and for how long."""
+
+    place: int
+    seconds: int | None
+    """The time after which it is chosen anew; None if it goes on to its end."""
+
+
+def choose_stretch(task: Task, tried: Sequence[Tried], now: float) -> Stretch | None:
+    """Return where the task goes on, after these attempts, all of which have ended.
+
+    None if nothing is to be weighed: the task has no deadline or no checkpoints, or its places say nothing of hours.
+    """
+    expected = [place.expected for place in task.places if place.expected]
+    if task.limits.end_by is None or not task.limits.saved_every_s or len(expected) < len(task.places):
+        return None
+    chances = [_chance(task, number, expected[number], tried, now) for number in range(len(task.places))]
+    left = (task.limits.end_by - now) / HOUR
+    situation = Situation(left, look=LOOK_HOURS, at_risk=task.limits.saved_every_s / HOUR)
+    chosen = choose(chances, replace(situation, closed_hours=_closed_hours(tried, now)))
+    if chosen is None:  # what waits for spot asks for it again: only an answer tells that it is back
+        spot = [number for number, chance in enumerate(chances) if chance.spot]
+        chosen = min(spot, key=lambda number: chances[number].usd_per_hour * chances[number].hours)
+    if not chances[chosen].spot:
+        return Stretch(chosen, None)
+    wait = longest_wait(chances, left)
+    return Stretch(chosen, None if math.isinf(wait) else max(int(wait * HOUR), 0))
+
+
+def has_time_left(task: Task, tried: Sequence[Tried]) -> bool:
+    """Return whether a training that ran out of time had been given a stretch only, not all the time of its task."""
+    ran = sum(one.outcome.seconds for one in tried)
+    return bool(tried[-1].attempt.max_wait_s) and ran < task.limits.max_runtime_s
+
+
+def _chance(task: Task, number: int, expected: Expected, tried: Sequence[Tried], now: float) -> Chance:
+    place = task.places[number]
+    there = [one for one in tried if _is_at(one, place)]
+    last_lost = max((_ended(one) for one in there if _was_lost(one)), default=None)
+    usual_life = 1 / expected.interruptions_per_hour if expected.interruptions_per_hour > 0 else math.inf
+    return Chance(
+        expected.usd_per_hour,
+        hours=expected.hours * _left(task, place.lane.region, tried),
+        start_hours=START_HOURS,
+        spot=place.lane.purchase is Purchase.SPOT,
+        is_open=last_lost is None or now - last_lost >= task.limits.patience_s,
+        open_hours=2 * usual_life if last_lost is None else (now - last_lost) / HOUR,
+        share=_share(there),
+        group=place.lane.region,
+    )
+
+
+def _left(task: Task, region: str, tried: Sequence[Tried]) -> float:
+    """Return the part of the work that is left in a Region: what others have saved elsewhere is not there.
+
+    What an attempt had not saved when it ended is lost, and so is the time until it was at work.
+    """
+    done = 0.0
+    for one in tried:
+        expected = task.places[one.attempt.place].expected
+        if one.attempt.lane.region == region and expected:
+            saved = one.outcome.seconds - task.limits.saved_every_s - START_HOURS * HOUR
+            done += max(saved, 0.0) / HOUR / expected.hours
+    return max(1 - done, LEAST_LEFT)
+
+
+def _is_at(one: Tried, place: Place) -> bool:
+    return (one.attempt.lane, one.attempt.site) == (place.lane, place.site)
+
+
+def _ended(one: Tried) -> float:
+    return one.outcome.ended_at or one.attempt.recorded_at
+
+
+def _was_lost(one: Tried) -> bool:
+    """Return whether the place had no machines: refused, taken away, or for most of a stretch."""
+    if one.outcome.cause is Cause.INTERRUPTED:
+        return True
+    waited = _ended(one) - one.attempt.recorded_at - one.outcome.seconds
+    return one.outcome.cause is Cause.CAPACITY and waited >= one.outcome.seconds
+
+
+def _share(there: Sequence[Tried]) -> float:
+    ran = sum(one.outcome.seconds for one in there) / HOUR
+    passed = sum(max(_ended(one) - one.attempt.recorded_at, one.outcome.seconds) for one in there) / HOUR
+    return (ran + _USUAL_SHARE * _USUAL_HOURS) / (passed + _USUAL_HOURS)
+
+
+def _closed_hours(tried: Sequence[Tried], now: float) -> float:
+    """Return the hours for which spot has been away: since the first of the last refusals in a row."""
+    since = now
+    for one in reversed(tried):
+        if not _was_lost(one):
+            break
+        since = one.attempt.recorded_at + one.outcome.seconds
+    return (now - since) / HOUR
