@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator import resources
 from orchestrator.aws.definitions import render
 from orchestrator.errors import SettingsError
+from orchestrator.notices.channels import Channels
 from orchestrator.runs.cloud import Account
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def account(settings: Settings) -> Account:
         owner=settings.owner,
         poll_s=settings.poll_s,
         owner_budget=settings.owner_budget,
+        channels=Channels(settings.notify, settings.notify_secret or ""),
         id=number,
         definition=definition,
         launcher_platforms=settings.launcher_platforms,

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.images import Pushed
     from orchestrator.images import address as image_address
-    from orchestrator.models.differences import find_model_differences
-    from orchestrator.models.models import Decision
+    from orchestrator.models.differences import ModelDifference, find_model_differences
+    from orchestrator.models.models import Decision, Models
     from orchestrator.models.promotion import Promotion
+    from orchestrator.models.telling import notice_of_decision, notice_of_rollback
+    from orchestrator.notices.notice import Notice
+    from orchestrator.notices.send import BEFORE, Delivery, notify
     from orchestrator.orchestrator import Orchestrator
     from orchestrator.plan.file import read_plan, write_plan
     from orchestrator.plan.frontier_chart import draw_frontier
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.ending.reap import Search, Stray
     from orchestrator.runs.ending.stray_arrays import StrayArray
     from orchestrator.runs.run import Run
+    from orchestrator.runs.sending.envelopes import settle_run
+    from orchestrator.runs.telling import channels_of, notice_of_end, notice_of_stuck, tell
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.differences import Difference, find_differences
     from orchestrator.runs.views.logs import LogLine
@@ -54,8 +59,10 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Lane
 
 __all__ = [
+    "BEFORE",
     "CostRow",
     "Decision",
+    "Delivery",
     "Difference",
     "Discovered",
     "Fetched",
@@ -64,6 +71,9 @@ __all__ = [
     "Lane",
     "LanePrices",
     "LogLine",
+    "ModelDifference",
+    "Models",
+    "Notice",
     "Objective",
     "Orchestrator",
     "Outlook",
@@ -92,6 +102,7 @@ __all__ = [
     "TaskRow",
     "TaskState",
     "TimePart",
+    "channels_of",
     "compare_timings",
     "draw_frontier",
     "draw_prices",
@@ -100,17 +111,26 @@ __all__ = [
     "find_model_differences",
     "fit_efficiency",
     "image_address",
+    "notice_of_decision",
+    "notice_of_end",
+    "notice_of_rollback",
+    "notice_of_stuck",
+    "notify",
     "read_duration",
     "read_plan",
     "read_settings",
     "read_sweep",
     "schema",
+    "settle_run",
+    "tell",
     "write_plan",
 ]
 
 _HOMES = {
+    "BEFORE": "orchestrator.notices.send",
     "CostRow": "orchestrator.runs.views.costs",
     "Decision": "orchestrator.models.models",
+    "Delivery": "orchestrator.notices.send",
     "Difference": "orchestrator.runs.views.differences",
     "Discovered": "orchestrator.feeds.feeds",
     "Fetched": "orchestrator.runs.artifacts",
@@ -121,6 +141,7 @@ _HOMES = {
     "LogLine": "orchestrator.runs.views.logs",
     "ModelDifference": "orchestrator.models.differences",
     "Models": "orchestrator.models.models",
+    "Notice": "orchestrator.notices.notice",
     "Objective": "orchestrator.spec.sweep",
     "Orchestrator": "orchestrator.orchestrator",
     "Outlook": "orchestrator.runs.views.outlook",
@@ -149,6 +170,7 @@ _HOMES = {
     "TaskRow": "orchestrator.runs.views.tasks",
     "TaskState": "orchestrator.wire.result",
     "TimePart": "orchestrator.runs.why.story",
+    "channels_of": "orchestrator.runs.telling",
     "compare_timings": "orchestrator.scaling.figures:compare",
     "draw_frontier": "orchestrator.plan.frontier_chart",
     "draw_prices": "orchestrator.catalog.price_chart",
@@ -157,11 +179,18 @@ _HOMES = {
     "find_model_differences": "orchestrator.models.differences",
     "fit_efficiency": "orchestrator.scaling.figures",
     "image_address": "orchestrator.images:address",
+    "notice_of_decision": "orchestrator.models.telling",
+    "notice_of_end": "orchestrator.runs.telling",
+    "notice_of_rollback": "orchestrator.models.telling",
+    "notice_of_stuck": "orchestrator.runs.telling",
+    "notify": "orchestrator.notices.send",
     "read_duration": "orchestrator.spec.duration:seconds",
     "read_plan": "orchestrator.plan.file",
     "read_settings": "orchestrator.settings:read",
     "read_sweep": "orchestrator.rules",
     "schema": "orchestrator.rules",
+    "settle_run": "orchestrator.runs.sending.envelopes",
+    "tell": "orchestrator.runs.telling",
     "write_plan": "orchestrator.plan.file",
 }
 """The module that each name lives in; behind a colon stands what it is called there, if that is another name."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from string import Formatter
 
+from orchestrator.notices.channels import check_address, check_reference
+
 _LANE_FACTS = ("region", "instance_type", "purchase")
 
 
@@ -20,6 +22,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
             raise ValueError("input should be a list of names")
         return tuple(each.strip() for each in names)
+    if name == "notify":
+        return _addresses(value)
     if name == "platforms":
         return value
     if value is None and optional:
@@ -30,7 +34,16 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         raise ValueError("must contain {region}, as in my-sweeps-{region}")
     if name == "lane_queue":
         _check_lane_queue(value)
+    if name == "notify_secret":
+        check_reference(value)
     return value
+
+
+def _addresses(value: object) -> tuple[str, ...]:
+    found = [each.strip() for each in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+        raise ValueError("input should be a list of addresses")
+    return tuple(check_address(each) for each in found if each)
 
 
 def _above_zero(value: object) -> float:

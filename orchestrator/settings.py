@@ -105,6 +105,10 @@ class Settings:
     """Tag of everything started."""
     owner_budget: float | None = None
     """Dollars that all runs of one owner may cost which are submitted in a calendar month (UTC)."""
+    notify: tuple[str, ...] = ()
+    """SNS topics and webhooks that are told what becomes of runs; in the environment, a,b."""
+    notify_secret: str | None = None
+    """Reference to the secret that webhooks are signed with, such as ssm:eu-west-1:/team/webhooks."""
     poll_s: float = 30.0
     """Launchers look at their training no more often than this."""
     platforms: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -10,5 +10,7 @@ queue_errors.py what makes a queue that is not there?
 account/        what is there in an account, and what does AWS ask for it?
 definitions.py  how does a job definition get its values?
 secrets.py      is a secret where it is said to be?
+secret_values.py  what is in a secret of our own?
+sns.py          how is a message published?
 logs.py         which lines has a log stream got since the last look?
 """

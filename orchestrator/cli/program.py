@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "results": "runs.results:results",
     "artifacts": "runs.artifacts:app",
     "models": "workloads.models:app",
+    "notify": "workloads.notify:notify",
     "cost": "runs.cost:cost",
     "cancel": "runs.cancel:cancel",
     "limit": "runs.limit:limit",

@@ -59,7 +59,7 @@ def _of_platforms(role: str, names: Names) -> Iterator[Statement]:
 def _submit(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
     data = f"arn:aws:s3:::{names.bucket_pattern}"
-    kept = [f"{control}/{folder}/*" for folder in ("runs", "workloads", "budgets")]
+    kept = [f"{control}/{folder}/*" for folder in ("runs", "workloads", "budgets", "notices")]
     yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], kept)
     yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
     yield _allow("ListRunsAndTellMissingFromForbidden", ["s3:ListBucket"], [control, data, *_data_buckets(names)])

@@ -7,4 +7,5 @@ challenger.py    which task of a run is held against the champion, and what was 
 judge.py         is it better?
 evaluation.py    on which data were both measured?
 differences.py   what differs between two promoted models?
+telling.py       what are others told of it?
 """

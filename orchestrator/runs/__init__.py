@@ -4,6 +4,8 @@ runs.py          which run has this name, and how is one made only once?
 run.py           what may be done with a run that is opened?
 artifacts.py     how are the models of finished tasks fetched?
 reproduce.py     how is one task trained again, by itself?
+conclude.py      what is done once it has ended?
+telling.py       who is told what becomes of it, and what are they told?
 patience.py      how long is AWS asked again that does not answer?
 limit.py         how many of it may run at once, changed while it runs?
 cloud.py         which AWS does a run use?

@@ -13,6 +13,7 @@ from orchestrator.aws.batch import Batch, register_definition_request
 from orchestrator.aws.control import Control
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import CloudError, UsageError
+from orchestrator.notices.channels import NOBODY, Channels
 from orchestrator.platforms.registry import make_runner
 from orchestrator.runs.written.home import Home
 
@@ -43,6 +44,8 @@ class Account:
     poll_s: float
     owner_budget: float | None = None
     """Dollars that the runs of one owner may cost which are submitted in a month; None for no limit."""
+    channels: Channels = NOBODY
+    """The team's addresses, which are told what becomes of runs."""
     id: str = ""
     """The account's number; empty if no role in the settings says it."""
     definition: dict[str, Any] = field(default_factory=dict)

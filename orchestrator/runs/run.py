@@ -212,6 +212,15 @@ class Run:
             self.ledger.damage.note(error)
             return self.ledger.submissions(self.name) or [everything(self.plan)]
 
+    def conclude(self) -> None:
+        """Give back what it did not need of its budgets, and tell of its end, if it has ended.
+
+        Call it after a sync. Repeating it is harmless, and nothing is raised for what cannot be reached.
+        """
+        from orchestrator.runs.conclude import conclude
+
+        conclude(self.anchor, self.ledger, self.cloud)
+
     def reproduce(self, task: int, folder: Path) -> Reproduced:
         """Write what trains one task again into a new folder: a sweep file of it alone, and the sources as they were.
 

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from orchestrator.spec.budget import Budget, keep_runs_to_budget
 from orchestrator.spec.model import Model
+from orchestrator.spec.notify import Notify
 from orchestrator.spec.promote import Promote
 
 
@@ -23,6 +24,12 @@ class Workload(Model):
         default=None,
         exclude_if=lambda value: value is None,
         description="what a run, and all runs of a month, may cost",
+    )
+
+    notify: Notify | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="who is told what becomes of runs, beside whom sweep.toml names",
     )
 
     @model_validator(mode="before")

@@ -80,6 +80,9 @@ class FakeRun:
     def status(self) -> Status:
         return self.statuses[-1]
 
+    def conclude(self) -> None:
+        self.calls.append("conclude")
+
     def watch(self) -> Iterator[Status]:
         yield from self.statuses
         while self.endless:

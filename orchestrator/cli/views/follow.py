@@ -28,6 +28,7 @@ def follow_to_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
     except KeyboardInterrupt as error:
         hint = f"`sweep watch {run.name}` looks again, `sweep cancel {run.name}` stops it"
         raise Interrupted(f"{run.name} goes on", hint=hint) from error
+    run.conclude()
     if last is not None:
         raise_unless_done(last)
         warn_of_missing_metric(run.plan.sweep.objective, run.results())

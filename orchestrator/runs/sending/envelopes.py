@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.budgets.budget import OWNER, WORKLOAD, Budget, Draw, month_of
 from orchestrator.budgets.hold import give_back, hold, settle
-from orchestrator.errors import AccessError, Damaged, NewerVersion, NotFound, UsageError
+from orchestrator.errors import AccessError, Damaged, NewerVersion, NotFound, Refused, UsageError
 from orchestrator.runs.known.sync import sync
+from orchestrator.runs.telling import tell_refusal, tell_standing
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.wire.names import RunKeys
@@ -20,7 +21,7 @@ from orchestrator.wire.names import RunKeys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from orchestrator.budgets.hold import Look, Standing
+    from orchestrator.budgets.hold import Look
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
@@ -52,7 +53,7 @@ def holding(ledger: Ledger, cloud: Cloud, check: Callable[[Anchor, Cloud], None]
         draw = draw_of(anchor, cloud.account.owner_budget)
         if draw.budgets:
             asked.append(draw)
-            _tell(hold(draw, cloud.s3, look_at_runs(ledger, cloud)))
+            _hold(draw, anchor, ledger, cloud)
 
     try:
         yield reserve
@@ -70,13 +71,14 @@ def hold_again(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
     draw = draw_of(anchor, cloud.account.owner_budget)
     if draw.budgets:
         more = 0.0 if anchor.plan.sweep.plan.budget is not None else ledger.usd(anchor.name)
-        _tell(hold(replace(draw, usd=draw.usd + more), cloud.s3, look_at_runs(ledger, cloud)))
+        _hold(replace(draw, usd=draw.usd + more), anchor, ledger, cloud)
 
 
 def settle_run(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
     """Give back what a run did not need, if it has ended: call it after its last sync. Repeating it is harmless."""
-    draw, paid = draw_of(anchor, cloud.account.owner_budget), cost_at_end(anchor, ledger)
-    if draw.budgets and paid is not None:
+    draw = draw_of(anchor, cloud.account.owner_budget)
+    paid = cost_at_end(anchor, ledger) if draw.budgets else None
+    if paid is not None:
         settle(draw, paid, cloud.s3)
 
 
@@ -105,8 +107,15 @@ def look_at_runs(ledger: Ledger, cloud: Cloud) -> Look:
     return look
 
 
-def _tell(standings: list[Standing]) -> None:
+def _hold(draw: Draw, anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
+    """Give the run its envelopes, and tell which marks its budgets have passed, or that they cannot pay it."""
+    try:
+        standings = hold(draw, cloud.s3, look_at_runs(ledger, cloud))
+    except Refused as refused:
+        tell_refusal(refused, anchor, cloud)
+        raise
     for one in standings:
         if one.passed:
             words = "%s: %d %% are spent or held, $%.2f of $%.2f are left"
             log.warning(words, one.budget.words, one.passed, max(one.left, 0.0), one.budget.usd)
+        tell_standing(one, anchor, cloud)

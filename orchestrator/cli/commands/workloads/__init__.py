@@ -1,1 +1,1 @@
-"""Commands for what is trained again and again: models."""
+"""Commands for what is trained again and again: models, notify."""

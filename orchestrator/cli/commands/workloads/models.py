@@ -90,6 +90,8 @@ def promote(
 
     Example: sweep models promote nightly-2026-11-20
     """
+    from orchestrator.api import notice_of_decision, tell
+
     if force and task is None:
         raise UsageError("which task is to be promoted?", where="--force", hint="--task N names it")
     opened = open_run(context, run)
@@ -97,6 +99,7 @@ def promote(
     if force:
         confirm(f"Promote task {task} of {opened.name}, whatever the rules say?", yes=yes)
     found = champions.challenge(opened) if task is None else champions.promote(opened, task, force=force)
+    tell(notice_of_decision(found), opened.plan.sweep, opened.cloud)
     if as_json:
         render.as_json(found)
     else:
