@@ -32,7 +32,7 @@ class Notice:
 
     @property
     def id(self) -> str:
-        """The same for whoever tells of this event."""
+        """One name for whoever tells of this event."""
         return f"{self.kind}-{digest([self.kind, *self.event], 20)}"
 
     def payload(self) -> dict[str, Any]:
