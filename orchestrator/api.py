@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from orchestrator.models.models import Decision, Models
     from orchestrator.models.promotion import Promotion
     from orchestrator.models.telling import notice_of_decision, notice_of_rollback
+    from orchestrator.nightly.conduct import Conducted
+    from orchestrator.nightly.freeze import Frozen, freeze
+    from orchestrator.nightly.schedules import Schedules
+    from orchestrator.nightly.views import NightRow, ScheduleRow, list_schedules, show_schedule
+    from orchestrator.nightly.views import history as night_history
     from orchestrator.notices.notice import Notice
     from orchestrator.notices.send import BEFORE, Delivery, notify
     from orchestrator.orchestrator import Orchestrator
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
     from orchestrator.settings import Settings
     from orchestrator.settings import read as read_settings
     from orchestrator.spec.duration import seconds as read_duration
+    from orchestrator.spec.schedule.schedule import Schedule, read_schedule
     from orchestrator.spec.sweep import Objective, Sweep
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.result import TaskState
@@ -60,6 +66,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEFORE",
+    "Conducted",
     "CostRow",
     "Decision",
     "Delivery",
@@ -67,12 +74,14 @@ __all__ = [
     "Discovered",
     "Fetched",
     "Finding",
+    "Frozen",
     "Hindrance",
     "Lane",
     "LanePrices",
     "LogLine",
     "ModelDifference",
     "Models",
+    "NightRow",
     "Notice",
     "Objective",
     "Orchestrator",
@@ -90,6 +99,9 @@ __all__ = [
     "ScalingAsked",
     "ScalingRow",
     "ScalingStep",
+    "Schedule",
+    "ScheduleRow",
+    "Schedules",
     "Search",
     "Settings",
     "Share",
@@ -110,7 +122,10 @@ __all__ = [
     "find_differences",
     "find_model_differences",
     "fit_efficiency",
+    "freeze",
     "image_address",
+    "list_schedules",
+    "night_history",
     "notice_of_decision",
     "notice_of_end",
     "notice_of_rollback",
@@ -118,16 +133,19 @@ __all__ = [
     "notify",
     "read_duration",
     "read_plan",
+    "read_schedule",
     "read_settings",
     "read_sweep",
     "schema",
     "settle_run",
+    "show_schedule",
     "tell",
     "write_plan",
 ]
 
 _HOMES = {
     "BEFORE": "orchestrator.notices.send",
+    "Conducted": "orchestrator.nightly.conduct",
     "CostRow": "orchestrator.runs.views.costs",
     "Decision": "orchestrator.models.models",
     "Delivery": "orchestrator.notices.send",
@@ -135,12 +153,14 @@ _HOMES = {
     "Discovered": "orchestrator.feeds.feeds",
     "Fetched": "orchestrator.runs.artifacts",
     "Finding": "orchestrator.feeds.discover",
+    "Frozen": "orchestrator.nightly.freeze",
     "Hindrance": "orchestrator.runs.why.hindrance",
     "Lane": "orchestrator.wire.task",
     "LanePrices": "orchestrator.catalog.price_history",
     "LogLine": "orchestrator.runs.views.logs",
     "ModelDifference": "orchestrator.models.differences",
     "Models": "orchestrator.models.models",
+    "NightRow": "orchestrator.nightly.views",
     "Notice": "orchestrator.notices.notice",
     "Objective": "orchestrator.spec.sweep",
     "Orchestrator": "orchestrator.orchestrator",
@@ -158,6 +178,9 @@ _HOMES = {
     "ScalingAsked": "orchestrator.scaling.steps:Asked",
     "ScalingRow": "orchestrator.scaling.figures",
     "ScalingStep": "orchestrator.scaling.steps:Step",
+    "Schedule": "orchestrator.spec.schedule.schedule",
+    "ScheduleRow": "orchestrator.nightly.views",
+    "Schedules": "orchestrator.nightly.schedules",
     "Search": "orchestrator.runs.ending.reap",
     "Settings": "orchestrator.settings",
     "Share": "orchestrator.plan.plan",
@@ -178,7 +201,10 @@ _HOMES = {
     "find_differences": "orchestrator.runs.views.differences",
     "find_model_differences": "orchestrator.models.differences",
     "fit_efficiency": "orchestrator.scaling.figures",
+    "freeze": "orchestrator.nightly.freeze",
     "image_address": "orchestrator.images:address",
+    "list_schedules": "orchestrator.nightly.views",
+    "night_history": "orchestrator.nightly.views:history",
     "notice_of_decision": "orchestrator.models.telling",
     "notice_of_end": "orchestrator.runs.telling",
     "notice_of_rollback": "orchestrator.models.telling",
@@ -186,10 +212,12 @@ _HOMES = {
     "notify": "orchestrator.notices.send",
     "read_duration": "orchestrator.spec.duration:seconds",
     "read_plan": "orchestrator.plan.file",
+    "read_schedule": "orchestrator.spec.schedule.schedule",
     "read_settings": "orchestrator.settings:read",
     "read_sweep": "orchestrator.rules",
     "schema": "orchestrator.rules",
     "settle_run": "orchestrator.runs.sending.envelopes",
+    "show_schedule": "orchestrator.nightly.views",
     "tell": "orchestrator.runs.telling",
     "write_plan": "orchestrator.plan.file",
 }

@@ -5,6 +5,7 @@ SweepError                     exit 1
 │   ├── SpecError                       sweep.yaml, at file:line:column
 │   ├── SettingsError                   a setting missing or unreadable
 │   ├── CatalogError                    rows that cannot be loaded, a schema behind or ahead
+│   │   └── DatabaseAway                    the database does not answer, or is locked
 │   ├── NewerVersion                    a stored object that only a newer sweep can read
 │   └── InfeasibleError                 no place can run a task, and why
 │       └── TooFewSlots        exit 6   the tasks do not fit into the quotas in time
@@ -62,6 +63,10 @@ class SettingsError(UsageError):
 
 
 class CatalogError(UsageError):
+    pass
+
+
+class DatabaseAway(CatalogError):
     pass
 
 

@@ -66,7 +66,7 @@ class Orchestrator:
     def catalog(self) -> Catalog:
         from orchestrator.catalog.catalog import Catalog
 
-        return Catalog(self.database, self._rules.all(), self._rules.usual)
+        return Catalog(self.database, self.rules.all(), self.rules.usual)
 
     @cached_property
     def feeds(self) -> Feeds:
@@ -113,10 +113,11 @@ class Orchestrator:
 
     def planning(self, name: str) -> Planning:
         """Return what can be planned on a platform, as the settings set it up. UsageError if it is not installed."""
-        return self._rules.planning(name)
+        return self.rules.planning(name)
 
     @cached_property
-    def _rules(self) -> Rules:
+    def rules(self) -> Rules:
+        """The platforms that a sweep may use, and what they refuse of it."""
         from orchestrator.rules import Rules
 
         return Rules(self.settings)
@@ -125,7 +126,7 @@ class Orchestrator:
     def _plans(self) -> Plans:
         from orchestrator.plans import Plans
 
-        return Plans(self.catalog, self._rules)
+        return Plans(self.catalog, self.rules)
 
     def plan(self, sweep: Sweep, classic: Path | None = None, *, time_limit_s: float | None = None) -> Plan:
         """Return where each task should run. This asks the catalog only: no network, no credentials.
@@ -169,17 +170,19 @@ class Orchestrator:
         """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
         return self._plans.stale(plan)
 
-    def submit(self, plan: Plan, *, name: str | None = None, again: bool = False) -> Run:
+    def submit(
+        self, plan: Plan, *, name: str | None = None, again: bool = False, package: Package | None = None
+    ) -> Run:
         """Start exactly this plan, once: submitting it again finds, or completes, the same run.
 
-        Refused if the plan is stale: then nothing is written.
+        `package` has the sources where their folder is not here. Refused if the plan is stale: then nothing is written.
         """
         from orchestrator.runs.sending.changes import say_changes
         from orchestrator.runs.sending.check import check
         from orchestrator.runs.sending.envelopes import holding
         from orchestrator.runs.sending.submit import submit
 
-        package = self._pack(plan)
+        package = package or self._pack(plan)
         wanted = self._anchor(plan, package, name)
         if package:
             try:
@@ -263,7 +266,7 @@ class Orchestrator:
             Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"])): row["usd_per_hour"]
             for row in self.catalog.show("prices")
         }
-        return find_strays(self.cloud, self._rules.all(), prices, stop=stop)
+        return find_strays(self.cloud, self.rules.all(), prices, stop=stop)
 
     def run(self, name: str | None = None) -> Run:
         """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""

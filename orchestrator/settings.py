@@ -93,6 +93,10 @@ class Settings:
     """Container image of the launcher."""
     launcher_platforms: tuple[str, ...] = ()
     """Platforms of other packages that the launcher's image has; in the environment, a,b."""
+    conductor_image: str | None = None
+    """Container image of the conductor, which a schedule's job runs."""
+    conductor_role: str | None = None
+    """ARN of the role that conductors run under: one that may submit. Without it, that of launchers."""
     schedule_group: str | None = None
     """Group of EventBridge Scheduler that schedules are made in."""
     schedule_role: str | None = None

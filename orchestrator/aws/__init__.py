@@ -8,6 +8,7 @@ turns.py        how many of a run may run at once, and who goes ahead of its lan
 batch.py        how are arrays submitted, found again, and asked what became of their children?
 queue_errors.py what makes a queue that is not there?
 account/        what is there in an account, and what does AWS ask for it?
+scheduler.py    what starts a job at a time of day?
 definitions.py  how does a job definition get its values?
 secrets.py      is a secret where it is said to be?
 secret_values.py  what is in a secret of our own?

@@ -38,6 +38,7 @@ class ArrayJob:
     tags: Mapping[str, str]
     needs: Mapping[str, int] = field(default_factory=dict)
     """The amount of each consumable resource a child holds while it runs. Until there is so much, it waits."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -234,6 +235,7 @@ def submit_job_request(array: ArrayJob) -> dict[str, Any]:
         "tags": dict(array.tags),
         "propagateTags": True,
     }
+    body |= {"parameters": dict(array.parameters)} if array.parameters else {}
     if array.needs:
         needs = [{"consumableResource": name, "quantity": count} for name, count in sorted(array.needs.items())]
         body["consumableResourcePropertiesOverride"] = {"consumableResourceList": needs}

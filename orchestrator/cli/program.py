@@ -44,6 +44,7 @@ COMMANDS: dict[str, str] = {
     "reproduce": "runs.reproduce:reproduce",
     "diff": "runs.diff:diff",
     "sync": "runs.sync:sync",
+    "schedule": "schedules.schedule:app",
     "reap": "account.reap:reap",
     "scale": "sweeps.scale:scale",
     "schema": "sweeps.schema:schema",

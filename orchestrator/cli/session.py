@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from orchestrator.api import Models, Orchestrator, Run, Settings, Sweep
+    from orchestrator.api import Models, Orchestrator, Run, Schedules, Settings, Sweep
     from orchestrator.errors import SweepError
     from orchestrator.infra.infra import Infra
 
@@ -58,6 +58,13 @@ class Session:
     def note_damage(self, error: SweepError) -> None:
         """Note a stored object that cannot be understood: the command names it at its end, with exit code 5."""
         self.orchestrator.ledger.damage.note(error)
+
+    @cached_property
+    def schedules(self) -> Schedules:
+        """The schedules of these settings' control bucket. Raises SettingsError if the settings name none."""
+        from orchestrator.api import Schedules
+
+        return Schedules(self.orchestrator)
 
     @cached_property
     def infra(self) -> Infra:

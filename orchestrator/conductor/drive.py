@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.conductor.notes import Alive
 from orchestrator.conductor.step import Action, Do, Done, End, Seen, Wait
-from orchestrator.errors import SweepError, Throttled, Unreachable
+from orchestrator.errors import DatabaseAway, SweepError, Throttled, Unreachable
 
 if TYPE_CHECKING:
     from orchestrator.conductor.notes import Notes
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 END = "end"
 """The kind of the last note."""
-PASSING = (Throttled, Unreachable)
+PASSING = (Throttled, Unreachable, DatabaseAway)
 """Errors that say nothing about what was asked: asking again later helps."""
 GIVE_UP_S = 3600.0
 """Seconds after which an error that should pass is taken for one that will not."""

@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 
 from orchestrator.db.rows import WAIT_S
-from orchestrator.errors import CatalogError
+from orchestrator.errors import CatalogError, DatabaseAway
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,9 +204,9 @@ def _error(url: URL, cause: BaseException | None, *, unusable: bool) -> CatalogE
     if not unusable:
         return CatalogError(f"the database refuses: {reason}", where=where)
     if "locked" in reason:
-        return CatalogError(f"another process kept the database locked for {WAIT_S} s", where=where, hint="try again")
+        return DatabaseAway(f"another process kept the database locked for {WAIT_S} s", where=where, hint="try again")
     if url.get_backend_name() == "sqlite":
         hint = "its folder and files must be writable"
-    else:
-        hint = "check its URL, and that the server is up"
-    return CatalogError(f"the database cannot be used: {reason}", where=where, hint=hint)
+        return CatalogError(f"the database cannot be used: {reason}", where=where, hint=hint)
+    hint = "check its URL, and that the server is up"
+    return DatabaseAway(f"the database cannot be used: {reason}", where=where, hint=hint)

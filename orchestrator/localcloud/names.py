@@ -13,6 +13,7 @@ QUEUE = "sweep"
 TRAINING_ROLE = "sweep-training"
 LAUNCHER_ROLE = "sweep-launcher"
 TASK_ROLE = "sweep-execution"
+SCHEDULE_ROLE = "sweep-schedule"
 _ACCOUNT = "123456789012"
 
 
@@ -66,7 +67,12 @@ def environment(access: Access, regions: Sequence[str], *, empty: bool = False) 
             "SWEEP_POLL_S": "1",
             "SWEEP_SPOT_ADVISOR": spot_advisor(access),
         }
-    roles = {"SWEEP_ROLE": TRAINING_ROLE, "SWEEP_JOB_ROLE": LAUNCHER_ROLE, "SWEEP_EXECUTION_ROLE": TASK_ROLE}
+    roles = {
+        "SWEEP_ROLE": TRAINING_ROLE,
+        "SWEEP_JOB_ROLE": LAUNCHER_ROLE,
+        "SWEEP_EXECUTION_ROLE": TASK_ROLE,
+        "SWEEP_SCHEDULE_ROLE": SCHEDULE_ROLE,
+    }
     return {
         **aws_variables(access, regions[0]),
         "SWEEP_REGION": regions[0],
@@ -75,6 +81,7 @@ def environment(access: Access, regions: Sequence[str], *, empty: bool = False) 
         "SWEEP_QUEUE": QUEUE,
         "SWEEP_LANE_QUEUE": lane_queue("{region}"),
         "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
+        "SWEEP_CONDUCTOR_IMAGE": "sweep-conductor",
         "SWEEP_POLL_S": "1",
         "SWEEP_SPOT_ADVISOR": spot_advisor(access),
         **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.names import LAUNCHER_ROLE, QUEUE, TASK_ROLE, TRAINING_ROLE, bucket, lane_queue
+from orchestrator.localcloud.names import (
+    LAUNCHER_ROLE,
+    QUEUE,
+    SCHEDULE_ROLE,
+    TASK_ROLE,
+    TRAINING_ROLE,
+    bucket,
+    lane_queue,
+)
 from orchestrator.localcloud.services.moto_backends import create_role
 
 if TYPE_CHECKING:
@@ -27,6 +35,7 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: LogStreams,
     create_role(TRAINING_ROLE, "sagemaker.amazonaws.com")
     create_role(LAUNCHER_ROLE, "ecs-tasks.amazonaws.com")
     create_role(TASK_ROLE, "ecs-tasks.amazonaws.com")
+    create_role(SCHEDULE_ROLE, "scheduler.amazonaws.com")
     for region in regions:
         objects.create_bucket(bucket(region), region)
         for campaign in EXAMPLES.get(region, ()):

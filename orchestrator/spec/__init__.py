@@ -7,6 +7,7 @@ space/                  what may stand under `space`? which point has which numb
 where.py                what may stand under `where`? (platforms, Regions, instance types, ways of buying)
 resources.py            what may stand under `where.resources`, and does an instance of some shape have it?
 known_types.py          which instance types have it, and what is wrong with resources that none has?
+schedule/               what may stand under `schedule`, and when is a time of day due?
 goal.py                 what may stand under `plan`?
 workload.py             what holds for all runs of a name together?
 promote.py              what may stand under `promote`?

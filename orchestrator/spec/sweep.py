@@ -16,6 +16,7 @@ from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
 from orchestrator.spec.promote import check_promote
+from orchestrator.spec.schedule.schedule import Schedule
 from orchestrator.spec.space.axes import Axis, Choice, columns
 from orchestrator.spec.space.parameters import Parameter, parameters
 from orchestrator.spec.space.runtime_expression import Expression, check_runtime, parse
@@ -125,6 +126,11 @@ class Sweep(Workload):
     tags: Tags = Field(default={}, description="tags of your own on everything that is started, such as a cost centre")
     platforms: dict[str, dict[str, Any]] = Field(
         default={}, description="platform → what only this one can honour; it says itself what may stand here"
+    )
+    schedule: Schedule | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="when it is trained again by itself: `sweep schedule create`",
     )
     folder: SkipJsonSchema[Path] = Field(default=Path(), exclude=True)
     """The folder that `source` is relative to. It is not part of what the user asks."""

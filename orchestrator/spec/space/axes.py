@@ -179,10 +179,27 @@ Column = Annotated[
 """The values of one parameter, in one of the forms."""
 
 
+def _some(values: list[Scalar]) -> list[Scalar]:
+    if not values:
+        raise wrong("the list is empty", hint="an axis needs at least one value")
+    return values
+
+
+ZippedColumn = Annotated[
+    Annotated[Annotated[list[Value], AfterValidator(_some)], Tag("<list>")]
+    | Annotated[Literal["bool"], Tag("<bool>")]
+    | Annotated[Range, Tag("<range>")]
+    | Annotated[Linear, Tag("<linear>")]
+    | Annotated[Log, Tag("<log>")],
+    _Form,
+]
+"""The values of one of several zipped parameters: a value may come again, beside another one of another parameter."""
+
+
 class Zip(Model):
     """Parameters that change together: the first values of all, then the second values, and so on."""
 
-    zip: dict[str, Column] = Field(min_length=1, description="parameter → its values; all equally many")
+    zip: dict[str, ZippedColumn] = Field(min_length=1, description="parameter → its values; all equally many")
 
     @model_validator(mode="after")
     def _equally_long(self) -> Zip:
@@ -190,6 +207,20 @@ class Zip(Model):
         if len(set(counts.values())) > 1:
             each = ", ".join(f"{name} has {count}" for name, count in counts.items())
             raise wrong(f"zipped parameters need equally many values: {each}", at=("zip",))
+        return self
+
+    @model_validator(mode="after")
+    def _rows_differ(self) -> Zip:
+        written = [column for column in self.zip.values() if isinstance(column, list)]
+        if len(written) < len(self.zip):
+            return self  # the values of any other form differ by themselves
+        seen: set[str] = set()
+        for index, row in enumerate(zip(*written, strict=True)):
+            spelling = json.dumps(row)
+            if spelling in seen:
+                name = next(iter(self.zip))
+                raise wrong(f"{spelling} is listed twice", at=("zip", name, index))
+            seen.add(spelling)
         return self
 
 
@@ -208,7 +239,7 @@ FORMS: dict[str, type[Model]] = {"<range>": Range, "<linear>": Linear, "<log>": 
 """The forms by their tags, which pydantic puts into an error's path."""
 
 
-def values(column: Column) -> Values:
+def values(column: Column | ZippedColumn) -> Values:
     """Return the values of one parameter, whatever the form they are written in."""
     if isinstance(column, list):
         return Choice(tuple(column))

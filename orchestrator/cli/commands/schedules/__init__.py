@@ -1,0 +1,1 @@
+"""Commands for what is trained by itself, at night."""

@@ -1,0 +1,263 @@
+"""`sweep schedule`: a workload is trained again by itself, on what is new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli import formatting, render
+from orchestrator.cli.commands.schedules.nights import history, run_now, tick
+from orchestrator.cli.confirm import confirm
+from orchestrator.cli.options import AsJson, Yes
+from orchestrator.cli.render import Column
+from orchestrator.cli.session import Session
+from orchestrator.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.api import Frozen, Schedule, ScheduleRow, Sweep
+
+app = typer.Typer(help="Train a workload again by itself, on what is new.", rich_markup_mode=None)
+
+SweepFile = Annotated[Path, typer.Argument(metavar="FILE", help="A sweep.yaml.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A schedule's name.")]
+NewName = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The schedule's name; without one, the sweep's.", show_default=False)
+]
+Cron = Annotated[
+    str | None, typer.Option(metavar="CRON", help='Such as "0 2 * * *"; without it, `schedule.cron` of the file.')
+]
+Zone = Annotated[str | None, typer.Option(metavar="ZONE", help="Such as Europe/Berlin; UTC unless the file says.")]
+Overlap = Annotated[
+    str | None, typer.Option(metavar="skip|queue|replace", help="What a night does while an earlier one runs.")
+]
+Retrain = Annotated[str | None, typer.Option(metavar="changed|all|FILE.sql", help="What a night trains.")]
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """A schedule as JSON tells of it."""
+
+    schedule: str
+    goal: str
+    paused: bool
+    changed: list[str]
+
+
+@app.command()
+def create(
+    context: typer.Context,
+    file: SweepFile,
+    name: NewName = None,
+    cron: Cron = None,
+    timezone: Zone = None,
+    overlap: Overlap = None,
+    retrain: Retrain = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let a sweep run by itself: once a night, on what this workload has not trained yet.
+
+    What runs is frozen now, by its hash: the file, the code, the settings. EventBridge Scheduler starts a small Batch
+    job, and nobody's own machine is needed. Interrupted at any point, the same command again completes it.
+
+    Example: sweep schedule create sweep.yaml --cron "0 2 * * *" --timezone Europe/Berlin
+    """
+    session = Session.of(context)
+    frozen = _freeze(session, file, name, _When(cron, timezone, overlap, retrain))
+    goal = frozen.goal
+    render.say(f"{goal.schedule}: {goal.when.cron} {goal.when.timezone}, trains {_what(goal.when)}, {goal.digest}")
+    _say_what_it_plans_on(session, goal.database)
+    confirm(f"Create the schedule {goal.schedule}?", yes=yes)
+    entry = session.schedules.create(frozen)
+    if as_json:
+        render.as_json(Scheduled(entry.name, entry.goal, entry.paused, []))
+    else:
+        render.line(entry.name)
+        render.say(f"created: `sweep schedule show {entry.name}` shows when its next night is")
+
+
+@app.command()
+def update(
+    context: typer.Context,
+    file: SweepFile,
+    name: NewName = None,
+    cron: Cron = None,
+    timezone: Zone = None,
+    overlap: Overlap = None,
+    retrain: Retrain = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what changes of a schedule, and change it from its next night on.
+
+    What runs goes on as it was begun.
+
+    Example: sweep schedule update sweep.yaml
+    """
+    session = Session.of(context)
+    frozen = _freeze(session, file, name, _When(cron, timezone, overlap, retrain))
+    schedules = session.schedules
+    changes = schedules.changes(frozen)
+    for line in changes:
+        render.say(line)
+    if changes:
+        confirm(f"Change the schedule {frozen.goal.schedule}?", yes=yes)
+    entry = schedules.update(frozen)
+    if as_json:
+        render.as_json(Scheduled(entry.name, entry.goal, entry.paused, changes))
+    elif changes:
+        render.say(f"changed: {entry.goal}")
+    else:
+        render.say("nothing changes")
+
+
+@app.command("list")
+def list_all(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the schedules: when each is due next, how its last night ended, and what is wrong.
+
+    Example: sweep schedule list
+    """
+    from orchestrator.api import list_schedules
+
+    rows = list_schedules(Session.of(context).schedules)
+    if as_json:
+        render.as_json(rows)
+    elif rows:
+        render.as_table(rows, COLUMNS)
+        _say_alarms(rows)
+    else:
+        render.say("no schedules yet: `sweep schedule create` makes one")
+
+
+@app.command()
+def show(context: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Show one schedule, and whether EventBridge Scheduler starts it.
+
+    Example: sweep schedule show nightly
+    """
+    from orchestrator.api import show_schedule
+
+    schedules = Session.of(context).schedules
+    row = show_schedule(schedules, name)
+    armed = schedules.is_armed(schedules.shelf.entry(name))
+    if as_json:
+        render.as_json({**vars(row), "armed": armed})
+        return
+    render.line(f"{row.schedule}: {row.cron} {row.timezone}, workload {row.workload}, goal {row.goal}")
+    render.line(f"trains {row.retrain}; overlap: {row.overlap}")
+    render.line(f"next night: {_next(row)}")
+    if row.last:
+        render.line(f"last night: {row.last.night}, {row.last.state}{f': {row.last.why}' if row.last.why else ''}")
+    _say_alarms([row])
+    if not armed and not row.paused:
+        render.say("alarm: EventBridge Scheduler does not start it; `sweep schedule update` sets its timers again")
+
+
+@app.command()
+def pause(context: typer.Context, name: Name) -> None:
+    """Begin no more nights. What runs goes on.
+
+    Example: sweep schedule pause nightly
+    """
+    Session.of(context).schedules.pause(name)
+    render.say(f"paused: `sweep schedule resume {name}` goes on with the next night")
+
+
+@app.command()
+def resume(context: typer.Context, name: Name) -> None:
+    """Begin nights again, with the next that is due.
+
+    Example: sweep schedule resume nightly
+    """
+    Session.of(context).schedules.resume(name)
+    render.say("resumed")
+
+
+@app.command()
+def delete(context: typer.Context, name: Name, yes: Yes = False) -> None:
+    """Take a schedule away. Its runs, their results, and what it has trained stay.
+
+    Example: sweep schedule delete nightly
+    """
+    schedules = Session.of(context).schedules
+    schedules.shelf.entry(name)
+    confirm(f"Delete the schedule {name}?", yes=yes)
+    schedules.delete(name)
+    render.say("deleted")
+
+
+app.command("run-now")(run_now)
+app.command()(history)
+app.command()(tick)
+
+
+@dataclass(frozen=True)
+class _When:
+    """What options say of a schedule; None where they say nothing."""
+
+    cron: str | None
+    timezone: str | None
+    overlap: str | None
+    retrain: str | None
+
+
+def _freeze(session: Session, file: Path, name: str | None, given: _When) -> Frozen:
+    from orchestrator.api import freeze
+
+    sweep = session.read_sweep(file)
+    return freeze(session.orchestrator, sweep, _schedule(sweep, file, given), name or sweep.name)
+
+
+def _schedule(sweep: Sweep, file: Path, given: _When) -> Schedule:
+    """Return the schedule of the file, with what the options say instead. UsageError for what is wrong or missing."""
+    from orchestrator.api import read_schedule
+
+    said = dict(sweep.schedule.model_dump(mode="json")) if sweep.schedule else {}
+    said |= {name: value for name, value in vars(given).items() if value is not None and name != "retrain"}
+    if given.retrain is not None:
+        said["retrain"] = {"query": given.retrain} if given.retrain.endswith(".sql") else given.retrain
+    if "cron" not in said:
+        hint = 'give --cron "0 2 * * *", or write `schedule: {cron: "0 2 * * *"}` in the file'
+        raise UsageError("says not when it is to run", where=str(file), hint=hint)
+    return read_schedule(said)
+
+
+def _what(when: Schedule) -> str:
+    retrain = when.retrain
+    if retrain == "changed":
+        return "what is new"
+    return "everything" if retrain == "all" else f"what {retrain.query} names"
+
+
+def _say_what_it_plans_on(session: Session, database: str) -> None:
+    if database:
+        render.say("it plans on the shared database of these settings")
+        return
+    newest = session.orchestrator.snapshots.newest()
+    if newest is None:
+        hint = "`sweep catalog push` writes one; do so whenever the catalog has changed"
+        raise UsageError("the conductor has no catalog to plan on: none was pushed", hint=hint)
+    render.say(f"it plans on the newest pushed catalog: now that of {formatting.moment(newest.pushed_at)}")
+
+
+def _next(row: ScheduleRow) -> str:
+    return "paused" if row.next_at is None else formatting.moment(row.next_at)
+
+
+def _say_alarms(rows: list[ScheduleRow]) -> None:
+    for row in rows:
+        if row.alarm:
+            render.say(f"alarm: {row.schedule}: {row.alarm}")
+
+
+COLUMNS: tuple[Column[ScheduleRow], ...] = (
+    Column("schedule", lambda row: row.schedule),
+    Column("when", lambda row: f"{row.cron} {row.timezone}"),
+    Column("next", _next),
+    Column("last", lambda row: row.last.night if row.last else ""),
+    Column("how", lambda row: (row.last.why or row.last.state) if row.last else ""),
+    Column("alarm", lambda row: "alarm" if row.alarm else ""),
+)

@@ -1,0 +1,138 @@
+"""Conducts the nights of a schedule: takes up those whose conductor is gone, begins the one that is due, drives it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from orchestrator.conductor.drive import drive
+from orchestrator.conductor.notes import Notes
+from orchestrator.nightly.calendar import due
+from orchestrator.nightly.goal import read_goal
+from orchestrator.nightly.shelf import Night, Shelf
+from orchestrator.nightly.team import Team
+from orchestrator.nightly.work import NightWork
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from orchestrator.aws.s3 import S3
+    from orchestrator.conductor.drive import Time
+    from orchestrator.conductor.step import End
+    from orchestrator.nightly.goal import Goal
+    from orchestrator.orchestrator import Orchestrator
+
+SILENT_S = 900.0
+"""Seconds without a word from a conductor after which it is taken for gone. It says one every minute."""
+LOOKED_AT = 20
+"""The newest nights that are looked at, for one that has not ended."""
+
+
+class Clock:
+    """The time, never earlier than the tick that started us: who ticks may be ahead of this machine's clock."""
+
+    def __init__(self, tick: float | None = None) -> None:
+        self._ahead = max(0.0, (tick or 0.0) - time.time())
+
+    def now(self) -> float:
+        """Return the seconds since the epoch."""
+        return time.time() + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        """Let so many seconds pass."""
+        time.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """A night that has ended."""
+
+    night: str
+    end: End
+
+
+class Conductor:
+    """Conducts the nights of one schedule."""
+
+    def __init__(
+        self, s3: S3, schedule: str, clock: Time, team: Callable[[Goal, S3], Orchestrator] | None = None
+    ) -> None:
+        """Take, last, what opens the Orchestrator of a goal; unless given, it is as the goal was frozen."""
+        self._s3 = s3
+        self._shelf = Shelf(s3)
+        self._schedule = schedule
+        self._clock = clock
+        self._open = team or self._open_team
+        self._teams: list[Team] = []
+
+    def _open_team(self, goal: Goal, s3: S3) -> Orchestrator:
+        self._teams.append(Team(goal, s3))  # its catalog stays for as long as we do
+        return self._teams[-1].open()
+
+    def tick(self, by: str) -> Iterator[Conducted]:
+        """Conduct what is due now, and what was begun and given up. Yield each night when it has ended.
+
+        `by` names who does it, and is the same when it is started again: then its own nights are gone on with. A
+        schedule that is paused begins no night. UsageError if there is no such schedule.
+        """
+        entry = self._shelf.entry(self._schedule)
+        goal = read_goal(self._s3, entry.goal)
+        now = self._clock.now()
+        nights = [] if entry.paused else due(goal.when, entry.since, now)
+        tonight = Night(nights[-1].isoformat(), entry.name, entry.goal, now, by) if nights else None
+        begun = tonight is not None and self._shelf.begin(tonight)
+        given_up = [night for night in self._open_nights() if night != tonight and self._is_ours(night, by)]
+        if goal.when.overlap == "replace" and tonight and begun:
+            yield self.conduct(tonight)
+        for night in given_up:
+            yield self.conduct(night)
+        if goal.when.overlap != "replace" and tonight and begun:
+            yield self.conduct(tonight)
+
+    def _is_ours(self, night: Night, by: str) -> bool:
+        return night.by == by or self.is_silent(night)
+
+    def now(self, by: str, *, force: bool) -> Night:
+        """Begin a night of today that no time has asked for, and return it. Its id has a number behind the date."""
+        entry = self._shelf.entry(self._schedule)
+        goal = read_goal(self._s3, entry.goal)
+        day = datetime.fromtimestamp(self._clock.now(), goal.when.zone).date().isoformat()
+        number = 1
+        while True:
+            night = Night(f"{day}-r{number}", entry.name, entry.goal, self._clock.now(), by, force)
+            if self._shelf.begin(night) or self._shelf.night(entry.name, night.id) == night:
+                return night
+            number += 1
+
+    def conduct(self, night: Night) -> Conducted:
+        """Do what is left of a night, and return how it ended."""
+        goal = read_goal(self._s3, night.goal)
+        opened: list[Orchestrator] = []
+
+        def team() -> Orchestrator:
+            if not opened:
+                opened.append(self._open(goal, self._s3))
+            return opened[0]
+
+        work = NightWork(goal, night, self._s3, team, lambda: self._earlier(night))
+        return Conducted(night.id, drive(work, self.notes(night), self._clock))
+
+    def notes(self, night: Night) -> Notes:
+        """Return the notes of a night."""
+        return Notes(self._s3, night.goal, night.instance)
+
+    def is_silent(self, night: Night) -> bool:
+        """Return whether nobody has said a word of this night for so long that nobody is at it any more."""
+        alive = self.notes(night).alive()
+        return self._clock.now() - max(night.at, alive.at if alive else 0.0) > SILENT_S
+
+    def _open_nights(self) -> list[Night]:
+        """Return the nights that have not ended, the oldest first."""
+        nights = list(self._shelf.newest(self._schedule, LOOKED_AT))[::-1]
+        return [night for night in nights if self.notes(night).ended() is None]
+
+    def _earlier(self, night: Night) -> list[str]:
+        """Return the ids of the nights that began before this one and have not ended."""
+        return [other.id for other in self._open_nights() if (other.at, other.id) < (night.at, night.id)]

@@ -1,0 +1,164 @@
+"""A night as a strategy of the conductor: what it looks at, and how each of its actions is done."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.errors import NotFound, UsageError
+from orchestrator.nightly.goal import read_package
+from orchestrator.nightly.night import Sight, Standing, about_pick, step_night
+from orchestrator.nightly.picking.choose import restrict
+from orchestrator.nightly.picking.pick import pick
+from orchestrator.nightly.picking.picked import Picked
+from orchestrator.nightly.picking.trained import record_trained
+from orchestrator.nightly.shelf import Shelf
+from orchestrator.plan.plan import Plan
+from orchestrator.wire.names import canonical
+from orchestrator.wire.result import TaskState
+from orchestrator.wire.stored import damage_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from orchestrator.aws.s3 import S3
+    from orchestrator.conductor.step import Action, Next, Note, Seen
+    from orchestrator.nightly.goal import Goal
+    from orchestrator.nightly.shelf import Night
+    from orchestrator.orchestrator import Orchestrator
+
+_BUSY = (TaskState.STARTING, TaskState.RUNNING)
+
+
+class NightWork:
+    """Does what one night asks for. Everything that it makes has a name that follows from the night's."""
+
+    def __init__(
+        self,
+        goal: Goal,
+        night: Night,
+        s3: S3,
+        team: Callable[[], Orchestrator],
+        open_nights: Callable[[], Sequence[str]],
+    ) -> None:
+        """Take what opens the Orchestrator, and what tells which earlier nights of the schedule have not ended."""
+        self.goal = goal
+        self.night = night
+        self._s3 = s3
+        self._team = team
+        self._open_nights = open_nights
+        self._shelf = Shelf(s3)
+
+    def look(self, notes: Sequence[Note]) -> Sight:
+        """Return how this night's runs stand, which earlier nights still go on, and whether it was replaced."""
+        replaced_by = self._shelf.replaced_by(self.night.schedule, self.night.id)
+        sent = [
+            note.done.value["run"]
+            for note in notes
+            if note.action.kind == "submit" and note.done and not note.done.error
+        ]
+        earlier = () if any(note.action.kind == "pick" for note in notes) else tuple(self._open_nights())
+        return Sight({name: self._standing(name) for name in sent}, earlier, replaced_by)
+
+    def step(self, seen: Seen[Sight]) -> Next:
+        """Return what is to be done next."""
+        return step_night(self.goal.when.overlap, [self.night.run_name(piece) for piece in range(100)], seen)
+
+    def act(self, action: Action) -> dict[str, Any]:
+        """Do it, or find it done."""
+        return self._acts[action.kind](action.about)
+
+    @cached_property
+    def _acts(self) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+        return {
+            "pick": self._pick,
+            "plan": self._plan,
+            "submit": self._submit,
+            "record": self._record,
+            "replace": self._replace,
+            "cancel": self._cancel,
+        }
+
+    @property
+    def _prefix(self) -> str:
+        return f"conductor/{self.goal.digest}/{self.night.instance}/"
+
+    def _pick(self, _: dict[str, Any]) -> dict[str, Any]:
+        """Look what there is to train, once: what was written down first is what counts."""
+        try:
+            picked = self._picked()
+        except NotFound:
+            found = pick(self.goal, self._team(), force=self.night.force)
+            self._s3.put_once(f"{self._prefix}picked.json", canonical(found.to_json()).encode())
+            picked = self._picked()
+        return about_pick(len(picked.pieces), picked.tasks, picked.why)
+
+    def _picked(self) -> Picked:
+        key = f"{self._prefix}picked.json"
+        stored = self._s3.get(key)
+        with damage_named(self._s3.uri(key)):
+            return Picked.from_json(stored.json())
+
+    def _plan(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Plan a piece, once for each try."""
+        picked = self._picked()
+        try:
+            plan = self._planned(about)
+        except NotFound:
+            sweep = restrict(self.goal.sweep, picked.pieces[about["piece"]], picked.regions)
+            made = self._team().plan(sweep)
+            self._s3.put_once(self._plan_key(about), canonical(made.to_json()).encode())
+            plan = self._planned(about)
+        return {"plan": plan.id, "tasks": plan.tasks, "usd": plan.usd, "worst_usd": plan.worst_usd}
+
+    def _plan_key(self, about: dict[str, Any]) -> str:
+        return f"{self._prefix}plans/{about['piece']}-{about['try']}.json"
+
+    def _planned(self, about: dict[str, Any]) -> Plan:
+        key = self._plan_key(about)
+        stored = self._s3.get(key)
+        with damage_named(self._s3.uri(key)):
+            return Plan.from_json(stored.json())
+
+    def _submit(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Submit a piece's plan under the name that this night has for it."""
+        package = read_package(self._s3, self.goal)
+        run = self._team().submit(self._planned(about), name=about["run"], package=package)
+        return {"run": run.name}
+
+    def _standing(self, name: str) -> Standing:
+        run = self._team().run(name)
+        run.sync_as_far_as_possible(documents=False)
+        status = run.status()
+        stuck = bool(status.paused) and not any(status.counts[state] for state in _BUSY)
+        return Standing(status.tasks, status.counts[TaskState.DONE], status.finished or stuck, status.usd)
+
+    def _record(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Write down what was trained: so the next night leaves it out."""
+        picked, count = self._picked(), 0
+        for name in about["runs"]:
+            run = self._team().run(name)
+            run.sync_as_far_as_possible()
+            done = [row.task for row in run.results() if row.state is TaskState.DONE]
+            keys = {key for task in done for key in picked.keys(run.plan, task)}
+            record_trained(self._s3, self.goal.sweep.name, name, keys)
+            count += len(done)
+        return {"tasks": count}
+
+    def _replace(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Take the place of earlier nights: their conductors, or whoever takes them up, cancel what they began."""
+        for name in about["nights"]:
+            self._shelf.replace(self.night.schedule, name, self.night.id)
+        return {}
+
+    def _cancel(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Cancel runs. Those that were never made, or have ended, need no cancel."""
+        team = self._team()
+        cancelled = []
+        for name in about["runs"]:
+            try:
+                team.run(name).cancel()
+                cancelled.append(name)
+            except UsageError as error:
+                cancelled.append(f"{name}: {error.message}")
+        return {"cancelled": cancelled}
