@@ -12,7 +12,8 @@ from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler
-from moto.s3.models import S3Backend
+from moto.s3.models import FakeKey, S3Backend
+from moto.s3.utils import _VersionedKeyStore
 from moto.scheduler.models import scheduler_backends
 
 from orchestrator.localcloud import names as shared
@@ -33,6 +34,17 @@ def test_moto_is_touched_in_two_files() -> None:
 
 def test_the_account_is_the_one_that_our_arns_name() -> None:
     assert f":{moto_backends.ACCOUNT}:" in shared.environment(shared.Access("", "", ""), ["us-east-1"])["SWEEP_ROLE"]
+
+
+def test_a_listing_leaves_out_what_is_deleted_while_it_is_made() -> None:
+    store = _VersionedKeyStore()
+    for name in "abc":
+        store[name] = FakeKey(name, b"", moto_backends.ACCOUNT, "eu-west-1")
+    names, keys = iter(store.items()), iter(store.values())
+    assert (next(names)[0], next(keys).name) == ("a", "a")
+    store.pop("b")
+    assert [name for name, _ in names] == ["c"]
+    assert [key.name for key in keys] == ["c"]
 
 
 def test_objects_are_written_listed_and_read() -> None:
