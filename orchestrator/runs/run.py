@@ -259,8 +259,11 @@ class Run:
 
         return most_slots(self.plan)
 
-    def retry(self, tasks: Ranges | None = None) -> Ranges:
-        """Submit again what is not done, or exactly these tasks. Return what was submitted."""
+    def retry(self, tasks: Ranges | None = None, *, again: bool = False) -> Ranges:
+        """Submit again what is not done, or exactly these tasks. Return what was submitted.
+
+        UsageError if one of these is done: `again` trains it once more.
+        """
         from orchestrator.runs.sending.retry import retry
 
-        return retry(self.anchor, tasks, self.ledger, self.cloud)
+        return retry(self.anchor, tasks, self.ledger, self.cloud, again=again)

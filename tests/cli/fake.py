@@ -129,8 +129,8 @@ class FakeRun:
 
     most_slots = 24
 
-    def retry(self, tasks: Ranges | None = None) -> Ranges:
-        self.calls.append(("retry", str(tasks)))
+    def retry(self, tasks: Ranges | None = None, *, again: bool = False) -> Ranges:
+        self.calls.append(("retry", str(tasks), again))
         return Ranges.of([3, 7, 8]) if tasks is None else tasks
 
 

@@ -322,9 +322,10 @@ class Desk:
         self.ledger(machine).remember(anchor, ACCOUNT)
         return cancel(anchor, self.ledger(machine), self.cloud(**account), self.time.sleep)
 
-    def retry(self, anchor: Anchor, tasks: str = "", machine: str = "ours") -> Ranges:
+    def retry(self, anchor: Anchor, tasks: str = "", machine: str = "ours", *, again: bool = False) -> Ranges:
         self.ledger(machine).remember(anchor, ACCOUNT)
-        return retry(anchor, Ranges.parse(tasks) if tasks else None, self.ledger(machine), self.cloud())
+        wanted = Ranges.parse(tasks) if tasks else None
+        return retry(anchor, wanted, self.ledger(machine), self.cloud(), again=again)
 
     def states(self, anchor: Anchor, machine: str = "ours") -> dict[int, str]:
         """Return the state of every task that the database has seen something of."""

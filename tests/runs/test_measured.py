@@ -61,7 +61,7 @@ def test_what_is_kept_ranks_everybody_s_results(desk: Desk, anchor: Anchor) -> N
 def test_a_task_that_is_trained_again_is_not_what_it_was(desk: Desk, anchor: Anchor) -> None:
     ours = run(desk, anchor)
     ours.measure(ours.results(), REGEXES, keep=True)
-    desk.retry(anchor, "1")
+    desk.retry(anchor, "1", again=True)
     desk.platform.lives = [Life(looks=[RUNNING, DONE])] * 2
     desk.launch(anchor, 1)
     desk.sync(anchor)

@@ -16,15 +16,18 @@ from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Mapping
 
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
 
 
-def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) -> Ranges:
-    """Submit again what ended without being done, or exactly these tasks. Return what was submitted."""
+def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *, again: bool = False) -> Ranges:
+    """Submit again what ended without being done, or exactly these tasks. Return what was submitted.
+
+    UsageError if one of these has not ended, or is done: `again` trains it all the same.
+    """
     cloud.refuse_elsewhere(anchor.name, anchor.home)
     check_there(cloud.s3, anchor.name)
     wanted = None if tasks is None else anchor.checked(tasks)
@@ -35,13 +38,16 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
         return sent[-1].tasks  # this very retry, killed on its way
     sync(anchor, ledger, cloud, documents=False, whole=True)
     if len(ledger.submissions(anchor.name)) > len(made) < len(list(submissions(cloud.s3, anchor.name))):
-        return retry(anchor, tasks, ledger, cloud)  # somebody retries beside us, and may die before it is sent
+        return retry(anchor, tasks, ledger, cloud, again=again)  # somebody retries beside us, and may die before it is sent
     _refuse_while_cancelled(anchor, made, cloud)
     ended = ledger.ends(anchor.name)
     if wanted is None:
         wanted = Ranges.of(task for task, (state, _) in ended.items() if state is not TaskState.DONE)
     else:
         _refuse_unfinished(anchor, wanted, ended.keys() | ledger.damage.tasks(anchor.name))
+        if not again:
+            damaged = ledger.damage.tasks(anchor.name)
+            _refuse_done(anchor, Ranges.of(task for task in wanted if task not in damaged), ended)
     if not wanted:
         return wanted
     after: dict[int, list[int]] = defaultdict(list)
@@ -52,7 +58,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud) ->
     hold_again(anchor, ledger, cloud)
     submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
-        return retry(anchor, tasks, ledger, cloud)  # somebody else had its number first: what have they left to us?
+        return retry(anchor, tasks, ledger, cloud, again=again)  # somebody else had its number first: what have they left to us?
     send(anchor, submission, ledger, cloud)
     ledger.mark_cancelled(anchor.name, False)
     return wanted
@@ -69,3 +75,10 @@ def _refuse_unfinished(anchor: Anchor, wanted: Ranges, ended: Container[int]) ->
     busy = Ranges.of(task for task in wanted if task not in ended)
     if busy:
         raise UsageError(f"task {busy} of run {anchor.name!r} has not ended yet", hint="wait for it, or cancel the run")
+
+
+def _refuse_done(anchor: Anchor, wanted: Ranges, ended: Mapping[int, tuple[TaskState, int]]) -> None:
+    done = Ranges.of(task for task in wanted if task in ended and ended[task][0] is TaskState.DONE)
+    if done:
+        what = f"task {done} of run {anchor.name!r} is done"
+        raise UsageError(what, hint="--again trains it once more, and pays for it once more")

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+MOST_BYTES = 20 * 10**6
+"""The size of a sweep file, at the most: a space of a million listed values takes less."""
+
 
 class Complaint(Protocol):
     """Something in a sweep that somebody else cannot honour: in words, and with the path to it in the file."""
@@ -80,6 +83,8 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
 
 def _text(path: Path) -> str:
     try:
+        if files.check_file(path) > MOST_BYTES:
+            raise SpecError(f"more than the {MOST_BYTES // 10**6} MB that a sweep file may have", where=str(path))
         return files.read(path).decode("utf-8-sig")
     except FileNotFoundError as error:
         raise SpecError("no such file", where=str(path), hint="`sweep init` writes an example") from error

@@ -22,6 +22,8 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _BRACKET = re.compile(r"[\[\]{}]")
 _DEEPEST = 200
 """Brackets that may be open at once: many more than anybody writes."""
+_REPEATED = 10_000
+"""Values that aliases may repeat, in all: many more than anybody means."""
 _SPECIAL = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
 
 
@@ -116,19 +118,35 @@ class _Builder:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.built: dict[int, Any] = {}
+        self.built: dict[int, tuple[Any, int]] = {}
+        """The value of each node, and how many values there are in it."""
         self.open: set[int] = set()
+        self.size = 0
+        """The values so far, those that aliases repeat among them."""
+        self.repeated = 0
 
     def build(self, node: yaml.Node) -> Any:
         if id(node) in self.built:
-            return self.built[id(node)]
+            value, size = self.built[id(node)]
+            self.size += size
+            self.repeat(size, node)
+            return value
         if id(node) in self.open:
             raise self.error(node, "an alias inside what it stands for")
         self.open.add(id(node))
+        before = self.size
+        self.size += 1
         value = self.value(node)
         self.open.remove(id(node))
-        self.built[id(node)] = value
+        self.built[id(node)] = value, self.size - before
         return value
+
+    def repeat(self, values: int, node: yaml.Node) -> None:
+        """Count what an alias repeats: a few lines of aliases of aliases would be more than any machine holds."""
+        self.repeated += values
+        if self.repeated > _REPEATED:
+            hint = "write out what is meant"
+            raise self.error(node, f"aliases repeat more than {_REPEATED:,} values by this one", hint=hint)
 
     def value(self, node: yaml.Node) -> Any:
         if isinstance(node, yaml.MappingNode):

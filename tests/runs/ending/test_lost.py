@@ -91,7 +91,7 @@ def test_a_retry_is_as_old_as_it_is_and_not_as_its_run(desk: Desk, waiting: Anch
     for task in range(3):
         desk.launch(waiting, task)
     desk.time.now += 30 * DAY
-    desk.retry(waiting, "0")
+    desk.retry(waiting, "0", again=True)
     desk.batch.jobs = []
     assert desk.sync(waiting) == 0
     desk.time.now += 9 * DAY

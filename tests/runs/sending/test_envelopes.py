@@ -94,7 +94,7 @@ def test_a_retry_holds_its_run_s_envelope_again_or_is_refused(desk: Desk) -> Non
     settle_run(wanted, desk.ledger(), desk.cloud())
     make(desk, anchor(desk, "tuesday", budget={"per_month": 6}))
     with pytest.raises(Refused, match="run 'monday' may cost"):
-        desk.retry(wanted, "0")
+        desk.retry(wanted, "0", again=True)
     assert len(desk.batch.jobs) == 1
     assert month(desk, wanted).envelopes["monday"].paid == pytest.approx(1.8)
 

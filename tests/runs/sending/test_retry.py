@@ -48,7 +48,9 @@ def test_a_retry_runs_exactly_what_is_not_done(team: Team, name: str) -> None:
 def test_a_retry_of_named_tasks_runs_exactly_these_and_finds_them_by_number(team: Team, name: str) -> None:
     run = team.orchestrator().submit(team.plan("{range: [0, 3], step: 1}", data="{campaigns: [alps]}"), name=name)
     assert finished(run) == "done"
-    assert run.retry(Ranges.parse("1,3")) == Ranges.parse("1,3")
+    with pytest.raises(UsageError, match="task 1,3 of run .* is done"):
+        run.retry(Ranges.parse("1,3"))
+    assert run.retry(Ranges.parse("1,3"), again=True) == Ranges.parse("1,3")
     assert finished(run) == "done"
     assert {task for task, attempt in attempts_of(run).items() if attempt == 2} == {1, 3}
     assert {row.task: row.point["x"] for row in run.results()} == {task: task for task in range(4)}
@@ -95,8 +97,8 @@ def test_a_retry_killed_before_it_was_sent_is_completed_by_the_same_retry(
     with monkeypatch.context() as patch:
         patch.setattr(Batch, "submit", killed)
         with pytest.raises(Killed):
-            run.retry(Ranges.of([1]))
-    assert run.retry(Ranges.of([1])) == Ranges.of([1])
+            run.retry(Ranges.of([1]), again=True)
+    assert run.retry(Ranges.of([1]), again=True) == Ranges.of([1])
     assert finished(run) == "done"
     assert attempts_of(run) == {0: 1, 1: 2}
 

@@ -77,7 +77,7 @@ def test_a_retry_that_is_cancelled_while_it_is_sent_says_so(desk: Desk) -> None:
         desk.launch(anchor, task)
     desk.batch.before = lambda what: desk.cloud().control("nightly").cancel(through=2) if what == "submit" else None
     with pytest.raises(RunFailed, match="was cancelled while"):
-        desk.retry(anchor, "0")
+        desk.retry(anchor, "0", again=True)
     assert desk.batch.jobs[-1].status == "FAILED"
 
 
@@ -93,7 +93,7 @@ def test_the_tasks_of_a_retry_belong_to_it_before_it_is_sent(desk: Desk) -> None
             owners.append([fence.owner(task) for task in range(3)])
 
     desk.batch.before = look
-    desk.retry(anchor, "1-2")
+    desk.retry(anchor, "1-2", again=True)
     assert owners == [[1, 2, 2]]
 
 

@@ -58,9 +58,14 @@ def test_an_anchor_may_be_used_again() -> None:
     assert value("a: &x [1]\nb: *x") == {"a": [1], "b": [1]}
 
 
-def test_aliases_of_aliases_take_no_time() -> None:
+def test_aliases_of_aliases_are_refused_before_they_take_time() -> None:
     text = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 40))
-    assert len(value(text)["a39"]) == 9
+    with pytest.raises(SpecError, match=r"x:4:5: aliases repeat more than 10,000 values by this one"):
+        load(text, "x")
+
+
+def test_many_values_that_are_written_out_are_read() -> None:
+    assert len(value(f"[{', '.join(map(str, range(30_000)))}]")) == 30_000
 
 
 def test_a_number_too_long_for_python_is_no_crash() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
@@ -12,6 +13,7 @@ from orchestrator.cli.options import AsJson, RunName, Tasks, task_numbers
 from orchestrator.cli.session import Session
 from orchestrator.cli.views.limit_words import limit_line
 from orchestrator.cli.views.status import StatusView
+from orchestrator.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -23,16 +25,24 @@ class Retried:
     count: int
 
 
-def retry(context: typer.Context, run: RunName = None, task: Tasks = None, as_json: AsJson = False) -> None:
+def retry(
+    context: typer.Context,
+    run: RunName = None,
+    task: Tasks = None,
+    again: Annotated[bool, typer.Option("--again", help="Of the tasks named, those that are done too.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Run again what is not done.
 
     Or exactly the tasks named. A new submission of the same run.
 
     Example: sweep retry nightly --task 3,7-9
     """
+    if again and task is None:
+        raise UsageError("it trains done tasks again, and none are named", where="--again", hint="--task names them")
     opened = Session.of(context).orchestrator.run(run)
     try:
-        sent = opened.retry(task_numbers(task))
+        sent = opened.retry(task_numbers(task), again=again)
     except KeyboardInterrupt as error:
         raise Interrupted("a part may have been submitted", hint="the same command again completes it") from error
     if as_json:

@@ -23,8 +23,16 @@ def test_retry_takes_exactly_the_tasks_named(sweep: Sweep) -> None:
     assert body == {"run": "nightly", "tasks": "3,7-9", "count": 4}
 
 
+def test_done_tasks_are_trained_again_only_where_that_is_said(sweep: Sweep, team: FakeOrchestrator) -> None:
+    sweep("retry", "--task", "3", "--again")
+    assert team.opened.calls[-1] == ("retry", "3", True)
+    ended = sweep("retry", "--again")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "none are named (--task names them)" in ended.err
+
+
 def test_nothing_to_retry_is_no_error(sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team.opened, "retry", lambda _tasks: Ranges())
+    monkeypatch.setattr(team.opened, "retry", lambda _tasks, again: Ranges())
     ended = sweep("retry")
     assert (ended.code, ended.out, ended.err) == (0, "", "nightly: nothing to run again\n")
 
