@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.runs.why.hindrance import Hindrance
     from orchestrator.runs.why.story import Story, TimePart
+    from orchestrator.runs.written.anchor import OtherPlan
     from orchestrator.scaling.chart import draw_scaling
     from orchestrator.scaling.figures import ScalingRow, fit_efficiency
     from orchestrator.scaling.figures import compare as compare_timings
@@ -85,6 +86,7 @@ __all__ = [
     "Notice",
     "Objective",
     "Orchestrator",
+    "OtherPlan",
     "Outlook",
     "Plan",
     "Problem",
@@ -164,6 +166,7 @@ _HOMES = {
     "Notice": "orchestrator.notices.notice",
     "Objective": "orchestrator.spec.sweep",
     "Orchestrator": "orchestrator.orchestrator",
+    "OtherPlan": "orchestrator.runs.written.anchor",
     "Outlook": "orchestrator.runs.views.outlook",
     "Plan": "orchestrator.plan.plan",
     "Problem": "orchestrator.catalog.check_catalog",

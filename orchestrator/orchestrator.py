@@ -197,12 +197,12 @@ class Orchestrator:
         submit(anchor, package, self.ledger, run.cloud)
         return run
 
-    def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
-        """Return the newest run of this very sweep that has not ended, from wherever it was submitted.
+    def run_of(self, sweep: Sweep, name: str | None = None) -> Run | None:
+        """Return the run that a submit of this very sweep goes on with, from wherever it was submitted, or None.
 
-        It is a run of this name or, if none is given, one that is named by its plan.
+        With a name it is the run of that name, however it stands; without one, the newest that has not ended.
         """
-        return self._runs.under_way(sweep, name)
+        return self._runs.of_sweep(sweep, name)
 
     def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
         """Return what `submit` would send to AWS: the dry run."""

@@ -108,10 +108,11 @@ class Runs:
         names = self.ledger.names()
         return names if names or not self._bucket_name else self._learn()
 
-    def under_way(self, sweep: Sweep, name: str | None = None) -> Run | None:
-        """Return the newest run of this very sweep that has not ended: of this name, or named by its plan.
+    def of_sweep(self, sweep: Sweep, name: str | None = None) -> Run | None:
+        """Return the run that a submit of this very sweep goes on with, or None.
 
-        The bucket knows them all, so it is found whoever submitted it, and whatever its plan has cost.
+        With a name it is the run of that name, however it stands; without one, the newest that has not ended. The
+        bucket knows them all, so it is found whoever submitted it, and whatever its plan has cost.
         """
         if name is None:
             found = anchors.of_sweep(self._bucket, sweep, self.ledger.damage.note)
@@ -123,7 +124,7 @@ class Runs:
                 self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
                 run = self.opened(anchor)
                 run.sync_as_far_as_possible()
-                if not run.status().finished:
+                if name is not None or not run.status().finished:
                     return run
         return None
 

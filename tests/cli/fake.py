@@ -167,7 +167,7 @@ class FakeOrchestrator:
     def stale(self, plan: Any) -> str:  # noqa: ARG002
         return self.stale_because
 
-    def under_way(self, sweep: Any, name: str | None = None) -> FakeRun | None:  # noqa: ARG002
+    def run_of(self, sweep: Any, name: str | None = None) -> FakeRun | None:  # noqa: ARG002
         return self.running
 
     def requests(self, plan: Any, *, name: str | None = None) -> dict[str, Any]:

@@ -155,48 +155,58 @@ def test_an_empty_database_learns_the_runs_that_there_are(desk: Desk) -> None:
     assert runs(desk, "theirs").names() == ["nightly"]
 
 
-class TestUnderWay:
+class TestOfSweep:
     def test_a_run_of_the_same_sweep_is_found_from_any_machine_whatever_it_cost(self, desk: Desk) -> None:
         made = plan(usd=1.0)
         desk.submit(make(desk, desk.anchor(made, made.id)))
         dearer = plan(usd=1.1)
         assert dearer.id != made.id
-        found = runs(desk, "theirs").under_way(dearer.sweep)
+        found = runs(desk, "theirs").of_sweep(dearer.sweep)
         assert found
         assert found.name == made.id
 
     def test_another_sweep_is_not_under_way(self, desk: Desk) -> None:
         made = plan()
         desk.submit(make(desk, desk.anchor(made, made.id)))
-        assert runs(desk, "theirs").under_way(make_sweep(runtime=2.0)) is None
-        assert runs(desk, "theirs").under_way(make_sweep(name="other")) is None
+        assert runs(desk, "theirs").of_sweep(make_sweep(runtime=2.0)) is None
+        assert runs(desk, "theirs").of_sweep(make_sweep(name="other")) is None
 
     def test_a_run_that_has_ended_is_not_under_way(self, desk: Desk) -> None:
         made = plan()
         anchor = desk.submit(make(desk, desk.anchor(made, made.id)))
         for task in range(3):
             desk.launch(anchor, task)
-        assert runs(desk, "theirs").under_way(made.sweep) is None
+        assert runs(desk, "theirs").of_sweep(made.sweep) is None
 
-    def test_a_run_with_a_name_of_its_own_is_found_by_it_and_by_nothing_else(self, desk: Desk) -> None:
+    def test_a_run_with_a_name_of_its_own_is_found_by_it_and_without_a_name(self, desk: Desk) -> None:
         anchor = desk.submit(make(desk, ours(desk)))
-        assert runs(desk, "theirs").under_way(anchor.plan.sweep) is None
-        found = runs(desk, "theirs").under_way(anchor.plan.sweep, "nightly")
+        for name in ("nightly", None):
+            found = runs(desk, "theirs").of_sweep(anchor.plan.sweep, name)
+            assert found
+            assert found.name == "nightly"
+        assert runs(desk, "theirs").of_sweep(anchor.plan.sweep, "weekly") is None
+
+    def test_a_run_that_has_ended_is_found_by_its_name_alone(self, desk: Desk) -> None:
+        anchor = desk.submit(make(desk, ours(desk)))
+        for task in range(3):
+            desk.launch(anchor, task)
+        found = runs(desk, "theirs").of_sweep(plan(usd=1.1).sweep, "nightly")
         assert found
-        assert found.name == "nightly"
+        assert found.status().finished
+        assert runs(desk, "theirs").of_sweep(anchor.plan.sweep) is None
 
     def test_an_entry_without_a_run_is_passed_over(self, desk: Desk) -> None:
         made = plan()
         desk.submit(make(desk, desk.anchor(made, made.id)))
         del desk.bucket.objects[RunKeys(made.id).anchor]
-        assert runs(desk, "theirs").under_way(made.sweep) is None
+        assert runs(desk, "theirs").of_sweep(made.sweep) is None
 
     def test_the_newest_of_several_is_found(self, desk: Desk) -> None:
         plans = [plan(usd=usd) for usd in (1.0, 1.1, 1.2)]
         for age, made in zip((2, 1, 3), plans, strict=True):
             anchor = replace(desk.anchor(made, made.id), created_at=desk.time.now - age)
             desk.submit(make(desk, anchor))
-        found = runs(desk, "theirs").under_way(plans[0].sweep)
+        found = runs(desk, "theirs").of_sweep(plans[0].sweep)
         assert found
         assert found.name == plans[1].id
 

@@ -38,7 +38,9 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
         return sent[-1].tasks  # this very retry, killed on its way
     sync(anchor, ledger, cloud, documents=False, whole=True)
     if len(ledger.submissions(anchor.name)) > len(made) < len(list(submissions(cloud.s3, anchor.name))):
-        return retry(anchor, tasks, ledger, cloud, again=again)  # somebody retries beside us, and may die before it is sent
+        return retry(
+            anchor, tasks, ledger, cloud, again=again
+        )  # somebody retries beside us, and may die before it is sent
     _refuse_while_cancelled(anchor, made, cloud)
     ended = ledger.ends(anchor.name)
     if wanted is None:
@@ -58,7 +60,9 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
     hold_again(anchor, ledger, cloud)
     submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
-        return retry(anchor, tasks, ledger, cloud, again=again)  # somebody else had its number first: what have they left to us?
+        return retry(
+            anchor, tasks, ledger, cloud, again=again
+        )  # somebody else had its number first: what have they left to us?
     send(anchor, submission, ledger, cloud)
     ledger.mark_cancelled(anchor.name, False)
     return wanted

@@ -84,13 +84,12 @@ class Anchor:
 
 def create(control: S3, anchor: Anchor) -> bool:
     """Make this run. Return False if a run of that name is there already."""
-    if anchor.name == anchor.plan.id:
-        control.put_once(_sweep_folder(anchor.plan.sweep) + anchor.name, b"")  # first, so that no run is without it
+    control.put_once(_sweep_folder(anchor.plan.sweep) + anchor.name, b"")  # first, so that no run is without it
     return control.put_once(anchor.keys.anchor, canonical(anchor.to_json()).encode())
 
 
 def of_sweep(control: S3, sweep: Sweep, leave_out: Callable[[SweepError], None]) -> list[Anchor]:
-    """Return the runs of this very sweep that are named by their plans, newest first.
+    """Return the runs of this very sweep, newest first.
 
     `leave_out` is told of each that cannot be understood.
     """
@@ -132,6 +131,10 @@ def candidates(wanted: Anchor) -> Iterator[Anchor]:
         yield replace(wanted, name=run_name(name))
 
 
+class OtherPlan(UsageError):
+    """The name that was asked for stands for another plan."""
+
+
 class OtherSources(UsageError):
     """A run of this name was begun with sources that are not those of now."""
 
@@ -143,13 +146,13 @@ class OtherSources(UsageError):
 
 
 def same(there: Anchor, wanted: Anchor) -> Anchor:
-    """Return the run that is there; UsageError unless it is the one that is wanted.
+    """Return the run that is there; OtherPlan or OtherSources unless it is the one that is wanted.
 
     A name stands for one plan and one version of the code, for ever. Without its sources (`code` is empty) nobody can
     make a run, but anybody can go on with it.
     """
     if there.plan.id != wanted.plan.id:
-        raise UsageError(
+        raise OtherPlan(
             f"run {there.name!r} exists with another plan ({there.plan.id}, not {wanted.plan.id})",
             hint="choose another --name, or --again for a second run",
         )

@@ -247,6 +247,6 @@ def test_a_run_in_the_database_that_cannot_be_read_leaves_the_others(desk: Desk)
     ledger = desk.ledger("theirs")
     runs = Runs(ledger, lambda _: desk.cloud(), ACCOUNT.bucket)
     assert runs.names() == ["nightly"]
-    assert runs.under_way(plan().sweep, "nightly") is not None
+    assert runs.of_sweep(plan().sweep, "nightly") is not None
     with pytest.raises(Damaged, match=r"runs/weekly/run\.json .*count"):
         ledger.damage.check()

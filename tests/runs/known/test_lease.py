@@ -206,12 +206,12 @@ def test_the_same_sweep_submitted_again_is_the_run_that_is_under_way(team: Team)
     sweep = read(team.folder / "sweep.yaml") if plan(team) else None
     assert sweep
     run = team.orchestrator().submit(team.orchestrator().plan(sweep))
-    found = team.orchestrator().under_way(sweep)
+    found = team.orchestrator().run_of(sweep)
     assert found
     assert found.name == run.name
-    assert team.orchestrator().under_way(sweep, "another-name") is None
+    assert team.orchestrator().run_of(sweep, "another-name") is None
     run.cancel()
-    assert team.orchestrator().under_way(sweep) is None
+    assert team.orchestrator().run_of(sweep) is None
 
 
 @only_sqlite

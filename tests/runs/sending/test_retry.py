@@ -48,7 +48,7 @@ def test_a_retry_runs_exactly_what_is_not_done(team: Team, name: str) -> None:
 def test_a_retry_of_named_tasks_runs_exactly_these_and_finds_them_by_number(team: Team, name: str) -> None:
     run = team.orchestrator().submit(team.plan("{range: [0, 3], step: 1}", data="{campaigns: [alps]}"), name=name)
     assert finished(run) == "done"
-    with pytest.raises(UsageError, match="task 1,3 of run .* is done"):
+    with pytest.raises(UsageError, match=r"task 1,3 of run .* is done"):
         run.retry(Ranges.parse("1,3"))
     assert run.retry(Ranges.parse("1,3"), again=True) == Ranges.parse("1,3")
     assert finished(run) == "done"

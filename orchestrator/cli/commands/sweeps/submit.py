@@ -62,8 +62,9 @@ def submit(
     """
     session = Session.of(context)
     orchestrator = session.orchestrator
-    find_unfinished = _find_nothing if again or dry_run else partial(_plan_under_way, orchestrator, name)
-    plan = _plan_to_submit(session, file, manifest, find_unfinished, replan=replan)
+    find_run = _find_nothing if again or dry_run else partial(_find_run, orchestrator, name)
+    plan, there = _plan_to_submit(session, file, manifest, find_run, replan=replan)
+    ended = there is not None and there.status().finished
     if dry_run:
         requests = orchestrator.requests(plan, name=name)
         render.as_json(requests)
@@ -72,14 +73,17 @@ def submit(
         return
     show_plan(plan, sys.stderr)
     _show_where_code_is(plan)
-    confirm(f"Submit {formatting.plural(plan.tasks, 'task')} for about {formatting.money(plan.usd)}?", yes=yes)
-    run = _submit(orchestrator, plan, name, again=again)
+    if not ended:
+        confirm(f"Submit {formatting.plural(plan.tasks, 'task')} for about {formatting.money(plan.usd)}?", yes=yes)
+    run = _submit(orchestrator, plan, there.name if there else name, again=again, file=file)
     if as_json:
         render.as_json(Submitted(run.name, plan.id, plan.tasks, plan.usd))
     else:
         render.line(run.name)
     if watch:
         follow_to_end(run, sys.stderr)
+    elif ended:
+        render.say(f"{run.name} has ended: `sweep status {run.name}` says how")
     else:
         render.say(f"submitted: `sweep watch {run.name}` follows it")
 
@@ -95,11 +99,11 @@ def _plan_to_submit(
     session: Session,
     file: Path,
     manifest: Path | None,
-    find_unfinished: Callable[[Sweep], Plan | None],
+    find_run: Callable[[Sweep], Run | None],
     *,
     replan: bool,
-) -> Plan:
-    """Return the plan in the file, or that of the sweep in the file, or that of its unfinished run if there is one.
+) -> tuple[Plan, Run | None]:
+    """Return the plan to submit: the file's, or its sweep's. Where a run of this sweep is there, it and its plan.
 
     An unfinished run holds its slots: if its sweep were planned now, its tasks would go elsewhere.
     """
@@ -108,27 +112,29 @@ def _plan_to_submit(
     orchestrator = session.orchestrator
     if file.suffix != ".json":
         sweep = session.read_sweep(file)
-        return find_unfinished(sweep) or orchestrator.plan(sweep, classic=manifest)
+        run = find_run(sweep)
+        return (run.plan, run) if run else (orchestrator.plan(sweep, classic=manifest), None)
     if manifest is not None:
         hint = "give the sweep.yaml instead, or plan with --manifest"
         raise UsageError("a plan already says which tasks there are", where="--manifest", hint=hint)
     plan = read_plan(file)
     if not replan:
-        return plan
-    return find_unfinished(plan.sweep) or _replanned_if_stale(orchestrator, plan)
+        return plan, None
+    run = find_run(plan.sweep)
+    return (run.plan, run) if run else (_replanned_if_stale(orchestrator, plan), None)
 
 
-def _plan_under_way(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Plan | None:
-    """Return the plan of the sweep's run that is under way, and say so; None if there is none."""
-    run = orchestrator.under_way(sweep, name)
-    if run is None:
-        return None
-    render.say(f"note: run {run.name} of this sweep is under way, and is completed; --again makes another")
-    return run.plan
+def _find_run(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Run | None:
+    """Return the run of this sweep that is there, and say so; None if there is none."""
+    run = orchestrator.run_of(sweep, name)
+    if run is not None:
+        how = "has ended" if run.status().finished else "is under way, and is completed"
+        render.say(f"note: run {run.name} of this sweep {how}; --again makes another")
+    return run
 
 
 def _find_nothing(_: Sweep) -> None:
-    """Return None: no unfinished run is to be completed."""
+    """Return None: no run that is there is to be gone on with."""
 
 
 def _replanned_if_stale(orchestrator: Orchestrator, plan: Plan) -> Plan:
@@ -140,9 +146,17 @@ def _replanned_if_stale(orchestrator: Orchestrator, plan: Plan) -> Plan:
     return orchestrator.replan(plan)
 
 
-def _submit(orchestrator: Orchestrator, plan: Plan, name: str | None, *, again: bool) -> Run:
+def _submit(orchestrator: Orchestrator, plan: Plan, name: str | None, *, again: bool, file: Path) -> Run:
+    """Submit the plan. Where somebody has just submitted the same sweep under this name, go on with their run."""
+    from orchestrator.api import OtherPlan
+
     try:
         return orchestrator.submit(plan, name=name, again=again)
+    except OtherPlan:
+        theirs = _find_run(orchestrator, name, plan.sweep) if file.suffix != ".json" else None
+        if theirs is None:
+            raise
+        return orchestrator.submit(theirs.plan, name=theirs.name)
     except KeyboardInterrupt as error:
         hint = "the same command again completes it; `sweep cancel` stops what was sent"
         raise Interrupted("a part may have been submitted", hint=hint) from error

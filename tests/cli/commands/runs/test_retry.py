@@ -32,7 +32,7 @@ def test_done_tasks_are_trained_again_only_where_that_is_said(sweep: Sweep, team
 
 
 def test_nothing_to_retry_is_no_error(sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team.opened, "retry", lambda _tasks, again: Ranges())
+    monkeypatch.setattr(team.opened, "retry", lambda _, **__: Ranges())
     ended = sweep("retry")
     assert (ended.code, ended.out, ended.err) == (0, "", "nightly: nothing to run again\n")
 

@@ -4,11 +4,11 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.api import Orchestrator, read_plan
+from orchestrator.api import Orchestrator, OtherPlan, read_plan
 from orchestrator.cli.session import Session
 from tests.cli.fake import FakeOrchestrator, FakeRun, status
 
@@ -84,12 +84,45 @@ def test_a_stale_plan_is_planned_anew_shown_and_asked_about(sweep: Sweep, team: 
 
 def test_the_run_that_is_under_way_is_completed_not_made_again(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
     team.running = FakeRun("nightly", plan=read_plan(Path("plan.json")))
+    team.running.statuses = [status(running=2)]
     ended = sweep("submit", "sweep.yaml", "--yes")
-    assert team.calls == [("submit", plan, None, False)]
+    assert team.calls == [("submit", plan, "nightly", False)]
     assert ended.err.splitlines()[0].startswith("note: run nightly of this sweep is under way")
     team.calls.clear()
     assert sweep("submit", "sweep.yaml", "--yes", "--again").code == 0
     assert team.calls == [("plan", "my-sweep", None), ("submit", plan, None, True)]
+
+
+def test_a_named_run_that_has_ended_is_told_and_nothing_is_asked(
+    sweep: Sweep, team: FakeOrchestrator, plan: str
+) -> None:
+    team.running = FakeRun("nightly", plan=read_plan(Path("plan.json")))
+    ended = sweep("submit", "sweep.yaml", "--name", "nightly")
+    assert (ended.code, ended.out) == (0, "nightly\n")
+    assert ended.err.splitlines()[0] == "note: run nightly of this sweep has ended; --again makes another"
+    assert ended.err.splitlines()[-1] == "nightly has ended: `sweep status nightly` says how"
+    assert team.calls == [("submit", plan, "nightly", False)]
+
+
+def test_whoever_loses_the_race_for_a_name_goes_on_with_the_other_run_of_the_sweep(
+    sweep: Sweep, team: FakeOrchestrator, plan: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = FakeRun("nightly", plan=read_plan(Path("plan.json")), statuses=[status(running=2)])
+    submit = team.submit
+
+    def lose(made: Any, **options: Any) -> FakeRun:
+        if team.running is None:
+            team.running = there
+            raise OtherPlan("run 'nightly' exists with another plan")
+        return submit(made, **options)
+
+    monkeypatch.setattr(team, "submit", lose)
+    ended = sweep("submit", "sweep.yaml", "--yes", "--name", "nightly")
+    assert (ended.code, ended.out) == (0, "nightly\n")
+    assert team.calls[-1] == ("submit", plan, "nightly", False)
+    team.running, team.calls = None, []
+    assert sweep("submit", "plan.json", "--yes", "--name", "nightly").code == 2  # a plan is meant as it is
+    assert team.calls == []
 
 
 @pytest.mark.usefixtures("plan")
