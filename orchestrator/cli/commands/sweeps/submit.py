@@ -95,6 +95,20 @@ def _show_where_code_is(plan: Plan) -> None:
         render.say(f"its code is sent from {render.printable(str(folder.resolve()))}")
 
 
+def _refuse_foreign_folder(plan: Plan, file: Path) -> None:
+    """Raise UsageError if code would be sent from where neither we are nor the plan lies, but the plan's file says so.
+
+    Anybody who hands over a plan can write a folder into it: it is no part of the plan's id.
+    """
+    folder, homes = plan.sweep.folder.resolve(), (Path.cwd().resolve(), file.resolve().parent)
+    if plan.source_folder is not None and not any(folder.is_relative_to(home) for home in homes):
+        raise UsageError(
+            f"its code lies in {render.printable(str(folder))}, which is neither below this folder nor beside the plan",
+            where=str(file),
+            hint="if that is meant, submit it from there",
+        )
+
+
 def _plan_to_submit(
     session: Session,
     file: Path,
@@ -118,6 +132,7 @@ def _plan_to_submit(
         hint = "give the sweep.yaml instead, or plan with --manifest"
         raise UsageError("a plan already says which tasks there are", where="--manifest", hint=hint)
     plan = read_plan(file)
+    _refuse_foreign_folder(plan, file)
     if not replan:
         return plan, None
     run = find_run(plan.sweep)

@@ -50,14 +50,24 @@ def test_the_folder_that_is_sent_is_told_if_it_is_not_below_the_current_one(
     sweep: Sweep, plan: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "its code is sent from" not in sweep("submit", "plan.json", "--yes").err
-    body = json.loads((project / "plan.json").read_text())
     (project / "elsewhere").mkdir()
-    (project / "elsewhere" / "plan.json").write_text(json.dumps(body | {"folder": ".."}))
     monkeypatch.chdir(project / "elsewhere")
-    ended = sweep("submit", "plan.json", "--yes")
+    ended = sweep("submit", "../plan.json", "--yes")
     assert ended.code == 0
     assert f"its code is sent from {project.resolve() / 'src'}\n" in ended.err
     assert plan in ended.err
+
+
+@pytest.mark.parametrize("folder", ["../elsewhere", "/etc", ".."])
+def test_a_plan_that_says_where_else_code_lies_is_refused(
+    sweep: Sweep, team: FakeOrchestrator, plan: str, folder: str
+) -> None:
+    made = json.loads(Path("plan.json").read_text())
+    Path("plan.json").write_text(json.dumps(made | {"folder": folder}))
+    ended = sweep("submit", "plan.json", "--yes")
+    assert (ended.code, ended.err.count("\n"), team.calls) == (2, 1, [])
+    assert "neither below this folder nor beside the plan" in ended.err
+    assert plan == made["id"]
 
 
 def test_a_sweep_is_planned_and_submitted(sweep: Sweep, team: FakeOrchestrator, plan: str) -> None:
