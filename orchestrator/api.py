@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from orchestrator.budgets.budget import Budget as BudgetOfMonth
+    from orchestrator.budgets.hold import read_month
     from orchestrator.catalog.check_catalog import Problem
     from orchestrator.catalog.price_chart import draw_prices
     from orchestrator.catalog.price_history import LanePrices
@@ -61,12 +63,19 @@ if TYPE_CHECKING:
     from orchestrator.spec.duration import seconds as read_duration
     from orchestrator.spec.schedule.schedule import Schedule, read_schedule
     from orchestrator.spec.sweep import Objective, Sweep
+    from orchestrator.spending.bill import read_bill
+    from orchestrator.spending.month import KINDS as SPENDING_KINDS
+    from orchestrator.spending.month import Spending, SpendingRow, add_up, with_bill, with_budgets
+    from orchestrator.spending.month_chart import draw_month
+    from orchestrator.spending.paid import bring_up, find_paid, read_month_span
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.result import TaskState
     from orchestrator.wire.task import Lane
 
 __all__ = [
     "BEFORE",
+    "SPENDING_KINDS",
+    "BudgetOfMonth",
     "Conducted",
     "CostRow",
     "Decision",
@@ -107,6 +116,8 @@ __all__ = [
     "Search",
     "Settings",
     "Share",
+    "Spending",
+    "SpendingRow",
     "Status",
     "Stopped",
     "Story",
@@ -116,13 +127,17 @@ __all__ = [
     "TaskRow",
     "TaskState",
     "TimePart",
+    "add_up",
+    "bring_up",
     "channels_of",
     "compare_timings",
     "draw_frontier",
+    "draw_month",
     "draw_prices",
     "draw_scaling",
     "find_differences",
     "find_model_differences",
+    "find_paid",
     "fit_efficiency",
     "freeze",
     "image_address",
@@ -133,7 +148,10 @@ __all__ = [
     "notice_of_rollback",
     "notice_of_stuck",
     "notify",
+    "read_bill",
     "read_duration",
+    "read_month",
+    "read_month_span",
     "read_plan",
     "read_schedule",
     "read_settings",
@@ -142,11 +160,14 @@ __all__ = [
     "settle_run",
     "show_schedule",
     "tell",
+    "with_bill",
+    "with_budgets",
     "write_plan",
 ]
 
 _HOMES = {
     "BEFORE": "orchestrator.notices.send",
+    "BudgetOfMonth": "orchestrator.budgets.budget:Budget",
     "Conducted": "orchestrator.nightly.conduct",
     "CostRow": "orchestrator.runs.views.costs",
     "Decision": "orchestrator.models.models",
@@ -177,6 +198,7 @@ _HOMES = {
     "Refreshed": "orchestrator.feeds.refresh",
     "Run": "orchestrator.runs.run",
     "RunRow": "orchestrator.runs.views.status",
+    "SPENDING_KINDS": "orchestrator.spending.month:KINDS",
     "Scaling": "orchestrator.scaling.scaling",
     "ScalingAsked": "orchestrator.scaling.steps:Asked",
     "ScalingRow": "orchestrator.scaling.figures",
@@ -187,6 +209,8 @@ _HOMES = {
     "Search": "orchestrator.runs.ending.reap",
     "Settings": "orchestrator.settings",
     "Share": "orchestrator.plan.plan",
+    "Spending": "orchestrator.spending.month",
+    "SpendingRow": "orchestrator.spending.month",
     "Status": "orchestrator.runs.views.status",
     "Stopped": "orchestrator.runs.ending.proof",
     "Story": "orchestrator.runs.why.story",
@@ -196,13 +220,17 @@ _HOMES = {
     "TaskRow": "orchestrator.runs.views.tasks",
     "TaskState": "orchestrator.wire.result",
     "TimePart": "orchestrator.runs.why.story",
+    "add_up": "orchestrator.spending.month",
+    "bring_up": "orchestrator.spending.paid",
     "channels_of": "orchestrator.runs.telling",
     "compare_timings": "orchestrator.scaling.figures:compare",
     "draw_frontier": "orchestrator.plan.frontier_chart",
+    "draw_month": "orchestrator.spending.month_chart",
     "draw_prices": "orchestrator.catalog.price_chart",
     "draw_scaling": "orchestrator.scaling.chart",
     "find_differences": "orchestrator.runs.views.differences",
     "find_model_differences": "orchestrator.models.differences",
+    "find_paid": "orchestrator.spending.paid",
     "fit_efficiency": "orchestrator.scaling.figures",
     "freeze": "orchestrator.nightly.freeze",
     "image_address": "orchestrator.images:address",
@@ -213,7 +241,10 @@ _HOMES = {
     "notice_of_rollback": "orchestrator.models.telling",
     "notice_of_stuck": "orchestrator.runs.telling",
     "notify": "orchestrator.notices.send",
+    "read_bill": "orchestrator.spending.bill",
     "read_duration": "orchestrator.spec.duration:seconds",
+    "read_month": "orchestrator.budgets.hold",
+    "read_month_span": "orchestrator.spending.paid",
     "read_plan": "orchestrator.plan.file",
     "read_schedule": "orchestrator.spec.schedule.schedule",
     "read_settings": "orchestrator.settings:read",
@@ -222,6 +253,8 @@ _HOMES = {
     "settle_run": "orchestrator.runs.sending.envelopes",
     "show_schedule": "orchestrator.nightly.views",
     "tell": "orchestrator.runs.telling",
+    "with_bill": "orchestrator.spending.month",
+    "with_budgets": "orchestrator.spending.month",
     "write_plan": "orchestrator.plan.file",
 }
 """The module that each name lives in; behind a colon stands what it is called there, if that is another name."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson, NoSync, RunName
+from orchestrator.cli.options import AsJson, Force, NoSync, RunName
 from orchestrator.cli.render import Column
-from orchestrator.cli.session import open_run
+from orchestrator.cli.session import Session, open_run
+from orchestrator.cli.views.spending import MonthAsked, show_month
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.api import CostRow
@@ -31,13 +34,41 @@ class Invoice:
         return cls(run, sum(row.usd for row in rows), sum(row.hours for row in rows), rows)
 
 
-def cost(context: typer.Context, run: RunName = None, no_sync: NoSync = False, as_json: AsJson = False) -> None:
-    """Show what a run has cost, by Region.
+def cost(
+    context: typer.Context,
+    run: RunName = None,
+    month: Annotated[
+        str | None, typer.Option("--month", metavar="MONTH", help="All runs of a month instead, such as 2026-11.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="WHAT", help="Of a month: workload, owner, region, day or run.")
+    ] = None,
+    bill: Annotated[
+        Path | None,
+        typer.Option("--bill", metavar="FILE", help="Of a month: AWS's Cost and Usage Report, to be held beside it."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Of a month: draw it, as a .svg or .png file.")
+    ] = None,
+    force: Force = False,
+    no_sync: NoSync = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run has cost, by Region; or what all runs of a month have.
 
     At the prices it was planned with: they never drift.
 
-    Example: sweep cost nightly
+    Example: sweep cost --month 2026-11 --by workload
     """
+    if month is not None:
+        if run is not None:
+            raise UsageError("a run or a month?", where="--month", hint="`--by run` lists the runs of a month")
+        asked = MonthAsked(month, by or "workload", bill, plot, force=force, sync=not no_sync)
+        show_month(Session.of(context), asked, as_json=as_json)
+        return
+    for option, value in (("--by", by), ("--bill", bill), ("--plot", plot)):
+        if value is not None:
+            raise UsageError("this is for a month", where=option, hint="--month 2026-11 names one")
     opened = open_run(context, run, no_sync=no_sync)
     invoice = Invoice.of(opened.name, opened.cost())
     if as_json:
