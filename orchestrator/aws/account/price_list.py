@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import CloudError
 
@@ -46,7 +47,9 @@ def list_products(clients: Clients, service: str, attributes: Mapping[str, str])
     with aws_errors(asking, where=ENDPOINT):
         pages = clients.client("pricing", ENDPOINT).get_paginator("get_products")
         for page in pages.paginate(ServiceCode=service, Filters=filters):
-            for text in page["PriceList"]:
+            with understood(asking, where=ENDPOINT):
+                texts = list(page["PriceList"])
+            for text in texts:
                 yield _read(text, asking)
 
 
@@ -58,7 +61,7 @@ def _read(text: str, asking: str) -> Product:
         tiers = [_tier(dimension) for term in terms for dimension in term["priceDimensions"].values()]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CloudError(
-            f"could not {asking}: no product of the Price List: {text[:80]!r}",
+            f"could not {asking}: no product of the Price List: {str(text)[:80]!r}",
             where=ENDPOINT,
             hint="an answer not known here: try again later",
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
 
+_ASKING = "read the savings plans"
 ENDPOINT = "us-east-1"
 """One answers for the whole account."""
 
@@ -40,8 +42,8 @@ def list_savings_plans(clients: Clients) -> Iterator[SavingsPlan]:
     """Yield the account's savings plans that are in force, or will be."""
     client, states = clients.client("savingsplans", ENDPOINT), ["active", "queued", "payment-pending"]
     for plan in _pages(lambda token: client.describe_savings_plans(states=states, **token), "savingsPlans"):
-        facts = (plan.get(name, "") for name in ("savingsPlanType", "currency", "commitment", "start", "end"))
-        yield SavingsPlan(plan["savingsPlanId"], *facts)
+        names = ("savingsPlanId", "savingsPlanType", "currency", "commitment", "start", "end")
+        yield SavingsPlan(*(str(plan.get(name, "")) for name in names))
 
 
 def list_rates(clients: Clients, plan: str, service: str, region: str) -> Iterator[PlanRate]:
@@ -52,16 +54,17 @@ def list_rates(clients: Clients, plan: str, service: str, region: str) -> Iterat
         "filters": [{"name": "region", "values": [region]}, {"name": "serviceCode", "values": [service]}],
     }
     for rate in _pages(lambda token: client.describe_savings_plan_rates(**asked, **token), "searchResults"):
-        yield PlanRate(rate.get("usageType", ""), rate.get("currency", ""), rate.get("rate", ""))
+        yield PlanRate(*(str(rate.get(name, "")) for name in ("usageType", "currency", "rate")))
 
 
 def _pages(ask: Callable[[dict[str, str]], dict[str, Any]], member: str) -> Iterator[dict[str, Any]]:
     """Yield what all pages hold, each asked for by the token of the one before: boto3 has no paginator for them."""
     token: dict[str, str] = {}
     while True:
-        with aws_errors("read the savings plans", where=ENDPOINT):
+        with aws_errors(_ASKING, where=ENDPOINT), understood(_ASKING, where=ENDPOINT):
             page = ask(token)
-        yield from page[member]
+            found = [dict(one) for one in page[member]]
+        yield from found
         if not page.get("nextToken"):
             return
         token = {"nextToken": page["nextToken"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ class ServiceQuota(NamedTuple):
 
 def list_quotas(clients: Clients, region: str, service: str) -> Iterator[ServiceQuota]:
     """Yield the account's quotas of a service in a Region, as they are applied now."""
-    with aws_errors(f"list the quotas of {service}", where=region):
+    asking = f"list the quotas of {service}"
+    with aws_errors(asking, where=region), understood(asking, where=region):
         pages = clients.client("service-quotas", region).get_paginator("list_service_quotas")
         for page in pages.paginate(ServiceCode=service):
             for quota in page["Quotas"]:
                 code = f"{service}/{quota['QuotaCode']}" if quota.get("Adjustable") else None
-                yield ServiceQuota(quota["QuotaName"], quota["Value"], code)
+                yield ServiceQuota(str(quota["QuotaName"]), float(quota["Value"]), code)

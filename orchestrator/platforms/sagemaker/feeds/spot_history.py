@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from orchestrator.aws.session import Clients
 
@@ -29,10 +30,12 @@ class Change(NamedTuple):
 
 def price_changes(clients: Clients, region: str, since: datetime, until: datetime) -> Iterator[Change]:
     """Yield all changes between two moments, and before them the last one of each market, whenever it was."""
-    with aws_errors("read the history of spot prices", where=region):
+    asking = "read the history of spot prices"
+    with aws_errors(asking, where=region), understood(asking, where=region):
         pages = clients.client("ec2", region).get_paginator("describe_spot_price_history")
         for page in pages.paginate(StartTime=since, EndTime=until, ProductDescriptions=list(PRODUCTS)):
             for row in page["SpotPriceHistory"]:
                 zone = row.get("AvailabilityZoneId") or row["AvailabilityZone"]
                 market = f"{zone} {row['ProductDescription']}"
-                yield Change(row["InstanceType"], market, row["Timestamp"], row["SpotPrice"])
+                at = row["Timestamp"].astimezone(timezone.utc)
+                yield Change(str(row["InstanceType"]), market, at, str(row["SpotPrice"]))

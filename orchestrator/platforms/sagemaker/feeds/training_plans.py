@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.platforms.feed import Feed, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from orchestrator.aws.session import Clients
 
+_ASKING = "list the training plans"
 _OURS = ("Active", "Scheduled")
 _FOR_TRAININGS = "training-job"
 
 
 def read(clients: Clients, region: str, now: datetime) -> Reading:  # noqa: ARG001 (a feed is told the moment)
     """Return a row for each part of each training plan of this Region that is not over."""
+    with understood(_ASKING, where=region):
+        return _read(_plans(clients, region), region)
+
+
+def _read(plans: Iterable[dict[str, Any]], region: str) -> Reading:
     rows, left_out = [], []
-    for plan in _plans(clients, region):
+    for plan in plans:
         name = plan["TrainingPlanName"]
         if plan.get("Status") not in _OURS:
             continue
@@ -41,7 +48,7 @@ def read(clients: Clients, region: str, now: datetime) -> Reading:  # noqa: ARG0
 
 
 def _plans(clients: Clients, region: str) -> Iterator[dict[str, Any]]:
-    with aws_errors("list the training plans", where=region):
+    with aws_errors(_ASKING, where=region), understood(_ASKING, where=region):
         for page in clients.client("sagemaker", region).get_paginator("list_training_plans").paginate():
             for plan in page["TrainingPlanSummaries"]:
                 yield dict(plan)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from orchestrator.aws.account.service_quotas import ServiceQuota
     from orchestrator.aws.session import Clients
 
+_MOST = 2**31 - 1
+"""The most units that the catalog holds. What is not a number is none of them, either."""
 _OF_A_TYPE = re.compile(r"(?P<type>ml\.\S+) for (?P<spot>spot )?training job usage")
 _OF_ALL = re.compile(r"(?:Total n|N)umber of instances (?:\w+ )?across all (?P<spot>spot )?training jobs")
 
@@ -27,7 +29,7 @@ def read(clients: Clients, region: str, now: datetime) -> Reading:
         name = quota_name(quota.name)
         if name is None:
             continue
-        if quota.value < 0:
+        if not 0 <= quota.value <= _MOST:
             left_out.append(f"{quota.name} is {quota.value:g}")
             continue
         found[name] = quota

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.platforms.feed import Feed, Reading
 from orchestrator.platforms.sagemaker.alive import NOT_ENDED, machines_of, purchase_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
 
+_ASKING = "search the trainings that run"
 ALL = "*/*"
 """What all instances of a Region count under. It is always told: where nothing else is, nothing is used."""
 
@@ -28,10 +30,11 @@ def read(clients: Clients, region: str, now: datetime) -> Reading:  # noqa: ARG0
     """Return how many instances trainings hold or wait for in this Region, by the quotas that they count under."""
     used = Counter({ALL: 0})
     for job in _trainings(clients, region):
-        bought = purchase_of(job)
+        with understood(_ASKING, where=region):
+            bought, held = purchase_of(job), list(_instances(job.get("ResourceConfig", {})))
         if bought is Purchase.COMMITTED:
             continue  # the instances of a training plan are paid for already: no quota counts them
-        for instance_type, instances in _instances(job.get("ResourceConfig", {})):
+        for instance_type, instances in held:
             for name in (f"{instance_type}/{bought.value}", f"*/{bought.value}", ALL):
                 used[name] += instances
     rows = ({"platform": "sagemaker", "region": region, "quota": name, "used": used[name]} for name in sorted(used))
@@ -40,7 +43,7 @@ def read(clients: Clients, region: str, now: datetime) -> Reading:  # noqa: ARG0
 
 def _trainings(clients: Clients, region: str) -> Iterator[dict[str, Any]]:
     """Yield the trainings that have not ended."""
-    with aws_errors("search the trainings that run", where=region):
+    with aws_errors(_ASKING, where=region), understood(_ASKING, where=region):
         pages = clients.client("sagemaker", region).get_paginator("search")
         for status in NOT_ENDED:
             wanted = {"Filters": [{"Name": "TrainingJobStatus", "Operator": "Equals", "Value": status}]}
