@@ -6,6 +6,7 @@ market.py            what may the planner know, and in which tables?
 files/               how do files become rows? (`sweep catalog load`)
 
 survey/              on what can the datasets of one sweep be trained, and for how much? (`sweep plan`)
+shapes.py              what are instance types made of, as far as the catalog was told?
 quotas.py            what do these lanes count under, and how much of it is there? (`sweep quotas`)
 
 What people read:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from orchestrator.platforms.base import Complaint, Planning
     from orchestrator.spec.sweep import Sweep, Where
+    from orchestrator.wire.shapes import Shape
     from orchestrator.wire.task import Lane
 
 
@@ -48,9 +49,12 @@ class Platforms:
                 raise UsageError(f"no platform {name!r} is installed", hint=did_you_mean(name, sorted(self._planning)))
         return names
 
-    def known_types(self, where: Where) -> KnownTypes:
-        """Return what is known of instance types, those of the platforms included that a sweep may train on."""
-        return KnownTypes(self._planning[name].shapes for name in self.asked(where))
+    def known_types(self, where: Where, told: Mapping[str, Shape]) -> KnownTypes:
+        """Return what is known of instance types, those of the platforms included that a sweep may train on.
+
+        `told` are shapes that the catalog was told, by the names of their types.
+        """
+        return KnownTypes([*(self._planning[name].shapes for name in self.asked(where)), told])
 
     def _refuses(self, lane: Lane) -> str:
         """Return in words why its platform has no such lane; nothing if it has, or if only prices are known of it."""

@@ -8,7 +8,7 @@ from orchestrator.errors import did_you_mean
 from orchestrator.spec.model import shown
 from orchestrator.spec.reading.mistakes import Mistake
 from orchestrator.spec.resources import Resources, matches
-from orchestrator.wire.shapes import gpu_names, shape
+from orchestrator.wire.shapes import gpu_names, machine, shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ class KnownTypes:
 
     def shape(self, name: str) -> Shape | None:
         """Return what a type is made of; None for a type that nobody knows."""
-        return self._own.get(name) or shape(name)
+        return self._own.get(name) or self._own.get(machine(name)) or shape(name)
 
     @property
     def gpu_names(self) -> list[str]:

@@ -58,8 +58,13 @@ class Shape:
 @cache
 def shape(instance_type: str) -> Shape | None:
     """Return what is known of a type, with or without `ml.` before its name; None for a type not known here."""
-    name = instance_type.removeprefix("ml.")
+    name = machine(instance_type)
     return _listed().get(name) or _by_rule(name)
+
+
+def machine(instance_type: str) -> str:
+    """Return what EC2 calls a type: without `ml.` before its name."""
+    return instance_type.removeprefix("ml.")
 
 
 @cache

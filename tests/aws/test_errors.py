@@ -37,7 +37,10 @@ OPERATIONS = {
         "DescribeJobDefinitions", "DescribeJobQueues", "DescribeJobs", "ListJobs", "RegisterJobDefinition",
         "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
-    "ec2": ["DescribeRouteTables", "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints"],
+    "ec2": [
+        "DescribeInstanceTypes", "DescribeRouteTables", "DescribeSpotPriceHistory", "DescribeSubnets",
+        "DescribeVpcEndpoints",
+    ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
     "pricing": ["GetProducts"],
     "s3": [

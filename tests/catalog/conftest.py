@@ -52,6 +52,11 @@ FILES = {
         us-east-1,ml.g5.xlarge,spot,12,2026-11-01
         us-west-2,ml.g5.xlarge,spot,0,2026-11-01
         """,
+    "instance_types": """
+        instance_type,vcpus,memory_gib,chip,chips,chip_memory_gib,gbps,efa
+        g9.xlarge,4,16,B400,1,256,50,true
+        x1.large,2,8,,,,,
+        """,
     "quota_use": """
         region,quota,used
         us-east-1,ml.g5.xlarge/spot,3

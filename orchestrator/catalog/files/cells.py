@@ -156,6 +156,13 @@ def amount(cell: Any) -> float:
     return value + 0.0  # -0.0 and 0.0 are one price
 
 
+def flag(cell: Any) -> bool:
+    value = str(cell).strip().lower()
+    if value not in ("true", "false", "1", "0"):
+        raise ValueError(f"{str(cell)!r} is neither true nor false")
+    return value in ("true", "1")
+
+
 def part(cell: Any) -> float:
     """Return a part of a whole, from 0 to 1."""
     value = amount(cell)

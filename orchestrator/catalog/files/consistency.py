@@ -41,6 +41,18 @@ def quota_problem(row: Mapping[str, Any]) -> RowProblem | None:
     return None
 
 
+def shape_problem(row: Mapping[str, Any]) -> RowProblem | None:
+    """Return what is wrong with a row of instance types: accelerators have a name, a number and a memory."""
+    columns = ("chip", "chips", "chip_memory_gib")
+    missing = [name for name in columns if row[name] in (None, 0)]
+    if 0 < len(missing) < len(columns):
+        return RowProblem(missing[0], f"is empty, but there is a {next(name for name in columns if row[name])}")
+    for name in ("vcpus", "memory_gib"):
+        if not row[name]:
+            return RowProblem(name, "is 0")
+    return None
+
+
 def commitment_problem(row: Mapping[str, Any]) -> RowProblem | None:
     """Return what is wrong with a row of commitments: each kind has columns of its own, and an order of times."""
     if row["kind"] == TRAINING_PLAN:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.files import cells
-from orchestrator.catalog.files.consistency import RowProblem, commitment_problem, quota_problem
+from orchestrator.catalog.files.consistency import RowProblem, commitment_problem, quota_problem, shape_problem
 from orchestrator.db import tables
 from orchestrator.platforms.registry import DEFAULT
 
@@ -173,6 +173,21 @@ KINDS = {
             tables.quota_use,
             (_PLATFORM, Field("region", cells.zone), Field("quota", cells.text), Field("used", cells.slots), _SOURCE),
             of_now=True,
+        ),
+        Kind(
+            "instance_types",
+            tables.instance_types,
+            (
+                Field("instance_type", cells.instance_type),
+                Field("vcpus", cells.slots),
+                Field("memory_gib", cells.amount),
+                Field("chip", cells.text, required=False),
+                Field("chips", cells.slots, required=False),
+                Field("chip_memory_gib", cells.slots, required=False),
+                Field("gbps", cells.amount, required=False),
+                Field("efa", cells.flag, required=False, default=False),
+            ),
+            row_problem=shape_problem,
         ),
         Kind("interruptions", tables.interruptions, (*_MACHINE, Field("per_hour", cells.amount), *_OBSERVED)),
         Kind(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from orchestrator.catalog.files.cells import is_local
+from orchestrator.catalog.shapes import told_shapes
 from orchestrator.catalog.survey.commitments import TRAINING_PLAN
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
@@ -36,7 +37,8 @@ def select_types(engine: Engine, platforms: Platforms, sweep: Sweep) -> Sweep:
     resources, names = written.where.resources, written.where.instance_types
     if resources is None:
         return written
-    known = platforms.known_types(written.where)
+    with reading(engine) as connection:
+        known = platforms.known_types(written.where, told_shapes(connection))
     if names:
         return written.with_types(known.having(resources, names))
     with reading(engine) as connection:

@@ -70,6 +70,7 @@ def test_commitments_come_out_as_they_went_in_and_loading_them_twice_changes_not
         "starts_at": datetime(2026, 11, 20, 12, tzinfo=timezone.utc),
         "ends_at": datetime(2026, 11, 21, 12, tzinfo=timezone.utc),
         "arn": f"{ARN}autumn",
+        "source": "commitments.csv",
     }
 
 

@@ -129,6 +129,17 @@ GOOD: dict[str, Any] = {
         }
     ],
     "savingsPlans": [{"savingsPlanId": "sp", "savingsPlanType": "SageMaker", "currency": "USD", "commitment": "1"}],
+    "InstanceTypes": [
+        {
+            "InstanceType": "g5.xlarge",
+            "VCpuInfo": {"DefaultVCpus": 4},
+            "MemoryInfo": {"SizeInMiB": 16384},
+            "GpuInfo": {
+                "Gpus": [{"Name": "A10G", "Manufacturer": "NVIDIA", "Count": 1, "MemoryInfo": {"SizeInMiB": 22888}}]
+            },
+            "NetworkInfo": {"NetworkPerformance": "Up to 10 Gigabit", "EfaSupported": False},
+        }
+    ],
     "searchResults": [{"usageType": "USE1-Train:BoxUsage", "rate": "1", "currency": "USD"}],
 }
 """A page that is a good answer to whatever is asked."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What data, machines and prices there are.", rich_markup_mode=None)
 
 COMMON_KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
-KINDS = (*COMMON_KINDS, "quota_use", "interruptions", "commitments")
+KINDS = (*COMMON_KINDS, "quota_use", "instance_types", "interruptions", "commitments")
 
 
 def _kinds(incomplete: str) -> list[str]:
@@ -240,7 +240,22 @@ def _column(name: str) -> Column[dict[str, Any]]:
     return Column(name, lambda row: row[name], right=name in NUMBERS)
 
 
-NUMBERS = ("rows", "bytes", "slots", "units", "used", "usd_per_hour", "usd_per_gb", "per_hour", "discount")
+NUMBERS = (
+    "rows",
+    "bytes",
+    "slots",
+    "units",
+    "used",
+    "vcpus",
+    "memory_gib",
+    "chips",
+    "chip_memory_gib",
+    "gbps",
+    "usd_per_hour",
+    "usd_per_gb",
+    "per_hour",
+    "discount",
+)
 
 
 @app.command()

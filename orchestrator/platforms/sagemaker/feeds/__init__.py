@@ -8,6 +8,7 @@ ec2_spot_prices.py   what does it cost on the spot market?
 spot_advice.py       how often are spot instances taken back?
 training_plans.py    which instances are paid for already, and when?
 savings_plans.py     which dollars are paid for every hour?
+instance_shapes.py   what are instance types made of?
 spot_history.py      how have EC2's spot prices changed?
 every.py             which feeds are there, in which order?
 hourly.py            how do products of the Price List become rows of prices?

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.platforms.sagemaker.feeds import (
     ec2_prices,
     ec2_spot_prices,
+    instance_shapes,
     savings_plans,
     spot_advice,
     training_plans,
@@ -22,6 +23,7 @@ FEEDS: tuple[Feed, ...] = (
     training_prices.FEED,
     ec2_prices.FEED,
     ec2_spot_prices.FEED,
+    instance_shapes.FEED,
     training_quotas.FEED,
     training_use.FEED,
     spot_advice.FEED,
