@@ -38,8 +38,8 @@ OPERATIONS = {
         "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
     "ec2": [
-        "DescribeInstanceTypes", "DescribeRouteTables", "DescribeSpotPriceHistory", "DescribeSubnets",
-        "DescribeVpcEndpoints",
+        "DescribeInstanceTypes", "DescribeRegions", "DescribeRouteTables", "DescribeSpotPriceHistory",
+        "DescribeSubnets", "DescribeVpcEndpoints",
     ],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
     "pricing": ["GetProducts"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.commands.account.catalog_snapshots import pull, push, snapshot
+from orchestrator.cli.commands.account.catalog_snapshots import compact, pull, push, snapshot
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
@@ -180,30 +180,7 @@ def import_campaigns(
     show_loaded(report.counts, as_json=as_json)
 
 
-@app.command()
-def compact(
-    context: typer.Context,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Make the history of prices, quotas and interruptions smaller.
-
-    All of the last 7 days stays. Of the four weeks before, the last observation of each day stays, and of older weeks
-    the last of each week. What the plans of runs were made from stays, too.
-
-    Example: sweep catalog compact --dry-run
-    """
-    done = Session.of(context).orchestrator.catalog.compact(dry_run=dry_run)
-    if as_json:
-        render.as_json(done)
-        return
-    went = "would go" if dry_run else "went"
-    render.say(f"{formatting.plural(done.removed, 'observation')} {went}, and {done.kept:,} stay")
-    if not dry_run:
-        sizes = (formatting.size(done.bytes_before), formatting.size(done.bytes_after))
-        render.say(f"the database had {sizes[0]}, and has {sizes[1]}")
-
-
+app.command()(compact)
 app.command()(snapshot)
 app.command()(push)
 app.command()(pull)

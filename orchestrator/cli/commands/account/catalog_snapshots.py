@@ -1,4 +1,4 @@
-"""`sweep catalog snapshot`, `push` and `pull`: the catalog in one file, for a machine that has no other way to it."""
+"""`sweep catalog compact`, `snapshot`, `push` and `pull`: the catalog made smaller, and in one file elsewhere."""
 
 from __future__ import annotations
 
@@ -81,3 +81,26 @@ def pull(
         when = formatting.moment(pulled.pushed_at)
         said = f"wrote {file}: {pulled.rows:,} rows, pushed {when} by {pulled.owner}"
         render.say(f"{said}. `sweep --database sqlite:///{file} plan …` plans from it")
+
+
+def compact(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the history of prices, quotas and interruptions smaller.
+
+    All of the last 7 days stays. Of the four weeks before, the last observation of each day stays, and of older weeks
+    the last of each week. What the plans of runs were made from stays, too.
+
+    Example: sweep catalog compact --dry-run
+    """
+    done = Session.of(context).orchestrator.catalog.compact(dry_run=dry_run)
+    if as_json:
+        render.as_json(done)
+        return
+    went = "would go" if dry_run else "went"
+    render.say(f"{formatting.plural(done.removed, 'observation')} {went}, and {done.kept:,} stay")
+    if not dry_run:
+        sizes = (formatting.size(done.bytes_before), formatting.size(done.bytes_after))
+        render.say(f"the database had {sizes[0]}, and has {sizes[1]}")
