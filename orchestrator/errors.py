@@ -24,6 +24,7 @@ SweepError                     exit 1
 ├── RunFailed                  exit 1   every task of the run failed
 ├── PartlyFailed               exit 5   some did
 └── Refused                    exit 6   by budget, quota or a stale plan
+    └── OverBudget                      by the budget of a workload or an owner
 
 Errors of AWS become these in `aws/errors.py`, and the command line shows them in `cli/errors.py`.
 """
@@ -140,6 +141,10 @@ class PartlyFailed(SweepError):
 
 class Refused(SweepError):
     exit_code = 6
+
+
+class OverBudget(Refused):
+    pass
 
 
 _MOST_CHOICES = 30

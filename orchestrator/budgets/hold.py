@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from orchestrator.budgets.month import Envelope, Month
-from orchestrator.errors import AlreadyExists, NotFound, Refused
+from orchestrator.errors import AlreadyExists, NotFound, OverBudget, Refused
 from orchestrator.wire.names import canonical
 from orchestrator.wire.stored import damage_named
 
@@ -99,7 +99,7 @@ def _hold(draw: Draw, budget: Budget, control: S3, look: Look) -> Standing:
                 _change(budget, control, partial(_freed, found=found, ours=draw.run))
                 continue
         if others.counted + draw.usd > budget.usd:
-            raise Refused(_too_little(draw, budget, others), hint=_hint(budget, others))
+            raise OverBudget(_too_little(draw, budget, others), hint=_hint(budget, others))
         new = Envelope(draw.usd, time.time())
         after = Month(others.envelopes | {draw.run: new}, budget.usd)
         if _write(after, budget, control, etag):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from orchestrator.conductor.drive import drive
 from orchestrator.conductor.notes import Notes
-from orchestrator.nightly.calendar import due
+from orchestrator.errors import SweepError
+from orchestrator.nightly.aftermath import raise_alarm
+from orchestrator.nightly.calendar import due, moment
 from orchestrator.nightly.goal import read_goal
 from orchestrator.nightly.shelf import Night, Shelf
 from orchestrator.nightly.team import Team
@@ -24,8 +27,12 @@ if TYPE_CHECKING:
     from orchestrator.nightly.goal import Goal
     from orchestrator.orchestrator import Orchestrator
 
+log = logging.getLogger(__name__)
+
 SILENT_S = 900.0
 """Seconds without a word from a conductor after which it is taken for gone. It says one every minute."""
+LATE_S = 1800.0
+"""Seconds after its time from which on a night that did not begin is an alarm: Batch takes minutes to start a job."""
 LOOKED_AT = 20
 """The newest nights that are looked at, for one that has not ended."""
 
@@ -84,6 +91,8 @@ class Conductor:
         tonight = Night(nights[-1].isoformat(), entry.name, entry.goal, now, by) if nights else None
         begun = tonight is not None and self._shelf.begin(tonight)
         given_up = [night for night in self._open_nights() if night != tonight and self._is_ours(night, by)]
+        if tonight and begun:
+            self._tell_late(goal, tonight)
         if goal.when.overlap == "replace" and tonight and begun:
             yield self.conduct(tonight)
         for night in given_up:
@@ -117,7 +126,17 @@ class Conductor:
             return opened[0]
 
         work = NightWork(goal, night, self._s3, team, lambda: self._earlier(night))
-        return Conducted(night.id, drive(work, self.notes(night), self._clock))
+        end = drive(work, self.notes(night), self._clock)
+        if end.exit:
+            _alarm(goal, night, end.why)
+        return Conducted(night.id, end)
+
+    def _tell_late(self, goal: Goal, night: Night) -> None:
+        """Raise an alarm for a night that began long after its time: something kept it from beginning."""
+        late = night.at - moment(goal.when, date.fromisoformat(night.id))
+        if late > LATE_S:
+            said = f"no conductor began it at its time; it began {late / 60:,.0f} minutes late"
+            _alarm(goal, night, said)
 
     def notes(self, night: Night) -> Notes:
         """Return the notes of a night."""
@@ -136,3 +155,11 @@ class Conductor:
     def _earlier(self, night: Night) -> list[str]:
         """Return the ids of the nights that began before this one and have not ended."""
         return [other.id for other in self._open_nights() if (other.at, other.id) < (night.at, night.id)]
+
+
+def _alarm(goal: Goal, night: Night, said: str) -> None:
+    """Raise an alarm, as far as anybody can: where the settings cannot even be used, the log is all there is."""
+    try:
+        raise_alarm(goal, night.id, said)
+    except SweepError as error:
+        log.warning("nobody is told of the night %s (%s): %s", night.id, said, error)

@@ -46,16 +46,23 @@ class Sight:
     """The night that has taken the place of this one; empty if none has."""
 
 
-def step_night(overlap: str, run_names: Sequence[str], seen: Seen[Sight]) -> Next:
-    """Return what a night does next.
+@dataclass(frozen=True)
+class Manners:
+    """What a schedule says of all its nights."""
 
-    `overlap` is what its schedule says of nights that still run; `run_names` has the name of the run of each piece.
-    """
+    overlap: str = "skip"
+    """What is done while an earlier night still runs."""
+    promotes: bool = False
+    """The best of what was trained is held against the champion."""
+
+
+def step_night(manners: Manners, run_names: Sequence[str], seen: Seen[Sight]) -> Next:
+    """Return what a night does next. `run_names` has the name of the run of each piece."""
     book = _Book(seen.notes)
     if seen.facts.replaced_by and book.last("record") is None:
         return _give_way(book, seen.facts.replaced_by, run_names)
     if book.last("pick") is None:
-        return _begin(book, overlap, seen)
+        return _begin(book, manners.overlap, seen)
     picked = book.last("pick")
     if picked is None or picked.done is None or picked.done.error:
         return _failed(picked)
@@ -72,12 +79,20 @@ def step_night(overlap: str, run_names: Sequence[str], seen: Seen[Sight]) -> Nex
     running = [name for name, standing in runs.items() if not standing.finished]
     if running:
         return Wait(seen.now + LOOK_S, f"{', '.join(running)} {'runs' if len(running) == 1 else 'run'}")
-    if book.last("record") is None:
-        return Do(Action("record", {"runs": sorted(runs)}))
+    return _after(book, runs, promotes=manners.promotes)
+
+
+def _after(book: _Book, runs: Mapping[str, Standing], *, promotes: bool) -> Next:
+    """Return what is done once all runs of a night have ended."""
     recorded = book.last("record")
-    if recorded is not None and recorded.done is not None and recorded.done.error:
+    if recorded is None:
+        return Do(Action("record", {"runs": sorted(runs)}))
+    if recorded.done is not None and recorded.done.error:
         return _failed(recorded)
-    return _end(runs, book.errors())
+    some_done = sorted(name for name, standing in runs.items() if standing.done)
+    if promotes and some_done and book.last("judge") is None:
+        return Do(Action("judge", {"runs": some_done}))
+    return _end(runs, book)
 
 
 class _Book:
@@ -94,7 +109,7 @@ class _Book:
     def is_sent(self, piece: int) -> bool:
         """Return whether this piece has become a run."""
         note = self.last("submit", piece)
-        return note is not None and note.done is not None and not note.done.error
+        return note is not None and note.done is not None and not why_lost(note)
 
     def begun(self) -> list[int]:
         """Return every piece whose submission was begun, whatever became of it."""
@@ -147,21 +162,33 @@ def _send(book: _Book, piece: int, run: str, now: float) -> Next | None:
 
 
 def _failed(note: Note | None) -> End:
-    done = note.done if note else None
-    return End(done.exit if done else 1, done.error if done else "nothing was done")
+    if note is None or note.done is None:
+        return End(1, "nothing was done")
+    return End(note.done.exit or REFUSED, why_lost(note))
 
 
-def _end(runs: Mapping[str, Standing], lost: Sequence[Note]) -> End:
-    """Return how a night ends whose runs have ended, when these pieces came to nothing."""
+def _end(runs: Mapping[str, Standing], book: _Book) -> End:
+    """Return how a night ends whose runs have ended, with what became of its other pieces and of its best model."""
     tasks = sum(standing.tasks for standing in runs.values())
     done = sum(standing.done for standing in runs.values())
-    words = f"{done:,} of {tasks:,} tasks done in {', '.join(sorted(runs))}"
+    words = [f"{done:,} of {tasks:,} tasks done in {', '.join(sorted(runs))}"]
+    lost = sorted({why for note in book.errors() if (why := why_lost(note))})
     if lost:
-        errors = "; ".join(sorted({note.done.error for note in lost if note.done}))
-        words += f"; not submitted: {errors}"
-    if done == tasks and not lost:
-        return End(0, words)
-    return End(PARTLY if done else 1, words)
+        words.append(f"not submitted: {'; '.join(lost)}")
+    judged = book.last("judge")
+    unjudged = judged is not None and judged.done is not None and judged.done.error
+    if judged is not None and judged.done is not None:
+        words.append(f"not judged: {judged.done.error}" if unjudged else judged.done.value["why"])
+    if done == tasks and not lost and not unjudged:
+        return End(0, "; ".join(words))
+    return End(PARTLY if done else 1, "; ".join(words))
+
+
+def why_lost(note: Note) -> str:
+    """Return why a piece did not become a run; empty if it did, or may yet."""
+    if note.done is None:
+        return ""
+    return note.done.error or str(note.done.value.get("refused", ""))
 
 
 def words_of_nothing(trained: int, left_out: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.conductor.notes import Notes
 from orchestrator.nightly.calendar import due, following, moment
-from orchestrator.nightly.conduct import SILENT_S
+from orchestrator.nightly.conduct import LATE_S, SILENT_S
 from orchestrator.spec.schedule.schedule import Query
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from orchestrator.nightly.schedules import Schedules
     from orchestrator.nightly.shelf import Entry, Night
 
-LATE_S = 1800.0
-"""Seconds after its time after which a night that nobody has begun is an alarm: Batch takes minutes to start a job."""
 NIGHTS = 30
 """Nights that a history shows, unless more are asked for."""
 

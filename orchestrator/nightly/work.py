@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.errors import NotFound, UsageError
+from orchestrator.errors import NotFound, OverBudget, UsageError
+from orchestrator.nightly import aftermath
 from orchestrator.nightly.goal import read_package
-from orchestrator.nightly.night import Sight, Standing, about_pick, step_night
-from orchestrator.nightly.picking.choose import restrict
+from orchestrator.nightly.night import Manners, Sight, Standing, about_pick, step_night
+from orchestrator.nightly.picking.choose import MOST_PIECES, restrict
 from orchestrator.nightly.picking.pick import pick
 from orchestrator.nightly.picking.picked import Picked
 from orchestrator.nightly.picking.trained import record_trained
@@ -52,17 +53,15 @@ class NightWork:
     def look(self, notes: Sequence[Note]) -> Sight:
         """Return how this night's runs stand, which earlier nights still go on, and whether it was replaced."""
         replaced_by = self._shelf.replaced_by(self.night.schedule, self.night.id)
-        sent = [
-            note.done.value["run"]
-            for note in notes
-            if note.action.kind == "submit" and note.done and not note.done.error
-        ]
+        done = [note.done for note in notes if note.action.kind == "submit" and note.done]
+        sent = [each.value["run"] for each in done if "run" in each.value]
         earlier = () if any(note.action.kind == "pick" for note in notes) else tuple(self._open_nights())
         return Sight({name: self._standing(name) for name in sent}, earlier, replaced_by)
 
     def step(self, seen: Seen[Sight]) -> Next:
         """Return what is to be done next."""
-        return step_night(self.goal.when.overlap, [self.night.run_name(piece) for piece in range(100)], seen)
+        manners = Manners(self.goal.when.overlap, self.goal.sweep.promote is not None)
+        return step_night(manners, [self.night.run_name(piece) for piece in range(MOST_PIECES)], seen)
 
     def act(self, action: Action) -> dict[str, Any]:
         """Do it, or find it done."""
@@ -75,6 +74,7 @@ class NightWork:
             "plan": self._plan,
             "submit": self._submit,
             "record": self._record,
+            "judge": self._judge,
             "replace": self._replace,
             "cancel": self._cancel,
         }
@@ -121,9 +121,12 @@ class NightWork:
             return Plan.from_json(stored.json())
 
     def _submit(self, about: dict[str, Any]) -> dict[str, Any]:
-        """Submit a piece's plan under the name that this night has for it."""
+        """Submit a piece's plan under the name that this night has for it. Budgets that cannot pay it are no error."""
         package = read_package(self._s3, self.goal)
-        run = self._team().submit(self._planned(about), name=about["run"], package=package)
+        try:
+            run = self._team().submit(self._planned(about), name=about["run"], package=package)
+        except OverBudget as error:
+            return {"refused": str(error)}
         return {"run": run.name}
 
     def _standing(self, name: str) -> Standing:
@@ -134,7 +137,7 @@ class NightWork:
         return Standing(status.tasks, status.counts[TaskState.DONE], status.finished or stuck, status.usd)
 
     def _record(self, about: dict[str, Any]) -> dict[str, Any]:
-        """Write down what was trained: so the next night leaves it out."""
+        """Write down what was trained, so that the next night leaves it out; settle and tell that it has ended."""
         picked, count = self._picked(), 0
         for name in about["runs"]:
             run = self._team().run(name)
@@ -143,7 +146,14 @@ class NightWork:
             keys = {key for task in done for key in picked.keys(run.plan, task)}
             record_trained(self._s3, self.goal.sweep.name, name, keys)
             count += len(done)
+            aftermath.close_run(self._team(), run)
         return {"tasks": count}
+
+    def _judge(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Hold the best of each run against the champion."""
+        team = self._team()
+        said = [aftermath.judge_run(team, team.run(name), self.night.instance) for name in about["runs"]]
+        return {"why": "; ".join(said)}
 
     def _replace(self, about: dict[str, Any]) -> dict[str, Any]:
         """Take the place of earlier nights: their conductors, or whoever takes them up, cancel what they began."""

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.conductor.notes import Alive
 from orchestrator.conductor.step import End
+from orchestrator.errors import OverBudget, Refused
 from orchestrator.nightly.conduct import SILENT_S, Conducted
 from orchestrator.nightly.shelf import Shelf
 from tests.nightly.world import HOUR, Killed, World
@@ -270,3 +271,65 @@ def test_a_paused_schedule_begins_nothing_and_what_was_due_meanwhile_is_left_out
     world.moment += HOUR
     assert world.tick() == []
     assert len(night(world, "2026-11-22")) == 1
+
+
+def test_ended_runs_are_settled_and_told_and_the_best_is_held_against_the_champion(world: World) -> None:
+    world.schedule(sweep={"promote": {}})
+    (done,) = night(world, "2026-11-21")
+    assert done.end == End(0, "4 of 4 tasks done in nightly-20261121; promoted: task 0 of nightly-20261121")
+    assert world.closed == ["nightly-20261121"]
+    assert world.judged == [("nightly-20261121", "nightly-2026-11-21")]
+    assert world.alarms == []
+
+
+def test_without_rules_nothing_is_promoted(world: World) -> None:
+    world.schedule()
+    night(world, "2026-11-21")
+    assert world.judged == []
+
+
+def test_a_challenger_without_its_metric_is_told_and_what_was_trained_stays(world: World) -> None:
+    world.schedule(sweep={"promote": {}})
+    world.unmeasured = True
+    (done,) = night(world, "2026-11-21")
+    said = "4 of 4 tasks done in nightly-20261121; not judged: task 0 has no val_loss"
+    assert (done.end.exit, done.end.why.startswith(said)) == (5, True)
+    assert world.alarms == [("2026-11-21", done.end.why)]
+    assert night(world, "2026-11-22")[0].end.why.startswith("nothing new")
+
+
+def test_a_night_that_no_budget_can_pay_ends_with_6_and_the_next_one_trains_it(world: World) -> None:
+    world.schedule()
+    world.refusal = OverBudget("$0.80 are too much", hint="it resumes on 2026-12-01")
+    (done,) = night(world, "2026-11-21")
+    assert done.end == End(6, "$0.80 are too much (it resumes on 2026-12-01)")
+    assert world.moment == utc("2026-11-21 01:00")  # nobody waits for it
+    world.refusal = None
+    assert night(world, "2026-11-22")[0].end.exit == 0
+
+
+def test_a_stale_plan_is_made_anew_a_while_later(world: World) -> None:
+    world.schedule()
+    world.refusal = Refused("plan x is stale: places are gone")
+
+    def mend(what: str) -> None:
+        if what == "sleep" and world.moment > utc("2026-11-21 01:20"):
+            world.refusal = None
+
+    world.before = mend
+    (done,) = night(world, "2026-11-21")
+    assert done.end.exit == 0
+    assert len([key for key in world.bucket.objects if "/plans/" in key]) == 4
+    assert world.submits == 1
+
+
+def test_a_night_that_begins_late_and_one_that_fails_raise_an_alarm(world: World) -> None:
+    world.schedule()
+    world.moment = utc("2026-11-21 03:00")
+    world.tick()
+    assert world.alarms == [("2026-11-21", "no conductor began it at its time; it began 120 minutes late")]
+    world.bucket.delete("catalog/newest.json")
+    world.lies("rome", "x")
+    world.pushed = True
+    (failed,) = night(world, "2026-11-22")
+    assert world.alarms[1:] == [("2026-11-22", failed.end.why)]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.s3 import Listed
 from orchestrator.errors import NotFound, Unreachable, UsageError
+from orchestrator.nightly import aftermath
+from orchestrator.nightly import conduct as conduct_module
 from orchestrator.nightly.conduct import Conducted, Conductor
 from orchestrator.nightly.freeze import freeze
 from orchestrator.nightly.goal import write_goal
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from orchestrator.errors import SweepError
     from orchestrator.nightly.goal import Goal
     from orchestrator.plan.plan import Plan
 
@@ -93,6 +96,14 @@ class World:
     cancelled: list[str] = field(default_factory=list)
     before: Callable[[str], None] = lambda _: None
     pushed: bool = False
+    unmeasured: bool = False
+    """True if challengers lack their metric."""
+    closed: list[str] = field(default_factory=list)
+    """Runs that were settled and told of."""
+    refusal: SweepError | None = None
+    """What every submit is refused with."""
+    judged: list[tuple[str, str]] = field(default_factory=list)
+    alarms: list[tuple[str, ...]] = field(default_factory=list)
 
     @classmethod
     def make(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -101,6 +112,9 @@ class World:
         world.bucket.clock = lambda: world.moment
         monkeypatch.setattr(marks_module, "S3", world._listing)
         monkeypatch.setattr(pick_module, "pin_image", lambda uri, *_: f"{uri.partition(':')[0]}@{world.image}")
+        monkeypatch.setattr(aftermath, "close_run", lambda _, run: world.closed.append(run.name))
+        monkeypatch.setattr(aftermath, "judge_run", lambda _, run, who: world.judge(run.name, who))
+        monkeypatch.setattr(conduct_module, "raise_alarm", lambda _goal, *said: world.alarms.append(said))
         (folder / "training").mkdir()
         world.write_code("print('loss=1')\n")
         return world
@@ -111,6 +125,14 @@ class World:
     def sleep(self, seconds: float) -> None:
         self.before("sleep")
         self.moment += seconds
+
+    def judge(self, run: str, who: str) -> str:
+        """Hold a run against the champion; its evaluation may be missing."""
+        self.before("judge")
+        if self.unmeasured:
+            raise UsageError("task 0 has no val_loss, so it cannot be held against the champion")
+        self.judged.append((run, who))
+        return f"promoted: task 0 of {run}"
 
     def write_code(self, text: str) -> None:
         (self.folder / "training" / "train.py").write_text(text)
@@ -208,6 +230,8 @@ class Team(Orchestrator):
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False, package: Any = None) -> Any:  # noqa: ARG002
         world = self._world
         world.before("submit")
+        if world.refusal:
+            raise world.refusal
         there = world.runs.get(name or "")
         if there is not None and there.plan.id != plan.id:
             raise UsageError("another plan")
