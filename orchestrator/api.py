@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.run import Run
     from orchestrator.runs.sending.envelopes import settle_run
     from orchestrator.runs.telling import channels_of, notice_of_end, notice_of_stuck, tell
+    from orchestrator.runs.views.beside import Beside
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.differences import Difference, find_differences
     from orchestrator.runs.views.logs import LogLine
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BEFORE",
     "SPENDING_KINDS",
+    "Beside",
     "BudgetOfMonth",
     "Conducted",
     "CostRow",
@@ -169,6 +171,7 @@ _HOMES = {
     "BEFORE": "orchestrator.notices.send",
     "BudgetOfMonth": "orchestrator.budgets.budget:Budget",
     "Conducted": "orchestrator.nightly.conduct",
+    "Beside": "orchestrator.runs.views.beside",
     "CostRow": "orchestrator.runs.views.costs",
     "Decision": "orchestrator.models.models",
     "Delivery": "orchestrator.notices.send",

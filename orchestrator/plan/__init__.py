@@ -10,6 +10,7 @@ A plan is a value: small, immutable, and named by the hash of its content.
     together.py         which of its places does one request ask for?
     one_task.py         which sweep file has one task of a plan alone?
     file.py             how is a plan written to a file, and read back?
+    launcher_price.py   what does a launcher cost?
     slots.py            how many slots of each lane does a plan take?
     frontier_chart.py   how are plans drawn, from the cheapest to the fastest?
 """

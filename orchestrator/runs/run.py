@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.reproduce import Reproduced
+    from orchestrator.runs.views.beside import Beside
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.logs import LogLine
     from orchestrator.runs.views.status import Status
@@ -164,6 +165,12 @@ class Run:
         from orchestrator.runs.views.costs import cost_rows
 
         return cost_rows(self.ledger.known(self.name))
+
+    def beside(self, *, stored: bool = True) -> Beside:
+        """Return what it costs beside its trainings; unless `stored`, nobody asks S3 what it keeps there."""
+        from orchestrator.runs.views.beside import costs_beside
+
+        return costs_beside(self.anchor, self.ledger.known(self.name), self.cloud if stored else None)
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
         """Yield what the trainings have written; with `follow`, as they write it, until the run has finished.

@@ -15,6 +15,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.ending.proof import Stopped
+from orchestrator.runs.views.beside import Beside, Stored
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.status import RunRow, Status
@@ -110,6 +111,10 @@ class FakeRun:
 
     def cost(self) -> list[CostRow]:
         return [CostRow("sagemaker", "eu-west-1", "ml.m5.xlarge", "spot", 2, 1.5, 0.25)]
+
+    def beside(self, *, stored: bool = True) -> Beside:
+        kept = Stored(objects=9, bytes=3 * 10**9, usd_per_month=0.07, is_whole=True)
+        return Beside(1.5, 0.0186, copies=2, copies_usd=0.04, stored=kept if stored else None)
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False) -> Iterator[LogLine]:
         self.calls.append(("logs", str(tasks), follow))

@@ -1,5 +1,6 @@
 """What the answers of the larger commands look like on a screen.
 
+beside.py          what does a run cost beside its trainings?
 status.py          how is the status of a run shown?
 follow.py          how is a run watched?
 frontier.py        how are the plans of `sweep plan --frontier` shown?

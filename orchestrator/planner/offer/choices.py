@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orchestrator.catalog.market import ANY
+from orchestrator.plan.launcher_price import LAUNCHER_USD_PER_HOUR
 from orchestrator.planner.hours.interruptions import held_hours
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import Choices
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 KEPT_BACK_HOURS = KEPT_BACK_S / HOUR
 """Hours that an envelope pays for besides the training's own time, as the launcher keeps them back."""
-LAUNCHER_USD_PER_HOUR = 0.0124
-"""A quarter of a vCPU and half a GB on Fargate, for as long as the training runs."""
 
 
 @dataclass(frozen=True)

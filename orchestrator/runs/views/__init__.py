@@ -3,6 +3,7 @@
 status.py        how many tasks are in which state?
 outlook.py       what does it cost an hour now, and in all? about when does it end?
 tasks.py         how does each task stand?
+beside.py        what does it cost beside its trainings?
 costs.py         what was paid, lane by lane?
 accrued.py       what does a training that still runs cost so far?
 logs.py          what have the trainings written?

@@ -10,11 +10,12 @@ import pytest
 
 from orchestrator.catalog.market import HISTORY, table
 from orchestrator.errors import InfeasibleError
+from orchestrator.plan.launcher_price import LAUNCHER_USD_PER_HOUR
 from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.hours.runtimes import HONEST_FACTOR
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.model.problem import Pool
-from orchestrator.planner.offer.choices import KEPT_BACK_HOURS, LAUNCHER_USD_PER_HOUR
+from orchestrator.planner.offer.choices import KEPT_BACK_HOURS
 from orchestrator.planner.solve import solve
 from orchestrator.wire.task import KEPT_BACK_S, Purchase
 from tests.fixtures.sweeps import candidate, make_market, make_sweep

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from orchestrator.catalog.market import POOLS, table
-from orchestrator.planner.offer.choices import LAUNCHER_USD_PER_HOUR
+from orchestrator.plan.launcher_price import LAUNCHER_USD_PER_HOUR
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep, with_quota
 from tests.planner.offer.offers import TYPES, market_with, offered, savings_plan

@@ -12,11 +12,12 @@ from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson, Force, NoSync, RunName
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session, open_run
+from orchestrator.cli.views.beside import beside_line
 from orchestrator.cli.views.spending import MonthAsked, show_month
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.api import CostRow
+    from orchestrator.api import Beside, CostRow
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,13 @@ class Invoice:
     usd: float
     hours: float
     rows: list[CostRow]
+    beside: Beside | None = None
+    """What it costs beside its trainings, which is not in the sum."""
 
     @classmethod
-    def of(cls, run: str, rows: list[CostRow]) -> Invoice:
+    def of(cls, run: str, rows: list[CostRow], beside: Beside | None = None) -> Invoice:
         """Return the invoice of a run with these rows."""
-        return cls(run, sum(row.usd for row in rows), sum(row.hours for row in rows), rows)
+        return cls(run, sum(row.usd for row in rows), sum(row.hours for row in rows), rows, beside)
 
 
 def cost(
@@ -56,7 +59,8 @@ def cost(
 ) -> None:
     """Show what a run has cost, by Region; or what all runs of a month have.
 
-    At the prices it was planned with: they never drift.
+    At the prices it was planned with: they never drift. What launchers, data
+    copies and S3 cost beside trainings is told apart from them.
 
     Example: sweep cost --month 2026-11 --by workload
     """
@@ -70,7 +74,7 @@ def cost(
         if value is not None:
             raise UsageError("this is for a month", where=option, hint="--month 2026-11 names one")
     opened = open_run(context, run, no_sync=no_sync)
-    invoice = Invoice.of(opened.name, opened.cost())
+    invoice = Invoice.of(opened.name, opened.cost(), opened.beside(stored=not no_sync))
     if as_json:
         render.as_json(invoice)
     else:
@@ -83,6 +87,8 @@ def show_invoice(invoice: Invoice) -> None:
     render.line(
         f"\n{invoice.run}: {formatting.money(invoice.usd)} for {formatting.hours(invoice.hours)} of machine time"
     )
+    if invoice.beside:
+        render.line(beside_line(invoice.beside))
 
 
 COLUMNS: tuple[Column[CostRow], ...] = (

@@ -16,7 +16,14 @@ pytestmark = pytest.mark.usefixtures("team")
 def test_the_cost_is_a_table_with_its_sum(sweep: Sweep) -> None:
     lines = sweep("cost").out.splitlines()
     assert lines[1].split() == ["eu-west-1", "ml.m5.xlarge", "spot", "2", "1h30m", "$0.25"]
-    assert lines[-1] == "nightly: $0.25 for 1h30m of machine time"
+    assert lines[-2] == "nightly: $0.25 for 1h30m of machine time"
+
+
+def test_what_a_run_costs_beside_its_trainings_is_told_apart(sweep: Sweep) -> None:
+    costs = "beside that: launchers about $0.0186, 2 data copies $0.0400"
+    assert sweep("cost").out.splitlines()[-1] == f"{costs}, 3.0 GB in S3 about $0.0700 a month"
+    assert json.loads(sweep("cost", "--json").out)["beside"]["copies_usd"] == 0.04
+    assert sweep("cost", "--no-sync").out.splitlines()[-1] == f"{costs}, what it keeps in S3 is not known"
 
 
 def test_the_cost_is_json(sweep: Sweep) -> None:

@@ -1,0 +1,4 @@
+"""What a launcher costs."""
+
+LAUNCHER_USD_PER_HOUR = 0.0124
+"""A quarter of a vCPU and half a GB on Fargate, for as long as the training runs."""
