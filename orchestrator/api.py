@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from orchestrator.feeds.discover import Finding
     from orchestrator.feeds.feeds import Discovered
     from orchestrator.feeds.refresh import Refreshed
-    from orchestrator.images import Pushed
-    from orchestrator.images import address as image_address
+    from orchestrator.images.push import Pushed
+    from orchestrator.images.push import address as image_address
     from orchestrator.models.differences import ModelDifference, find_model_differences
     from orchestrator.models.models import Decision, Models
     from orchestrator.models.promotion import Promotion
@@ -195,7 +195,7 @@ _HOMES = {
     "Plan": "orchestrator.plan.plan",
     "Problem": "orchestrator.catalog.check_catalog",
     "Promotion": "orchestrator.models.promotion",
-    "Pushed": "orchestrator.images",
+    "Pushed": "orchestrator.images.push",
     "QuotaUse": "orchestrator.catalog.quotas",
     "Ranges": "orchestrator.wire.ranges",
     "Refreshed": "orchestrator.feeds.refresh",
@@ -236,7 +236,7 @@ _HOMES = {
     "find_paid": "orchestrator.spending.paid",
     "fit_efficiency": "orchestrator.scaling.figures",
     "freeze": "orchestrator.nightly.freeze",
-    "image_address": "orchestrator.images:address",
+    "image_address": "orchestrator.images.push:address",
     "list_schedules": "orchestrator.nightly.views",
     "night_history": "orchestrator.nightly.views:history",
     "notice_of_decision": "orchestrator.models.telling",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.catalog.catalog import Catalog
     from orchestrator.feeds.feeds import Feeds
-    from orchestrator.images import Pushed
+    from orchestrator.images.push import Pushed
     from orchestrator.plan.plan import Plan
     from orchestrator.plans import Plans
     from orchestrator.platforms.base import Planning
@@ -215,7 +215,7 @@ class Orchestrator:
 
     def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
         """Push a local container image to these Regions, or to the control Region and all that hold data."""
-        from orchestrator.images import push
+        from orchestrator.images.push import push
 
         if regions is None:
             holding = {str(row["region"]) for row in self.catalog.show("replicas")}

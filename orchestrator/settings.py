@@ -89,6 +89,8 @@ class Settings:
 
     Without it they go to `queue`, where one lane holds up the others.
     """
+    launcher_base: str | None = None
+    """Image, in a registry or a file, that ours of the launcher is made on; None is Python's own slim one."""
     launcher_image: str | None = None
     """Container image of the launcher."""
     launcher_platforms: tuple[str, ...] = ()

@@ -71,7 +71,9 @@ def test_a_training_may_fetch_its_secrets_and_nobody_else_may() -> None:
 
 
 def test_who_pushes_images_may_do_what_pushing_does() -> None:
-    assert called({"ecr": "aws/account/ecr.py"}) <= granted("images")
+    calls = called({"ecr": "aws/account/ecr.py"}) | called({"ecr": "aws/account/layers.py"})
+    assert calls <= granted("images")
+    assert {"ecr:UploadLayerPart", "ecr:PutImage"} <= calls
 
 
 def test_who_submits_cannot_start_trainings_past_the_launchers() -> None:

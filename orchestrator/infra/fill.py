@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 _INFRA = re.compile(r"^\s*\[\s*infra\s*\]\s*(#.*)?$", re.MULTILINE)
 _REGIONS = re.compile(r"^(\s*regions\s*=\s*)\[[^\]\n#]*\](.*)$", re.MULTILINE)
+_IMAGE = "launcher_image"
+_ITS_LINE = re.compile(rf"""^(\s*{_IMAGE}\s*=\s*)("[^"\n]*"|'[^'\n]*')(.*)$""", re.MULTILINE)
 _HEADING = "# Written by `sweep infra deploy`:"
 
 
@@ -37,28 +39,32 @@ class Filled:
     """Settings that say something else than what was made, and were left as they are."""
 
 
-def fill(file: Path, values: Mapping[str, str], regions: Sequence[str]) -> Filled:
+def fill(file: Path, values: Mapping[str, str], regions: Sequence[str] | None, image: str = "") -> Filled:
     """Write settings into a file, and the Regions that are trained in into its table [infra].
 
-    Comments and everything else stay. Regions that were others before are replaced. Raise SettingsError for a file that
-    cannot be read.
+    Comments and everything else stay. Regions that were others before are replaced, and so is the launcher's image.
+    What is not given is left alone. Raise SettingsError for a file that cannot be read.
     """
     text = _read(file)
     before = _parsed(text, file)
-    new = {name: value for name, value in values.items() if name not in before}
+    wanted = {**values, **({_IMAGE: image} if image else {})}
+    new = {name: value for name, value in wanted.items() if name not in before}
+    replaced = {_IMAGE: image} if image and before.get(_IMAGE, image) != image else {}
     kept = {name: before[name] for name, value in values.items() if name in before and before[name] != value}
-    written: dict[str, Any] = dict(new)
-    after = _with_settings(text, new)
-    if before.get("infra", {}).get("regions") != list(regions):
-        after = _with_regions(after, regions)
-        written["infra.regions"] = list(regions)
-    expected = {**before, **new, "infra": {**before.get("infra", {}), "regions": list(regions)}}
+    written: dict[str, Any] = {**new, **replaced}
+    after = _with_settings(_with_image(text, image) if replaced else text, new)
+    expected = {**before, **new, **replaced}
+    if regions is not None:
+        expected["infra"] = {**before.get("infra", {}), "regions": list(regions)}
+        if before.get("infra", {}).get("regions") != list(regions):
+            after = _with_regions(after, regions)
+            written["infra.regions"] = list(regions)
     if not _says(after, expected):
-        lines = "\n".join(f"{name} = {_toml(value)}" for name, value in new.items())
+        lines = "\n".join(f"{name} = {_toml(value)}" for name, value in written.items() if name in wanted)
         raise SettingsError(
-            "cannot be filled in: its table [infra] is written in a way that is not understood",
+            "cannot be filled in: it is written in a way that is not understood",
             where=str(file),
-            hint=f"write `regions = {_toml(list(regions))}` below [infra] yourself, and: {lines}",
+            hint=f"write `regions = {_toml(list(regions or ()))}` below [infra] yourself, and: {lines}",
         )
     if after != text:
         files.write(file, after)
@@ -101,6 +107,11 @@ def _with_settings(text: str, values: Mapping[str, str]) -> str:
     head, tail = text[:at], text[at:]
     head = head.rstrip("\n") + "\n\n" if head.strip() else ""
     return head + "\n".join(lines) + "\n" + (f"\n{tail}" if tail else "")
+
+
+def _with_image(text: str, image: str) -> str:
+    """Return a file that names another image of the launcher."""
+    return _ITS_LINE.sub(lambda found: f"{found[1]}{_toml(image)}{found[3]}", text, count=1)
 
 
 def _above(text: str, at: int) -> int:

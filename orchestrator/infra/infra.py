@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.cloudformation import Stacks
+from orchestrator.aws.account.ecr import Ecr
 from orchestrator.aws.account.identity import account_of_credentials
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
@@ -15,7 +16,16 @@ from orchestrator.errors import NotFound, UsageError, did_you_mean
 from orchestrator.infra import deploy, destroy, state
 from orchestrator.infra.deploy import Wanted
 from orchestrator.infra.fill import control_region, fill
-from orchestrator.infra.names import ACCOUNT, CONTROL_STACK, REGION_STACK, ROLES, account_of_roles, names, ours
+from orchestrator.infra.names import (
+    ACCOUNT,
+    CONTROL_STACK,
+    LAUNCHER_REPOSITORY,
+    REGION_STACK,
+    ROLES,
+    account_of_roles,
+    names,
+    ours,
+)
 from orchestrator.infra.template import control_template, region_template, write_template
 from orchestrator.settings import PROJECT_FILE, project_file
 
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from orchestrator.aws.account.cloudformation import Stack
+    from orchestrator.images.launcher import Brought, Parts
     from orchestrator.infra.deploy import Planned
     from orchestrator.infra.destroy import Going
     from orchestrator.infra.fill import Filled
@@ -78,12 +89,40 @@ class Infra:
         """Take back what was planned."""
         deploy.drop(planned)
 
-    def fill(self, regions: Sequence[str]) -> Filled:
-        """Write the names of all that was made into sweep.toml, here or above; what it says already stays."""
-        file = project_file(Path.cwd()) or Path(PROJECT_FILE).resolve()
+    @property
+    def has_own_image(self) -> bool:
+        """True if the launcher's image is the team's own: then none is made."""
+        return "launcher_image" in self._names(()).theirs
+
+    def bring_image(self, parts: Parts) -> Brought:
+        """Put the launcher's image into its repository in the control Region, unless it is there.
+
+        Raise UsageError if the settings name an image of the team's own.
+        """
+        from orchestrator.images.launcher import bring
+
+        if self.has_own_image:
+            hint = "take `launcher_image` out of the settings to have one made"
+            raise UsageError(
+                "the launcher's image is one of your own", where=str(self._settings.launcher_image), hint=hint
+            )
+        ecr = Ecr(self._clients, self._settings.region)
+        ecr.make_repository(LAUNCHER_REPOSITORY)
+        return bring(replace(parts, base=parts.base or self._settings.launcher_base or ""), ecr, LAUNCHER_REPOSITORY)
+
+    def fill(self, regions: Sequence[str], image: str = "") -> Filled:
+        """Write the names of all that was made into sweep.toml, here or above; what it says already stays.
+
+        The launcher's image is named as it is given, by its digest, in place of the one before.
+        """
         made = self._names(regions)
-        values = {name: getattr(made, name) for name in ours(made.account, made.region) if name not in made.theirs}
-        return fill(file, {"region": made.region, **values}, made.regions)
+        left_out = {*made.theirs, "launcher_image"}
+        values = {name: getattr(made, name) for name in ours(made.account, made.region) if name not in left_out}
+        return fill(_settings_file(), {"region": made.region, **values}, made.regions, image)
+
+    def fill_image(self, image: str) -> Filled:
+        """Write the address of the launcher's image into sweep.toml, and nothing else."""
+        return fill(_settings_file(), {}, None, image)
 
     def status(self) -> list[StackState]:
         """Return how each stack stands: its version, and what somebody has changed since it was deployed."""
@@ -162,3 +201,8 @@ class Infra:
                 where=str(file),
                 hint="leave --region and SWEEP_REGION out, or deploy from a folder with a sweep.toml of its own",
             )
+
+
+def _settings_file() -> Path:
+    """Return the settings file that is in force, or the one that is to be made here."""
+    return project_file(Path.cwd()) or Path(PROJECT_FILE).resolve()

@@ -109,6 +109,9 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
             said["launcher_image"].replace("{account}", number).replace("{region}", settings.region)
         )
     theirs = {name: value for name, value in said.items() if value not in ("", known[name])}
+    image = theirs.get("launcher_image", "")
+    if image and _repository(image) == _repository(known["launcher_image"]):  # whichever of ours it is
+        made["launcher_image"] = theirs.pop("launcher_image")
     return Names(
         account=account,
         region=settings.region,
@@ -118,6 +121,12 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
         platforms=tuple(sorted(settings.platforms)) or (registry.DEFAULT,),
         given=settings.infra,
     )
+
+
+def _repository(image: str) -> str:
+    """Return an image's address without its tag and its digest."""
+    registry, _, name = image.partition("@")[0].partition("/")
+    return f"{registry}/{name.partition(':')[0]}"
 
 
 def account_of_roles(settings: Settings) -> str:

@@ -14,6 +14,8 @@ TRAINING_ROLE = "sweep-training"
 LAUNCHER_ROLE = "sweep-launcher"
 TASK_ROLE = "sweep-execution"
 SCHEDULE_ROLE = "sweep-schedule"
+BASE_IMAGE = "docker/library/python:slim"
+"""An image in this cloud's own registry, that others can be made on."""
 _ACCOUNT = "123456789012"
 
 
@@ -63,7 +65,7 @@ def environment(access: Access, regions: Sequence[str], *, empty: bool = False) 
     if empty:
         return {
             **aws_variables(access, regions[0]),
-            "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
+            "SWEEP_LAUNCHER_BASE": f"{access.endpoint}/{BASE_IMAGE}",
             "SWEEP_POLL_S": "1",
             "SWEEP_SPOT_ADVISOR": spot_advisor(access),
         }

@@ -50,6 +50,7 @@ from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
 from orchestrator.localcloud.services.market.spot_market import SpotMarket
 from orchestrator.localcloud.services.moto_identities import Identities
+from orchestrator.localcloud.services.moto_images import Repositories
 from orchestrator.localcloud.services.quotas import Quotas
 from orchestrator.localcloud.services.resource_tags import ResourceTags
 from orchestrator.localcloud.services.sagemaker.api import Trainings
@@ -203,7 +204,7 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
         logs=logs,
         objects=objects,
         schedules=Schedules(moto_backends.ScheduleStore(), clock, batch, JobStarter(site.roles, site.account)),
-        registry=Registry(moto_backends.Repositories()),
+        registry=Registry(Repositories()),
         local_api=LocalApi(clock, faults, cloud_faults, overview, iam.authority if iam else None),
         call_faults=CallFaults(faults, clock),
         rates=Rates(),

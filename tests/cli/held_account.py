@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.images import launcher
 from orchestrator.infra.names import names
 from orchestrator.infra.policies import policy
 from orchestrator.settings import Settings
+from tests.images.parts import FILES
 from tests.infra.replay import without
 
 if TYPE_CHECKING:
@@ -50,7 +52,6 @@ class Account:
             keys |= {"AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
         for name, value in keys.items():
             self.monkeypatch.setenv(name, value)
-        self.monkeypatch.delenv("SWEEP_LAUNCHER_IMAGE", raising=False)
 
     def hire(self) -> None:
         """Make people, each with the policy of one kind of work."""
@@ -91,8 +92,6 @@ def prepare(account: Account) -> None:
     account.client("s3", REGION).put_object(Bucket=data, Key="campaigns/berlin/v1/drive.csv", Body=b"1,2,3\n")
     account.client("ssm", REGION).put_parameter(Name="/team/token", Value="t", Type="SecureString")
     account.client("secretsmanager", REGION).create_secret(Name="team/password", SecretString="p")
-    manifest = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "layers": []}
-    account.client("ecr").put_image(repositoryName="sweep-launcher", imageManifest=json.dumps(manifest), imageTag="1")
     account.cloud.steering.add("quota", region=REGION, instance_type="ml.m5.xlarge", value=1)
     text = Path("sweep.yaml").read_text()
     text = re.sub(r"(?s)space:.*?objective", "space:\n  batch-size: [32, 64]\n\nobjective", text)
@@ -104,6 +103,7 @@ def prepare(account: Account) -> None:
 def make_ready(sweep: Sweep, account: Account) -> None:
     """Deploy all that a sweep needs, hire people, and put data there."""
     account.be("owner")
+    account.monkeypatch.setattr(launcher, "installed_files", lambda: FILES)
     sweep("init")
     with Path("sweep.toml").open("a") as settings:  # so that no network has to be made
         settings.write(NETWORK)

@@ -5,6 +5,7 @@ networks.py         how does traffic of a subnet get out?
 bucket_state.py     whose is a bucket, does it keep versions, how is it encrypted?
 identity.py         whose credentials are these?
 enabled_regions.py  which Regions may it use?
+layers.py           how do layers get into a repository?
 ecr.py              which image does a tag stand for?
 service_quotas.py   how much of what may the account use?
 price_list.py       what does AWS ask for a product, on demand?

@@ -11,6 +11,7 @@ from orchestrator.cli.render import Column
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from orchestrator.images.launcher import Brought
     from orchestrator.infra.deploy import Planned
     from orchestrator.infra.destroy import Going
     from orchestrator.infra.fill import Filled
@@ -100,6 +101,14 @@ def tell_filled(filled: Filled) -> None:
         render.say(f"{filled.file}: wrote {', '.join(filled.written)}")
     for name, value in filled.kept.items():
         render.say(f"{filled.file}: {name} = {value!r} was left as it is")
+
+
+def tell_image(brought: Brought) -> str:
+    """Say what became of the launcher's image, and return its address."""
+    render.say(f"{brought.uri}: {'made' if brought.is_new else 'there already'}")
+    if not brought.is_compiled:
+        render.say("note: its Python is another one than this, so each launcher compiles its packages when it starts")
+    return brought.uri
 
 
 CHANGE_COLUMNS: tuple[Column[ChangeRow], ...] = (

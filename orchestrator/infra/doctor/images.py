@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.ecr import Ecr, Image
 from orchestrator.errors import NotFound
-from orchestrator.infra.doctor.finding import Finding, Subject, ok, warning, wrong
+from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,7 @@ def _image(subject: Subject, uri: str, region: str, *, is_launcher: bool) -> Fin
         found = Ecr(subject.clients, region).pin(image)
     except NotFound:
         name = f"{image.repository}:{image.tag}"
-        make = f"make images IMAGES=launcher && sweep images push {name} --to {region}"
-        return wrong("image", uri, "not there", make if is_launcher else f"sweep images push {name} --to {region}")
+        is_ours = is_launcher and "launcher_image" not in subject.names.theirs
+        mend = DEPLOY if is_ours else f"sweep images push {name} --to {region}"
+        return wrong("image", uri, "not there", mend)
     return ok("image", uri, f"there: {found.digest[:19]}")

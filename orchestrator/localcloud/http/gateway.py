@@ -13,7 +13,7 @@ from orchestrator.localcloud import local_api
 from orchestrator.localcloud.http import answers, signature
 from orchestrator.localcloud.http.answers import Answer, AwsError
 from orchestrator.localcloud.http.call import Call
-from orchestrator.localcloud.services import iam, s3
+from orchestrator.localcloud.services import base_image, iam, s3
 from orchestrator.localcloud.services.cloudformation.caller import act_for
 from orchestrator.localcloud.services.market import spot_advisor
 
@@ -68,6 +68,8 @@ class Gateway:
                 return self.local_api.answer(environ)
             if self.guard.wants_page(environ):
                 return self.local_api.page()
+            if environ["PATH_INFO"].startswith((base_image.PREFIX, base_image.TOKENS)):
+                return base_image.answer(environ, self.guard.endpoint)
             if environ["PATH_INFO"] == spot_advisor.PATH and "HTTP_AUTHORIZATION" not in environ:
                 return answers.document(spot_advisor.document())
         except AwsError as problem:
@@ -112,8 +114,10 @@ class Gateway:
                 return answers.members(call.operation, method(document) or {})
             if method:
                 return answers.document(method(document), _JSON if call.service in _REST else _AMZ_JSON)
-        if call.service == "ecr" and (granted := self.registry.assume_images(call.operation, call.document())):
-            return answers.document(granted, _AMZ_JSON)
+        if call.service == "ecr":
+            if granted := self.registry.assume_images(call.operation, call.document()):
+                return answers.document(granted, _AMZ_JSON)
+            call = self.registry.checked(call)
         if call.service == "iam" and call.operation in iam.SIMULATE:
             return answers.members(call.operation, iam.simulate(call, self.authority))
         if call.service == "logs":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.iam.identities import Callers
     from orchestrator.localcloud.services.moto_identities import Identities
 
-_IMAGE = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[^./]+)\.[^/]+/(?P<name>[^@:]+)")
+IMAGE = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[^./]+)\.[^/]+/(?P<name>[^@:]+)")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
@@ -85,7 +85,7 @@ class Bounded:
 
 def pull(image: str) -> list[Asked]:
     """Return what it takes to pull an image: nothing for one that is not in ECR."""
-    found = _IMAGE.match(image)
+    found = IMAGE.match(image)
     if found is None:
         return []
     repository = f"arn:aws:ecr:{found['region']}:{found['account']}:repository/{found['name']}"

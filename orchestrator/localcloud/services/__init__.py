@@ -12,8 +12,10 @@ timetable.py      when is a schedule due next?
 quotas.py         how many instances may an account hold?
 iam.py            what may a principal do? (IAM's simulator)
 resource_tags.py  which tags does something have?
+base_image.py     which image can others be made on, in a registry of this cloud's own?
 ecr.py            where does a container image lie?
 s3.py             which Region answers for a bucket?
 moto_backends.py  what do we use of moto?
 moto_identities.py  and of its IAM?
+moto_images.py    and of its ECR?
 """

@@ -1,4 +1,4 @@
-"""All that we use of moto, in one file. tests/localcloud/services/test_moto_backends.py fails when a new moto moves it.
+"""What we use of moto, but for its IAM and ECR. tests/localcloud/services/test_moto_backends.py fails when a new moto moves it.
 
 moto answers for S3, IAM, STS, CloudWatch Logs, EventBridge, SQS and the rest. Batch jobs and SageMaker trainings must
 really run, so they are ours (batch/, sagemaker/). A request comes to ours before it comes to moto (http/gateway.py).
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
 from moto.iam.models import iam_backends
 from moto.logs.models import logs_backends
@@ -183,14 +182,6 @@ class LogStreams:
         events = [{"timestamp": millis, "message": line} for line in lines]
         with self._lock:
             logs_backends[ACCOUNT][region].groups[group].put_log_events(stream, events)
-
-
-class Repositories:
-    """ECR's repositories, in all Regions."""
-
-    def has(self, name: str) -> bool:
-        """Say whether any Region has a repository of this name."""
-        return any(name in backend.repositories for backend in ecr_backends[ACCOUNT].values())
 
 
 class Rules:

@@ -17,7 +17,7 @@ from moto.s3.utils import _VersionedKeyStore
 from moto.scheduler.models import scheduler_backends
 
 from orchestrator.localcloud import names as shared
-from orchestrator.localcloud.services import moto_backends
+from orchestrator.localcloud.services import moto_backends, moto_images
 
 LOCAL_CLOUD = Path(moto_backends.__file__).parents[1]
 
@@ -26,10 +26,10 @@ def test_moto_is_the_version_that_this_was_written_for() -> None:
     assert importlib.metadata.version("moto") == "5.2.5"
 
 
-def test_moto_is_touched_in_two_files() -> None:
+def test_moto_is_touched_in_three_files() -> None:
     imports_moto = re.compile(r"^\s*(from|import) moto\b", re.MULTILINE)
     touching = {file.name for file in LOCAL_CLOUD.rglob("*.py") if imports_moto.search(file.read_text())}
-    assert touching == {"moto_backends.py", "moto_identities.py"}
+    assert touching == {"moto_backends.py", "moto_identities.py", "moto_images.py"}
 
 
 def test_the_account_is_the_one_that_our_arns_name() -> None:
@@ -107,7 +107,7 @@ def test_subnets_and_security_groups_are_where_we_look_for_them() -> None:
 
 
 def test_repositories_are_where_we_look_for_them() -> None:
-    repositories = moto_backends.Repositories()
+    repositories = moto_images.Repositories()
     assert not repositories.has("contract")
     ecr_backends[moto_backends.ACCOUNT]["eu-west-1"].create_repository(
         "contract", "123456789012", None, None, None, None

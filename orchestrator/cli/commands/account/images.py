@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -49,3 +50,42 @@ def push(
         return
     render.as_table(pushed, [Column("region", lambda row: row.region), Column("digest", lambda row: row.digest)])
     render.say(f"in a sweep file: image: {image_address(image)}")
+
+
+@app.command()
+def launcher(
+    context: typer.Context,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IMAGE|FILE",
+            help="The image to make it on: in a registry, or a tar of an OCI layout. Else Python's own slim one.",
+        ),
+    ] = None,
+    wheels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Wheels of this package, boto3 and all they need. Else what is installed here.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the launcher's image in the control Region's ECR, without docker, and name it in sweep.toml.
+
+    The layers of a base, and one of packages: the same parts make the same image, and one that is there is left alone.
+    `sweep infra deploy` does this too.
+
+    Example: sweep images launcher --base python-slim.tar
+    """
+    from orchestrator.cli.views.infra import tell_filled, tell_image
+    from orchestrator.images.launcher import Parts
+
+    infra = Session.of(context).infra
+    brought = infra.bring_image(Parts(base or "", wheels))
+    if as_json:
+        render.as_json(brought)
+    filled = infra.fill_image(tell_image(brought))
+    tell_filled(filled)

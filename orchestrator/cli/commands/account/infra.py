@@ -21,10 +21,13 @@ from orchestrator.cli.views.infra import (
     going_of,
     state_of,
     tell_filled,
+    tell_image,
 )
-from orchestrator.errors import PartlyFailed, UsageError
+from orchestrator.errors import PartlyFailed, SweepError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.infra.deploy import Planned
     from orchestrator.infra.infra import Infra
 
@@ -63,6 +66,7 @@ def template(
 def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_json: AsJson = False) -> None:
     """Make the account ready: show what changes, ask, do it, and write the names into sweep.toml.
 
+    The launcher's image is made too, unless `launcher_image` names one of yours: see `sweep images launcher`.
     Deploying again changes what has to change, and nothing else. What the settings name already is yours: it is used as
     it is. What sweep.toml says stays, and is told where it differs.
 
@@ -82,13 +86,31 @@ def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_
     for stack in infra.carry_out(planned):
         render.say(f"{stack.name} in {stack.region}: {stack.status}")
         stacks.append(stack)
-    filled = infra.fill(regions)
+    image = _bring_image(infra, regions)
+    filled = infra.fill(regions, image)
     if as_json:
         render.as_json(Deployed.of(regions, rows, filled))
         return
     if not planned:
         render.say("nothing to change: everything is as it should be")
     tell_filled(filled)
+
+
+def _bring_image(infra: Infra, regions: Sequence[str]) -> str:
+    """Return the address of the launcher's image, put into ECR; nothing if the team has its own.
+
+    Raise PartlyFailed if that fails: what was deployed is written down nevertheless.
+    """
+    from orchestrator.images.launcher import Parts
+
+    if infra.has_own_image:
+        return ""
+    try:
+        return tell_image(infra.bring_image(Parts()))
+    except SweepError as error:
+        tell_filled(infra.fill(regions))
+        hint = "the stacks are there; `sweep images launcher` makes it, with `--base FILE` from a base in a file"
+        raise PartlyFailed(f"the launcher's image was not made: {error}", hint=hint) from error
 
 
 def _ask(infra: Infra, planned: list[Planned], *, yes: bool) -> None:

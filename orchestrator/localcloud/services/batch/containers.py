@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.iam.service_roles import CannotTakeOn, Duty, pull, write_logs
+from orchestrator.localcloud.iam.service_roles import IMAGE, CannotTakeOn, Duty, pull, write_logs
+from orchestrator.localcloud.services.moto_images import Repositories
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.batch.jobs import Job
@@ -55,11 +56,29 @@ def why_not(site: Site, region: str, job: Job) -> str:
     duty = _duty(region, job, "executionRoleArn")
     if refusal := site.roles.why_not(duty, pull(container.get("image", ""))):
         return f"{NOT_PULLED}: pull image manifest has been retried 1 time(s): {refusal}"
+    if missing := _missing_image(site, container.get("image", "")):
+        return (
+            f"{NOT_PULLED}: pull image manifest has been retried 5 time(s): failed to resolve ref {missing}: not found"
+        )
     if "logConfiguration" in container or duty.role:
         stream = write_logs(site.account, region, job.log_group, job.log_stream)
         if refusal := site.roles.why_not(duty, stream):
             return f"ResourceInitializationError: failed to validate logger args: {refusal}"
     return ""
+
+
+def _missing_image(site: Site, image: str) -> str:
+    """Return an image that should be in this account's ECR, and is not; nothing for any other.
+
+    A repository that no Region has is assumed to have every image everywhere.
+    """
+    found = IMAGE.match(image)
+    if found is None or found["account"] != site.account:
+        return ""
+    repositories = Repositories()
+    name, which = found["name"], image.rpartition("@")[2] if "@" in image else image.rpartition(":")[2]
+    is_there = not repositories.has(name) or repositories.has_image(found["region"], name, which)
+    return "" if is_there else image
 
 
 def _duty(region: str, job: Job, member: str) -> Duty:

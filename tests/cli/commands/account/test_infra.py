@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import SweepError
+from orchestrator.images import launcher
 from orchestrator.infra.infra import Infra
 from orchestrator.settings import read
+from tests.images.parts import FILES, a_base, write_tar
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,9 +37,10 @@ Client = "Callable[..., Any]"
 
 @pytest.fixture
 def here(sweep: Sweep, empty_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Sweep:
-    """A person in an empty folder, with credentials for an empty account."""
+    """A person in an empty folder, with credentials for an empty account, and with few packages for launchers."""
     for name, value in empty_cloud.environment.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(launcher, "installed_files", lambda: FILES)
     return sweep
 
 
@@ -82,6 +85,8 @@ def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
     answer = json.loads(deployed.out)
     assert {change["change"] for change in answer["changes"]} == {"add"}
     assert answer["regions"] == ["eu-west-1"]
+    image = settings_file()["launcher_image"]
+    assert image.startswith(f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/sweep-launcher@sha256:")
     data = settings_file()["region_bucket"].replace("{region}", "eu-west-1")
     empty_client("s3", "eu-west-1").put_object(Bucket=data, Key="campaigns/berlin/v1/drive.csv", Body=b"1,2,3\n")
 
@@ -95,7 +100,9 @@ def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
     assert ran.code == 0, ran.err
     assert "1/1 done" in ran.err
 
-    assert len(jobs(empty_client("batch"), "sweep-tasks")) == 1
+    (job,) = jobs(empty_client("batch"), "sweep-tasks")
+    (shown,) = empty_client("batch").describe_jobs(jobs=[job["jobId"]])["jobs"]
+    assert shown["container"]["image"] == image
     logged = empty_client("logs").describe_log_streams(logGroupName="/sweep/launchers")["logStreams"]
     assert len(logged) == 1
     assert here("infra", "status").code == 0
@@ -112,7 +119,7 @@ def test_the_doctor_says_what_an_empty_account_lacks_and_what_mends_it(
     ill = here("doctor", "--json")
     assert ill.code == 1
     found = {row["about"]: row for row in json.loads(ill.out) if row["state"] == "wrong"}
-    assert found.keys() == {"setting", "bucket", "role", "queue"}
+    assert found.keys() == {"setting", "bucket", "role", "queue", "image"}
     assert {row["mend"] for row in found.values()} == {"sweep infra deploy"}
     named = here("doctor", "nowhere.yaml")
     assert named.code == 2
@@ -280,6 +287,50 @@ def test_a_bucket_of_the_team_s_own_in_another_region_is_refused_before_anything
     assert refused.code == 2
     assert "the bucket ours-far-away lies in eu-west-1 (mend `bucket` in the settings" in refused.err
     assert "sweep-control" not in stacks(empty_client("cloudformation", "us-east-2"))
+
+
+def test_another_version_of_the_package_is_another_image_and_an_image_of_their_own_is_left_alone(
+    here: Sweep,
+    control: Callable[[str], None],
+    network: None,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    control("ap-northeast-1")
+    assert here("infra", "deploy", "--yes").code == 0
+    before = settings_file()
+    monkeypatch.setattr(launcher, "installed_files", lambda: {**FILES, "newer.py": b"1"})
+    made = here("images", "launcher", "--json")
+    assert made.code == 0, made.err
+    answer = json.loads(made.out)
+    assert answer["is_new"]
+    assert settings_file() == {**before, "launcher_image": answer["uri"]}
+    assert here("infra", "status").code == 0
+    again = here("infra", "deploy", "--yes")
+    assert (again.code, f"{answer['uri']}: there already" in again.err) == (0, True)
+    text = Path("sweep.toml").read_text().replace(answer["uri"], "registry.example/ours:7")
+    Path("sweep.toml").write_text(text)
+    refused = here("images", "launcher")
+    assert (refused.code, "the launcher's image is one of your own" in refused.err) == (2, True)
+
+
+def test_without_a_base_the_stacks_are_there_and_the_image_is_said_to_be_missing(
+    here: Sweep,
+    control: Callable[[str], None],
+    network: None,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    control("eu-west-1")
+    monkeypatch.setenv("SWEEP_LAUNCHER_BASE", "nowhere")
+    failed = here("infra", "deploy", "--yes")
+    assert failed.code == 5
+    assert "the launcher's image was not made: not an image with its registry: 'nowhere'" in failed.err
+    assert "launcher_image" not in settings_file()
+    monkeypatch.delenv("SWEEP_LAUNCHER_BASE")
+    base = write_tar(Path("base.tar"), a_base())
+    mended = here("images", "launcher", "--base", base)
+    assert mended.code == 0, mended.err
+    assert "each launcher compiles its packages" in mended.err
+    assert "@sha256:" in settings_file()["launcher_image"]
 
 
 def test_roles_of_another_account_are_refused(here: Sweep) -> None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.images import launcher
 from orchestrator.infra.policies import policy
 from orchestrator.localcloud import LocalCloud
-from tests.cli.held_account import ACCOUNT, CONTROL, KNOWN, REGION, ROLES, Account, make_ready
+from tests.cli.held_account import ACCOUNT, CONTROL, KNOWN, PEOPLE, REGION, ROLES, Account, make_ready
 from tests.fixtures.cloud import client_of
+from tests.images.parts import FILES
 from tests.infra.replay import actions, refused, without
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ NOT_IN_THIS_FLOW = {
         "sagemaker:DescribeTrainingJob": "status and cancel look at trainings whose launchers are dead",
         "sagemaker:ListTags": "cancel tells a training of the run by its tag, where a launcher died while it started",
         "sagemaker:StopTrainingJob": "cancel stops what no launcher stops",
+    },
+    "refresh": {
+        "savingsplans:DescribeSavingsPlanRates": "asked of an account that has a savings plan",
     },
     "launcher": {
         "sagemaker:ListTags": "a launcher that starts anew adopts a training by its tag",
@@ -111,6 +116,9 @@ def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_gr
     sweep: Sweep, account: Account
 ) -> None:
     make_ready(sweep, account)
+    account.be("images")
+    account.monkeypatch.setattr(launcher, "installed_files", lambda: {**FILES, "newer.py": b"1"})
+    assert sweep("images", "launcher").code == 0
     account.be("refresh")
     with account.lacking("refresh", "ec2:DescribeSpotPriceHistory"):
         less = sweep("catalog", "refresh")
@@ -131,7 +139,7 @@ def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_gr
     assert sweep("reap").code == 0
 
     asked = account.asked()
-    for role in (*ROLES, "submit", "refresh"):
+    for role in (*ROLES, *PEOPLE):
         whole = policy(role, KNOWN)
         assert {role: refused(whole, asked[role])} == {role: REFUSED.get(role, [])}
         elsewhere = NOT_IN_THIS_FLOW.get(role, {}).keys()

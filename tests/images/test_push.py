@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.aws.session import Clients
 from orchestrator.errors import CloudError, UsageError
-from orchestrator.images import address, push
+from orchestrator.images.push import address, push
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +41,8 @@ match sys.argv[1:]:
             sys.exit("denied: your disk is full")
         repository, _, tag = rest.partition(":")
         kind = "application/vnd.docker.distribution.manifest.v2+json"
-        layers = [{{"digest": repository}}]
-        manifest = json.dumps({{"schemaVersion": 2, "mediaType": kind, "config": {{}}, "layers": layers}})
+        about = {{"name": repository}}
+        manifest = json.dumps({{"schemaVersion": 2, "mediaType": kind, "layers": [], "annotations": about}})
         ecr = boto3.client("ecr", region_name=host.split(".")[3])
         try:
             ecr.put_image(repositoryName=repository, imageManifest=manifest, imageTag=tag)
