@@ -8,7 +8,6 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-import orchestrator
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def _unpacked(wheel: Path) -> dict[str, bytes]:
 
 
 def _our_files() -> Iterator[tuple[str, bytes]]:
-    home = Path(orchestrator.__file__).parent
+    home = Path(__file__).resolve().parents[1]
     for path in sorted(home.rglob("*")):
         name = PurePosixPath(home.name, path.relative_to(home).as_posix())
         if path.is_file() and _is_kept(name):

@@ -1,4 +1,4 @@
-"""What we use of moto, but for its IAM and ECR. tests/localcloud/services/test_moto_backends.py fails when a new moto moves it.
+"""What we use of moto, but for its IAM and ECR. When a new moto moves any of it, its test fails before all others.
 
 moto answers for S3, IAM, STS, CloudWatch Logs, EventBridge, SQS and the rest. Batch jobs and SageMaker trainings must
 really run, so they are ours (batch/, sagemaker/). A request comes to ours before it comes to moto (http/gateway.py).
