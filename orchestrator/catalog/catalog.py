@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from orchestrator.catalog.files.incoming import Counts
-    from orchestrator.catalog.files.observe import Observed
+    from orchestrator.catalog.files.observe import Observed, Taken
     from orchestrator.catalog.market import Market, Past
     from orchestrator.db.database import Database
     from orchestrator.platforms.base import Planning
@@ -84,8 +83,8 @@ class Catalog:
         found = [CatalogRows.of_feed(kind, kinds[name], source, source) for name, kind in in_order]
         return load_rows(self.engine, self._platforms, found, without)
 
-    def observe(self, observed: Observed) -> tuple[Counts, int]:
-        """Take in what a feed read of a Region. Return what became of the rows, and how many were left out.
+    def observe(self, observed: Observed) -> Taken:
+        """Take in what a feed read of a Region, and return what became of the rows.
 
         Raise CatalogError for a row that no file could have; then nothing is changed.
         """

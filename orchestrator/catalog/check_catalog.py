@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from orchestrator.catalog.ages import newest_prices
 from orchestrator.catalog.files.cells import is_local
+from orchestrator.catalog.files.observe import CLOCKS_DIFFER
 from orchestrator.catalog.market import ANY
 from orchestrator.catalog.quotas import newest_units
 from orchestrator.catalog.wording import counted, few
@@ -57,6 +58,7 @@ def check_catalog(engine: Engine, platforms: Platforms, now: datetime) -> list[P
             *_missing_prices(replicated, usable),
             *_dear_spot_prices(usable),
             *_old_prices(listed, now),
+            *_prices_to_come(listed, now),
             *_missing_quotas(usable, platforms, set(newest_units(connection))),
             *_missing_transfers(connection, {region for _, region in replicated}, {lane.region for lane in usable}),
             *_useless_interruptions(connection, {*listed, *_proxies(usable, platforms)}),
@@ -104,6 +106,13 @@ def _old_prices(listed: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
         oldest, lane = old[0]
         how_many = counted(old, "price")
         yield Problem("prices", f"{how_many} older than {STALE.days} days; the oldest is {lane}, of {oldest:%Y-%m-%d}")
+
+
+def _prices_to_come(listed: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
+    if early := sorted((fact.seen_at, lane) for lane, fact in listed.items() if fact.seen_at > now + CLOCKS_DIFFER):
+        latest, lane = early[-1]
+        how_many = counted(early, "price")
+        yield Problem("prices", f"{how_many} of times to come; the last is {lane}, of {latest:%Y-%m-%d %H:%M} UTC")
 
 
 def _missing_quotas(usable: dict[Lane, Price], platforms: Platforms, known: set[Quota]) -> Iterator[Problem]:

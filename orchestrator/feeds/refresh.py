@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from orchestrator.aws.session import Clients
-    from orchestrator.catalog.files.incoming import Counts
+    from orchestrator.catalog.files.observe import Taken
     from orchestrator.platforms.feed import Feed, Reading
 
-AT_ONCE = 8
+AT_ONCE = 16
 """Questions that are asked of AWS at the same time."""
 _OF_A_CLOSED_REGION = (
     "AuthFailure",
@@ -70,18 +70,20 @@ def choose_feeds(feeds: Iterable[Feed], names: Sequence[str]) -> list[Feed]:
 class Refresh:
     """Brings what feeds tell of some Regions into a catalog."""
 
-    observe: Callable[[Observed], tuple[Counts, int]]
+    observe: Callable[[Observed], Taken]
     """Takes the facts into the catalog: see `catalog.files.observe`."""
     clients: Clients
     now: datetime
 
     def run(self, feeds: Sequence[Feed], regions: Sequence[str]) -> Iterator[Refreshed]:
-        """Yield what became of each feed in each Region, feed by feed. Raise NoCredentials if there are none.
+        """Yield what became of each feed in each Region, Region by Region. Raise NoCredentials if there are none.
 
-        All are read at the same time, and written one after the other in the order of the feeds: what is billed for
-        spot is told by prices on demand, which come before it.
+        They are read at the same time, and written one after the other. In a Region that is in the order of the feeds:
+        what is billed for spot is told by prices on demand, which come before it. Region by Region, the questions of a
+        moment go to many services, so that none of them gets more of them than it takes.
         """
-        pairs = [(feed, region) for feed in feeds for region in ((ANY,) if feed.everywhere else regions)]
+        pairs = [(feed, region) for region in regions for feed in feeds if not feed.everywhere]
+        pairs += [(feed, ANY) for feed in feeds if feed.everywhere]
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
             asked = [pool.submit(feed.read, self.clients, region, self.now) for feed, region in pairs]
             try:
@@ -95,7 +97,7 @@ class Refresh:
             reading = read()
             if not reading.rows and not reading.left_out and not feed.may_be_empty:
                 raise NotFound("AWS knows nothing of it there", where=region, hint="is that the name of a Region?")
-            counts, alone = self.observe(Observed(feed.name, feed.kind, region, self.now, reading.rows))
+            counts, alone, to_come = self.observe(Observed(feed.name, feed.kind, region, self.now, reading.rows))
         except NoCredentials as error:
             if aws_code(error) not in _OF_A_CLOSED_REGION:
                 raise  # whatever else is asked, it is the same
@@ -109,6 +111,8 @@ class Refresh:
         left_out = reading.left_out
         if alone:
             left_out += (f"{alone} spot prices of types without a price on demand",)
+        if to_come:
+            left_out += (f"{to_come} observations of times to come, by a wrong clock: they were removed",)
         added = counts.inserted + counts.updated
         return Refreshed(feed.name, region, added, counts.unchanged, counts.removed, left_out)
 

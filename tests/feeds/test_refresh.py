@@ -229,3 +229,30 @@ def test_a_region_that_is_not_enabled_stops_no_other(empty: Catalog, code: str) 
 def test_credentials_that_have_expired_stop_everything(empty: Catalog) -> None:
     with pytest.raises(NoCredentials):
         refreshed(empty, refusing("ExpiredToken", "me-south-1"), regions=("me-south-1", "us-east-1"))
+
+
+def test_what_a_wrong_clock_has_dated_to_come_hides_nothing(empty: Catalog) -> None:
+    refreshed(empty, feed(price("us-east-1", 9.9)), now=NOW + timedelta(days=400))
+    (one,) = refreshed(empty, feed(price("us-east-1", 1.4)))
+    assert prices(empty) == [("us-east-1", 1.4)]
+    assert one.left_out == ("1 observations of times to come, by a wrong clock: they were removed",)
+
+
+def test_what_others_have_dated_to_come_stays_and_is_named(empty: Catalog) -> None:
+    empty.take({"prices": {1: price("us-east-1", 9.9) | {"observed_at": NOW + timedelta(days=400)}}}, "ours.csv")
+    refreshed(empty, feed(price("us-east-1", 1.4)))
+    said = [problem.message for problem in empty.check(NOW)]
+    lane = "sagemaker/us-east-1/ml.g5.xlarge/on_demand"
+    assert f"1 price of times to come; the last is {lane}, of 2027-12-27 03:00 UTC" in said
+
+
+def test_regions_are_taken_one_after_the_other_and_prices_on_demand_first(empty: Catalog) -> None:
+    spot = [price(region, 0.5, "spot") for region in ("us-east-1", "eu-west-1")]
+    on_demand = [price(region, 1.5) for region in ("us-east-1", "eu-west-1")]
+    done = refreshed(empty, feed(*on_demand), feed(*spot, name="spot"), regions=("us-east-1", "eu-west-1"))
+    assert [(one.region, one.feed, one.added) for one in done] == [
+        ("us-east-1", "prices-today", 1),
+        ("us-east-1", "spot", 1),
+        ("eu-west-1", "prices-today", 1),
+        ("eu-west-1", "spot", 1),
+    ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, delete, exists, func, select
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from orchestrator.catalog.platforms import Platforms
 
 
+CLOCKS_DIFFER = timedelta(hours=1)
+"""What was observed later than this from now was observed by a wrong clock. AWS itself takes a few minutes."""
+
+
 @dataclass(frozen=True)
 class Observed:
     """Facts of one Region, as a feed read them."""
@@ -35,11 +40,20 @@ class Observed:
     rows: Sequence[Mapping[str, object]]
 
 
-def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[Counts, int]:
+class Taken(NamedTuple):
+    """What became of the rows that a feed told."""
+
+    counts: Counts
+    alone: int
+    """Spot prices that were left out: there is no price on demand beside them."""
+    to_come: int
+    """Observations that the feed had made at times to come, by a wrong clock. They are removed."""
+
+
+def observe(engine: Engine, platforms: Platforms, observed: Observed) -> Taken:
     """Add what differs from the newest facts, and note that the feed's facts of this Region hold now.
 
-    Return what became of the rows, and how many were left out: spot prices without a price on demand. Raise
-    CatalogError for a row that no file could have; then nothing is changed.
+    Raise CatalogError for a row that no file could have; then nothing is changed.
     """
     kind = KINDS[observed.kind]
     given = CatalogRows.of_feed(
@@ -49,13 +63,14 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> tuple[C
         for rows in given.rows(platforms):
             incoming.add(rows)
         refuse_duplicates(given, incoming)
+        to_come = _remove_to_come(connection, observed, kind.table) if "observed_at" in kind.table.c else 0
         alone = incoming.leave_out(is_spot_alone(incoming)) if kind.table is tables.prices else 0
         known = incoming.leave_out(_is_known(kind.table, incoming)) if "observed_at" in kind.table.c else 0
         merged = incoming.merge(kind.given(given.given), along=["source"] if "source" in kind.table.c else [])
         if kind.of_now:
             merged += Counts(removed=_remove_gone(connection, observed, kind.table, incoming))
         _note(connection, observed)
-    return merged + Counts(unchanged=known), alone
+    return Taken(merged + Counts(unchanged=known), alone, to_come)
 
 
 def _is_known(table: Table, incoming: IncomingRows) -> ColumnElement[bool]:
@@ -66,6 +81,13 @@ def _is_known(table: Table, incoming: IncomingRows) -> ColumnElement[bool]:
     newest = select(func.max(other.c.observed_at)).where(and_(*(other.c[name] == incoming.c[name] for name in key)))
     same = [table.c[name].is_not_distinct_from(incoming.c[name]) for name in (*key, *facts)]
     return exists().where(and_(*same, table.c.observed_at == newest.scalar_subquery()))
+
+
+def _remove_to_come(connection: Connection, observed: Observed, table: Table) -> int:
+    """Remove what the feed has observed in this Region later than now: it would hide all that is told until then."""
+    later = table.c.observed_at > observed.at + CLOCKS_DIFFER
+    gone = delete(table).where(table.c.source == observed.feed, table.c.region == observed.region, later)
+    return int(connection.execute(gone).rowcount)
 
 
 def _remove_gone(connection: Connection, observed: Observed, table: Table, incoming: IncomingRows) -> int:

@@ -113,3 +113,16 @@ def test_a_file_of_any_shape_is_read_or_refused(ranges: Any, advice: Any) -> Non
 def test_an_address_that_leads_nowhere_is_told(address: str, kind: type[SweepError], says: str) -> None:
     with pytest.raises(kind, match=says):
         spot_advice.feed(address).read(Clients(), "us-east-1", NOW)
+
+
+@pytest.mark.parametrize(
+    ("date", "off"), [("Sun, 22 Nov 2020 12:00:00 GMT", True), ("yesterday", False), (None, False)]
+)
+def test_a_clock_that_is_wrong_is_told_before_it_dates_anything(date: str | None, off: bool) -> None:
+    if off:
+        with pytest.raises(
+            CatalogError, match=r"this machine's clock is .* hours off \(set it: facts are dated by it\)"
+        ):
+            spot_advice._check_clock(date, "there")
+    else:
+        spot_advice._check_clock(date, "there")

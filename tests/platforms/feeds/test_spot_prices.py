@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,3 +85,16 @@ def test_half_of_the_time_was_at_that_price_or_below(series: list[list[tuple[int
     found = median_price(markets, NOW)
     assert 2 * sum(usd <= found for usd in minutes) >= len(minutes)
     assert 2 * sum(usd < found for usd in minutes) <= len(minutes)
+
+
+@pytest.mark.parametrize(
+    "zone",
+    [
+        {"AvailabilityZoneId": "use1-bos1-az1", "AvailabilityZone": "us-east-1-bos-1a"},
+        {"AvailabilityZone": "us-east-1-bos-1a"},
+        {"AvailabilityZone": "us-east-1-wl1-bos-wlz-1"},
+    ],
+)
+def test_prices_of_local_zones_are_not_the_regions(zone: dict[str, str]) -> None:
+    local = {name: value for name, value in change(3, "9.0").items() if not name.startswith("Availability")} | zone
+    assert spot(change(4, "0.5"), local) == 0.5

@@ -10,8 +10,10 @@ import json
 import math
 import re
 import threading
+import time
 import urllib.error
 import urllib.request
+from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +30,7 @@ USUAL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
 MOST_BYTES = 64 * 2**20
 """The file has about five million bytes. What is much longer is not it."""
 _WAIT_S = 20
+_CLOCKS_DIFFER_S = 3600
 _HOURS = 730
 """Hours of a month, as AWS counts them."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -100,6 +103,7 @@ def _fetch(address: str) -> bytes:
     try:
         with urllib.request.urlopen(address, timeout=_WAIT_S) as answer:
             content: bytes = answer.read(MOST_BYTES + 1)
+            _check_clock(answer.headers.get("Date"), address)
     except urllib.error.HTTPError as error:
         raise NotFound(f"the Spot Advisor's file is not to be had: HTTP {error.code}", where=address) from error
     except (OSError, ValueError) as error:  # a URLError is an OSError
@@ -107,6 +111,18 @@ def _fetch(address: str) -> bytes:
         hint = "`spot_advisor` in the settings may name a file, or another address"
         raise Unreachable(f"the Spot Advisor's file cannot be fetched: {why}", where=address, hint=hint) from error
     return content
+
+
+def _check_clock(date: str | None, address: str) -> None:
+    """Raise CatalogError where the other side's clock says something else than ours: then ours dates all wrongly."""
+    try:
+        off_s = abs(parsedate_to_datetime(date).timestamp() - time.time()) if date else 0.0
+    except (TypeError, ValueError):
+        return  # a date that nobody can read says nothing of clocks
+    if off_s > _CLOCKS_DIFFER_S:
+        raise CatalogError(
+            f"this machine's clock is {off_s / 3600:.0f} hours off", where=address, hint="set it: facts are dated by it"
+        )
 
 
 def _parse(content: bytes, address: str) -> _Advice:

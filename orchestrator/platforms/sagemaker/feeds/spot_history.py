@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from orchestrator.aws.session import Clients
 
@@ -28,6 +28,16 @@ class Change(NamedTuple):
     """The dollars for an hour, as AWS writes them: a text that may be no number."""
 
 
+def _is_local(row: Mapping[str, Any], region: str) -> bool:
+    """Return whether a price is of a local zone: it is listed with its Region's, and nothing is trained there.
+
+    The Region's own zones are called like us-east-1a, with the id use1-az1; a local one us-east-1-bos-1a, use1-bos1-az1.
+    """
+    if row.get("AvailabilityZoneId"):
+        return bool(row["AvailabilityZoneId"].count("-") > 1)
+    return len(row["AvailabilityZone"].removeprefix(region)) > 1
+
+
 def price_changes(clients: Clients, region: str, since: datetime, until: datetime) -> Iterator[Change]:
     """Yield all changes between two moments, and before them the last one of each market, whenever it was."""
     asking = "read the history of spot prices"
@@ -35,6 +45,8 @@ def price_changes(clients: Clients, region: str, since: datetime, until: datetim
         pages = clients.client("ec2", region).get_paginator("describe_spot_price_history")
         for page in pages.paginate(StartTime=since, EndTime=until, ProductDescriptions=list(PRODUCTS)):
             for row in page["SpotPriceHistory"]:
+                if _is_local(row, region):
+                    continue
                 zone = row.get("AvailabilityZoneId") or row["AvailabilityZone"]
                 market = f"{zone} {row['ProductDescription']}"
                 at = row["Timestamp"].astimezone(timezone.utc)
