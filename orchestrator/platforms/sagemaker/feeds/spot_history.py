@@ -31,7 +31,7 @@ class Change(NamedTuple):
 def _is_local(row: Mapping[str, Any], region: str) -> bool:
     """Return whether a price is of a local zone: it is listed with its Region's, and nothing is trained there.
 
-    The Region's own zones are called like us-east-1a, with the id use1-az1; a local one us-east-1-bos-1a, use1-bos1-az1.
+    A zone of the Region is called us-east-1a, with the id use1-az1; a local one us-east-1-bos-1a, with use1-bos1-az1.
     """
     if row.get("AvailabilityZoneId"):
         return bool(row["AvailabilityZoneId"].count("-") > 1)
