@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images clean
+.PHONY: demo test test-long month lint torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -24,6 +24,10 @@ test: lint
 # What repeats a behaviour that a shorter test of `make test` shows: in another database, at another moment.
 test-long: .venv/.installed
 	$(PYTEST) -m long
+
+# Two months of nights, in which clocks change, data arrives, a Region is down and every conductor is killed: docs/nightly.md.
+month: .venv/.installed
+	$(BIN)/python -m pytest -m 'long or not long' tests/nightly/test_month.py
 
 lint: .venv/.installed
 	$(BIN)/ruff check

@@ -6,6 +6,7 @@ conductor/sources/<digest>.tar.gz    the packed sources
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,8 @@ def settings_body(settings: Settings) -> dict[str, Any]:
     """Return the settings that a night is frozen with: those that mean the same on every machine."""
     made = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name[0] != "_"}
     kept = {name: value for name, value in made.items() if name not in _OF_A_MACHINE}
-    return {**kept, "launcher_platforms": list(settings.launcher_platforms)}
+    plain: dict[str, Any] = json.loads(canonical(kept))
+    return plain
 
 
 def write_goal(s3: S3, goal: Goal, package: Package) -> None:
