@@ -6,6 +6,8 @@ Sources: API reference of each operation; the figures are nobody's.
 from __future__ import annotations
 
 import json
+import urllib.error
+import urllib.request
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -169,3 +171,24 @@ def test_a_quota_has_a_code(client: Client) -> None:
     with pytest.raises(ClientError) as caught:
         api.get_service_quota(ServiceCode="sagemaker", QuotaCode="L-NONE")
     assert caught.value.response["Error"]["Code"] == "NoSuchResourceException"
+
+
+# What is paid for already, and how often spot is taken back
+
+
+def test_an_account_that_has_promised_nothing_says_so(client: Client) -> None:
+    """ListTrainingPlans, DescribeSavingsPlans."""
+    assert client("sagemaker").list_training_plans()["TrainingPlanSummaries"] == []
+    assert client("savingsplans").describe_savings_plans()["savingsPlans"] == []
+    with pytest.raises(ClientError, match="Could not find savings plan"):
+        client("savingsplans").describe_savings_plan_rates(savingsPlanId="00000000-0000-0000-0000-000000000000")
+
+
+def test_the_spot_advisor_s_file_is_for_everybody_and_nothing_else_is(cloud: LocalCloud) -> None:
+    with urllib.request.urlopen(f"{cloud.endpoint}/spot-advisor-data.json") as answer:
+        document = json.load(answer)
+    labels = {band["index"]: band["label"] for band in document["ranges"]}
+    bands = document["spot_advisor"]["us-east-1"]["Linux"]
+    assert {labels[advice["r"]] for advice in bands.values()} >= {"<5%", ">20%"}
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(f"{cloud.endpoint}/spot-advisor-data.csv")

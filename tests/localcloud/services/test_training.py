@@ -6,7 +6,7 @@ Sources: [A] API reference of the operation; [G] developer guide, chapter named;
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -286,6 +286,25 @@ def test_list_filters_after_paging(sagemaker: TrainingDesk) -> None:
     assert page["TrainingJobSummaries"] == []
     page = sagemaker.client.list_training_jobs(NameContains=sagemaker.name)
     assert [each["TrainingJobName"] for each in page["TrainingJobSummaries"]] == [sagemaker.name]
+
+
+def test_search_answers_with_whole_trainings(sagemaker: TrainingDesk) -> None:
+    """[A] Search, of TrainingJob: by its status, with its instances."""
+    limits = {"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120}
+    sagemaker.run("pass", EnableManagedSpotTraining=True, StoppingCondition=limits)
+
+    def found(status: str) -> list[dict[str, Any]]:
+        wanted = {"TrainingJobName": sagemaker.name, "TrainingJobStatus": status}
+        filters = [{"Name": name, "Operator": "Equals", "Value": value} for name, value in wanted.items()]
+        pages = sagemaker.client.get_paginator("search")
+        asked = {"Resource": "TrainingJob", "SearchExpression": {"Filters": filters}}
+        return [each["TrainingJob"] for page in pages.paginate(**asked) for each in page["Results"]]
+
+    (training,) = eventually(lambda: found("Completed"))
+    resources = training["ResourceConfig"]
+    assert (resources["InstanceType"], resources["InstanceCount"]) == ("ml.c5.xlarge", 1)
+    assert training["EnableManagedSpotTraining"] is True
+    assert found("InProgress") == []
 
 
 def test_tags_are_kept_with_the_training(sagemaker: TrainingDesk) -> None:
