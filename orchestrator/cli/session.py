@@ -55,6 +55,10 @@ class Session:
 
         return Models(self.orchestrator.cloud, self.settings.owner, self.orchestrator.catalog.mark)
 
+    def warmed(self, sweep: Sweep) -> Sweep:
+        """Return the sweep with what it takes from its workload's champion, if it says so: then AWS is asked."""
+        return self.models.warm(sweep) if sweep.warm_start else sweep
+
     def note_damage(self, error: SweepError) -> None:
         """Note a stored object that cannot be understood: the command names it at its end, with exit code 5."""
         self.orchestrator.ledger.damage.note(error)

@@ -64,6 +64,8 @@ def _submit(names: Names) -> Iterator[Statement]:
     yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
     yield _allow("ListRunsAndTellMissingFromForbidden", ["s3:ListBucket"], [control, data, *_data_buckets(names)])
     yield _allow("UploadSources", ["s3:GetObject", "s3:PutObject"], [f"{data}/sources/*"])
+    yield _allow("BringChampions", ["s3:GetObject", "s3:PutObject"], [f"{data}/champions/*"])
+    yield _allow("ReadModels", ["s3:GetObject"], [f"{data}/runs/*"])
     yield _allow("CopyDatasetsThatArePlannedToMove", ["s3:GetObject", "s3:PutObject"], [f"{data}/datasets/*"])
     if names.given.data_buckets:
         yield _allow("ReadDatasetsElsewhere", ["s3:GetObject"], [f"{each}/*" for each in _data_buckets(names)])

@@ -6,6 +6,7 @@ shelf.py         where do promotions lie, and who wins if two are made at once?
 challenger.py    which task of a run is held against the champion, and what was it made of?
 judge.py         is it better?
 evaluation.py    on which data were both measured?
+warm_start.py    what does a sweep take from its champion?
 differences.py   what differs between two promoted models?
 telling.py       what are others told of it?
 """

@@ -12,6 +12,7 @@ against the new champion, and decided again.
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from orchestrator.models.challenger import find_challenger, named_challenger
 from orchestrator.models.judge import judge
 from orchestrator.models.promotion import BY_HAND, CHALLENGE, ROLLBACK, Promotion
 from orchestrator.models.shelf import Shelf, workloads
+from orchestrator.models.warm_start import warmed
 from orchestrator.runs.artifacts import Fetched, fetch_artifact
 
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from orchestrator.models.promotion import TrainedModel
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.run import Run
+    from orchestrator.spec.sweep import Sweep
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,19 @@ class Models:
             made = replace(target, by=self.who, at=time.time(), **changes)  # type: ignore[arg-type]
             if shelf.add(made):
                 return made
+
+    def warm(self, sweep: Sweep) -> Sweep:
+        """Return the sweep with what it takes from its champion, as its `warm_start` says; as it is, if there is none.
+
+        SpecError if it has a channel of its own where the model's would be.
+        """
+        if sweep.warm_start is None:
+            return sweep
+        champion = self.find(sweep.name)
+        if champion is None:
+            log.warning("%s has no champion yet: its trainings start cold", sweep.name)
+            return sweep
+        return warmed(sweep, champion, self.cloud.account.region_bucket)
 
     def fetch(self, workload: str, folder: Path, *, force: bool = False) -> Iterator[Fetched]:
         """Write the champion into a folder, and yield each file. UsageError for a file that is there already."""

@@ -13,6 +13,7 @@ workload.py             what holds for all runs of a name together?
 promote.py              what may stand under `promote`?
 budget.py               what may stand under `budget`?
 notify.py               what may stand under `notify`?
+warm.py                 what does a sweep take from its workload's champion?
 tags.py                 which tags may a sweep have?
 by_region.py            how is something written that differs by Region?
 duration.py             how are durations written?

@@ -25,6 +25,7 @@ from orchestrator.spec.tags import Tags
 from orchestrator.spec.train.filled_in import check_filled_in
 from orchestrator.spec.train.framework import Framework
 from orchestrator.spec.train.train import Checkpoints, Train, parameter_name
+from orchestrator.spec.warm import cold
 from orchestrator.spec.where import Where
 from orchestrator.spec.workload import Workload
 from orchestrator.wire.names import valid_run_name
@@ -139,7 +140,7 @@ class Sweep(Workload):
     def points(self) -> Space:
         """The space, numbered with its size parameters first."""
         used = [name for expression in self.runtimes.values() for name in expression.names]
-        return Space(self.space, used or self.sizes)
+        return Space(self.space, used or self.sizes, self.warm.point if self.warm else None)
 
     @cached_property
     def runtimes(self) -> dict[str, Expression]:
@@ -161,8 +162,9 @@ class Sweep(Workload):
         return self.model_copy(update={"where": self.where.with_types(names)})
 
     def as_written(self) -> Sweep:
-        """Return the sweep as its file has it, before `with_types`."""
-        return self.model_copy(update={"where": self.where.as_written()})
+        """Return the sweep as its file has it, before `with_types` and a warm start."""
+        written = {"where": self.where.as_written(), "train": cold(self.train, self.warm), "warm": None}
+        return self.model_copy(update=written)
 
     @property
     def source_folder(self) -> Path | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from orchestrator.spec.budget import Budget, keep_runs_to_budget
 from orchestrator.spec.model import Model
 from orchestrator.spec.notify import Notify
 from orchestrator.spec.promote import Promote
+from orchestrator.spec.warm import Warm
 
 
 class Workload(Model):
@@ -25,12 +27,18 @@ class Workload(Model):
         exclude_if=lambda value: value is None,
         description="what a run, and all runs of a month, may cost",
     )
-
     notify: Notify | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
         description="who is told what becomes of runs, beside whom sweep.toml names",
     )
+
+    warm_start: Literal["parameters", "champion"] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="parameters: the champion's are tried too; champion: trainings are given its model as well",
+    )
+    warm: SkipJsonSchema[Warm | None] = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="before")
     @classmethod

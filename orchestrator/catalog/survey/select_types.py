@@ -33,7 +33,7 @@ def select_types(engine: Engine, platforms: Platforms, sweep: Sweep) -> Sweep:
     that have them, but for those of which a platform complains: it could not start the training there.
     Raise InfeasibleError where no type is left.
     """
-    written = sweep.as_written()
+    written = sweep.model_copy(update={"where": sweep.where.as_written()})
     resources, names = written.where.resources, written.where.instance_types
     if resources is None:
         return written

@@ -6,6 +6,7 @@ envelopes.py     what does a run draw on the budgets of its workload and owner?
 templates.py     what is put into each Region first? (the sources, and what all tasks share there)
 deadline.py      by which moment are its tasks to end?
 copy.py          how is data brought to another Region?
+champion.py      how is the champion's model brought to where trainings start from it?
 retry.py         how are tasks run again?
 changes.py       which files of the sources have changed since a run was begun?
 dry_run.py       what would be sent?

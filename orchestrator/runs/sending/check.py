@@ -1,4 +1,4 @@
-"""Refuses now, before anything is written, what a platform, AWS or the sweep itself would refuse later."""
+"""Refuses now, before anything is written of a run, what a platform, AWS or the sweep itself would refuse later."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import SettingsError, SpecError, UsageError
 from orchestrator.platforms.refusals import find_refusal
 from orchestrator.platforms.registry import is_ours
+from orchestrator.runs.sending.champion import bring_champion
 from orchestrator.runs.sending.templates import make_template
 from orchestrator.runs.written.submission import everything
 
@@ -51,6 +52,7 @@ def check(wanted: Anchor, cloud: Cloud) -> None:
     """Refuse a run that could not be submitted: templates, buckets, images and queues are asked for."""
     check_plan(wanted.plan, cloud.planning)
     check_launchers(wanted.plan, cloud)
+    bring_champion(wanted.plan, cloud)
     for platform, region in wanted.plan.sites:
         make_template(wanted, platform, region, cloud)
         cloud.bucket(region).check()

@@ -24,7 +24,7 @@ AXIS_FORMS = "a list, bool, {range: [1, 9], step: 2}, {linear: [0, 1], num: 5}, 
 UNKNOWN_KEY = "unknown key"
 _FORMS = axes.FORMS | environment.FORMS
 """Models by the tags that pydantic puts into an error's path, where several are possible."""
-NO_KEYS = (("folder",), ("where", "named_types"))
+NO_KEYS = (("folder",), ("warm",), ("where", "named_types"))
 """Fields of the sweep's model that are no keys of the file."""
 
 

@@ -36,16 +36,24 @@ class _Dial:
 class Space:
     """A sweep's points. It holds its axes only: a space of 10^9 points costs nothing."""
 
-    def __init__(self, axes: Mapping[str, Axis], runtime_names: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        axes: Mapping[str, Axis],
+        runtime_names: Iterable[str] = (),
+        beside: Mapping[str, Scalar] | None = None,
+    ) -> None:
         """Number the points of these axes.
 
         `runtime_names` are the names that the runtime depends on. Those that are no parameters of an axis are ignored.
+        The values `beside` the combinations make one more point for each combination of size parameters, the last,
+        unless they are one of them or say nothing of a parameter.
         """
         dials = [_Dial(columns(name, axes[name])) for name in sorted(axes)]
         wanted = set(runtime_names)
         slow = [dial for dial in dials if wanted & dial.columns.keys()]
         fast = [dial for dial in dials if not wanted & dial.columns.keys()]
         self._slow, self._fast = slow, fast
+        self._beside = _one_more(fast, beside or {})
         self.parameters: tuple[str, ...] = tuple(name for axis in axes for name in columns(axis, axes[axis]))
         """The names of all parameters, in the file's order."""
         self.size_parameters: tuple[str, ...] = tuple(name for name in self.parameters if name in wanted)
@@ -59,7 +67,7 @@ class Space:
     @cached_property
     def points_per_size(self) -> int:
         """The number of points that share one combination of size parameters."""
-        return prod(dial.count for dial in self._fast)
+        return prod(dial.count for dial in self._fast) + bool(self._beside)
 
     def __len__(self) -> int:
         return self.sizes * self.points_per_size
@@ -69,7 +77,8 @@ class Space:
         if not 0 <= number < len(self):
             raise IndexError(f"point {number} of {len(self)}")
         size, rest = divmod(number, self.points_per_size)
-        found = _decode(self._slow, size) | _decode(self._fast, rest)
+        is_beside = self._beside and rest == self.points_per_size - 1
+        found = _decode(self._slow, size) | (self._beside if is_beside else _decode(self._fast, rest))
         return {name: found[name] for name in self.parameters}
 
     def size(self, number: int) -> dict[str, Scalar]:
@@ -85,6 +94,22 @@ class Space:
             if name in dial.columns:
                 return [dial.columns[name].at(turn) for turn in range(dial.count)], repeats
         raise KeyError(name)
+
+
+def _one_more(dials: list[_Dial], values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return those of the values that make a point beside these dials' combinations; nothing if they make none."""
+    names = [name for dial in dials for name in dial.columns]
+    if any(name not in values for name in names):
+        return {}
+    if all(any(_is_at(dial, turn, values) for turn in range(dial.count)) for dial in dials):
+        return {}
+    return {name: values[name] for name in names}
+
+
+def _is_at(dial: _Dial, turn: int, values: Mapping[str, Scalar]) -> bool:
+    """Return whether a dial has these values there. true is not 1."""
+    found = ((column.at(turn), values[name]) for name, column in dial.columns.items())
+    return all(one == other and isinstance(one, bool) == isinstance(other, bool) for one, other in found)
 
 
 def _decode(dials: list[_Dial], number: int) -> dict[str, Scalar]:

@@ -155,7 +155,7 @@ def plan(
         return
     if output is not None:
         files.check_replaceable(output, files.is_plan, "plan", force=force)
-    asked = session.read_sweep(sweep)
+    asked = session.warmed(session.read_sweep(sweep))
     if refresh:
         tell_failures(list(show_progress(orchestrator.feeds.refresh(regions=asked.where.regions))))
     made = orchestrator.plan(asked, manifest, time_limit_s=seconds)

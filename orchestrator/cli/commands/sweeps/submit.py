@@ -127,7 +127,7 @@ def _plan_to_submit(
     if file.suffix != ".json":
         sweep = session.read_sweep(file)
         run = find_run(sweep)
-        return (run.plan, run) if run else (orchestrator.plan(sweep, classic=manifest), None)
+        return (run.plan, run) if run else (orchestrator.plan(session.warmed(sweep), classic=manifest), None)
     if manifest is not None:
         hint = "give the sweep.yaml instead, or plan with --manifest"
         raise UsageError("a plan already says which tasks there are", where="--manifest", hint=hint)
