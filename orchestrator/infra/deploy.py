@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import CloudError, InvalidRequest, NotFound
+from orchestrator.errors import AccessDenied, CloudError, InvalidRequest, NotFound
 from orchestrator.infra.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_NOT_GRANTED = re.compile(
+    r"not authorized to perform: (?P<action>[\w-]+:\w+)(?: on resource: \"?(?P<resource>[^\s\"]+)\"?)?"
+)
 _NEVER_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED")
 """The states of a stack whose first deployment failed. It can only be deleted."""
 _STUCK = {
@@ -138,8 +142,20 @@ def settle(stacks: Stacks, name: str) -> Stack:
         hint = "nothing of it stays; mend that, and deploy again"
         if stack.status.startswith("UPDATE"):
             hint = "the stack is as it was before; mend that, and deploy again"
+        if missing := _missing_grant(first):
+            hint = f"let whoever deploys do it: {missing}; then deploy again"
+            raise AccessDenied(f"{name} could not be deployed: {first}", where=stacks.region, hint=hint)
         raise CloudError(f"{name} could not be deployed: {first}", where=stacks.region, hint=hint)
     return stack
+
+
+def _missing_grant(reason: str) -> str:
+    """Return the statement that is missing where AWS says that something is not granted; nothing for other reasons."""
+    found = _NOT_GRANTED.search(reason)
+    if found is None:
+        return ""
+    statement = {"Effect": "Allow", "Action": found["action"], "Resource": found["resource"] or "*"}
+    return json.dumps(statement)
 
 
 def _ready(wanted: Wanted) -> Stack | None:

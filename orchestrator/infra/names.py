@@ -11,10 +11,20 @@ if TYPE_CHECKING:
     from orchestrator.infra_settings import InfraSettings
     from orchestrator.settings import Settings
 
-ACCOUNT = "${AWS::AccountId}"
-"""The account's number in a template, which is not known before it is deployed."""
+ACCOUNT, PARTITION = "${AWS::AccountId}", "${AWS::Partition}"
+"""The account's number and AWS's part of the world in a template: they are not known before it is deployed."""
+_PARTITIONS = {
+    "cn-": "aws-cn",
+    "us-gov-": "aws-us-gov",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+    "eu-isoe-": "aws-iso-e",
+    "us-isof-": "aws-iso-f",
+    "eusc-": "aws-eusc",
+}
+"""The parts of the world, by how the names of their Regions begin; all others are of `aws`."""
 CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
-VERSION = "1"
+VERSION = "2"
 """The version of our templates; their outputs carry it."""
 LAUNCHER_REPOSITORY, TRAINING_REPOSITORY = "sweep-launcher", "sweep-training"
 ROLES = ("role", "job_role", "execution_role", "schedule_role")
@@ -31,6 +41,8 @@ class Names:
     """The names of all that a team has in an account, by the settings that hold them."""
 
     account: str
+    partition: str
+    """The part of the world that AWS keeps apart: aws, aws-cn, aws-us-gov."""
     region: str
     """The control Region."""
     regions: tuple[str, ...]
@@ -78,19 +90,19 @@ class Names:
         return (self.given.kms_key or "").replace("{region}", region)
 
 
-def ours(account: str, region: str) -> dict[str, str]:
+def ours(account: str, region: str, partition: str = "aws") -> dict[str, str]:
     """Return what each setting says where everything is made by us, in an account with this control Region."""
     roles = dict(zip(ROLES, ("training", "launcher", "launcher-start", "schedule"), strict=True))
     return {
         "bucket": f"sweep-control-{account}-{region}",
         "region_bucket": f"sweep-data-{account}-{{region}}",
-        **{setting: f"arn:aws:iam::{account}:role/sweep-{role}-{region}" for setting, role in roles.items()},
+        **{setting: f"arn:{partition}:iam::{account}:role/sweep-{role}-{region}" for setting, role in roles.items()},
         "queue": QUEUE,
         "lane_queue": LANE_QUEUE,
         "log_group": LOG_GROUP,
         "launcher_image": f"{account}.dkr.ecr.{region}.amazonaws.com/{LAUNCHER_REPOSITORY}:1",
         "schedule_group": SCHEDULE_GROUP,
-        "topic": f"arn:aws:sns:{region}:{account}:{TOPIC}",
+        "topic": f"arn:{partition}:sns:{region}:{account}:{TOPIC}",
     }
 
 
@@ -100,9 +112,10 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
     What a setting names is the team's own, unless it is the name that we would give. Without Regions, those of the
     table [infra] are trained in; without these, the control Region alone.
     """
-    made = ours(account, settings.region)
+    partition = partition_of(settings.region)
+    made = ours(account, settings.region, PARTITION if account == ACCOUNT else partition)
     number = account_of_roles(settings) if account == ACCOUNT else account
-    known = ours(number, settings.region)
+    known = ours(number, settings.region, partition)
     said = {name: getattr(settings, name) or "" for name in made if settings.says(name)}
     if "launcher_image" in said:
         said["launcher_image"] = (
@@ -114,6 +127,7 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
         made["launcher_image"] = theirs.pop("launcher_image")
     return Names(
         account=account,
+        partition=PARTITION if account == ACCOUNT else partition,
         region=settings.region,
         regions=tuple(dict.fromkeys(regions or settings.infra.regions or (settings.region,))),
         **{**made, **theirs},
@@ -127,6 +141,11 @@ def _repository(image: str) -> str:
     """Return an image's address without its tag and its digest."""
     registry, _, name = image.partition("@")[0].partition("/")
     return f"{registry}/{name.partition(':')[0]}"
+
+
+def partition_of(region: str) -> str:
+    """Return the part of the world that a Region belongs to, as ARNs name it."""
+    return next((partition for prefix, partition in _PARTITIONS.items() if region.startswith(prefix)), "aws")
 
 
 def account_of_roles(settings: Settings) -> str:

@@ -29,7 +29,7 @@ _OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
 def policy(role: str, names: Names) -> dict[str, Any]:
     """Return the policy of a role, which is one of ROLES."""
     statements = [*_OURS[role](names), *_of_platforms(role, names)]
-    return {"Version": "2012-10-17", "Statement": [_filled(each, names.account) for each in statements]}
+    return {"Version": "2012-10-17", "Statement": [_filled(each, names) for each in statements]}
 
 
 def trust(services: Sequence[str], account: str = "") -> dict[str, Any]:
@@ -193,13 +193,21 @@ def _log_group(names: Names) -> str:
     return f"arn:aws:logs:*:{{account}}:log-group:{names.log_group}:*"
 
 
-def _filled(statement: Statement, account: str) -> Statement:
-    """Return a statement as it is written down: with the account's number, and lists of one as that one."""
+def _filled(statement: Statement, names: Names) -> Statement:
+    """Return a statement as it is written down: with account and partition, and lists of one as that one."""
     filled = {**statement}
     filled["Action"] = _one_or_all(statement["Action"])
-    resources = [resource.replace("{account}", account) for resource in listed(statement["Resource"])]
+    known = (_in_partition(each, names) for each in listed(statement["Resource"]))
+    resources = [each.replace("{account}", names.account) for each in known]
     filled["Resource"] = _one_or_all(resources)
     return filled
+
+
+def _in_partition(resource: str, names: Names) -> str:
+    """Return an ARN of ours in the part of the world that the account is in. What a team has given stays as it is."""
+    if not resource.startswith("arn:aws:") or resource.split(":")[4].isdecimal():
+        return resource
+    return f"arn:{names.partition}:{resource.removeprefix('arn:aws:')}"
 
 
 def listed(value: Any) -> list[str]:

@@ -54,7 +54,7 @@ def test_a_launcher_begins_with_nothing_but_the_layer_of_what_is_installed_here(
         tar.extractall(tmp_path, filter="data")
     home = tmp_path / HOME
     look = "import boto3, orchestrator.launcher.__main__; from importlib.metadata import entry_points as found; "
-    command = [sys.executable, "-S", "-c", f"{look}print(boto3.__file__, len(found(group='sweep.platforms')))"]
+    command = [sys.executable, "-S", "-c", f"{look}print(boto3.__file__, len(found(group='sweep.runners')))"]
     done = subprocess.run(command, env={"PYTHONPATH": str(home)}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     where, platforms = done.stdout.split()

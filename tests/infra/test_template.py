@@ -11,7 +11,7 @@ from cfnlint.core import get_rules
 
 from orchestrator.infra.infra import Infra
 from orchestrator.infra.names import ACCOUNT, names
-from orchestrator.infra.policies import policy
+from orchestrator.infra.policies import ROLES, policy
 from orchestrator.infra.template import LONGEST, control_template, region_template
 from orchestrator.settings import Settings
 
@@ -134,6 +134,24 @@ def test_only_schedules_of_this_account_take_on_the_role_that_starts_their_jobs(
     (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
     assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Fn::Sub": ACCOUNT}}}
+
+
+@pytest.mark.parametrize(
+    ("region", "partition"),
+    [("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov"), ("eu-west-1", "aws"), ("eusc-de-east-1", "aws-eusc")],
+)
+def test_arns_are_of_the_part_of_the_world_that_the_region_is_in(region: str, partition: str) -> None:
+    ours = Settings(region=region)
+    made = names(ours, "123456789012")
+    written = [made.role, made.topic, *(each for role in ROLES for each in arns(policy(role, made)))]
+    assert {arn.split(":")[1] for arn in written} == {partition}
+    everywhere = json.dumps(control_template(names(ours, ACCOUNT)))
+    assert "arn:aws:" not in everywhere
+    assert "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/" in everywhere
+
+
+def arns(document: dict[str, Any]) -> list[str]:
+    return [each for one in document["Statement"] for each in listed(one["Resource"]) if each != "*"]
 
 
 def test_a_key_encrypts_the_buckets_and_may_be_used_by_all_who_read_them() -> None:

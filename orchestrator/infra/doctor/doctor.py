@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied, AccessError, CloudError, SweepError
-from orchestrator.infra.doctor import buckets, identity, images, queues, roles
+from orchestrator.infra.doctor import buckets, identity, images, queues, quotas, roles
 from orchestrator.infra.doctor.finding import OTHER, PERMISSION, Finding, Need, Subject, warning, wrong
 from orchestrator.infra.names import names
 
@@ -26,6 +26,7 @@ _CHECKS: tuple[tuple[str, Callable[[Subject], Iterator[Finding]]], ...] = (
     ("permission", roles.permissions),
     ("queue", queues.queues),
     ("image", images.images),
+    ("quota", quotas.quotas),
 )
 
 

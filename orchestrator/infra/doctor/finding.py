@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.infra.names import Names
     from orchestrator.settings import Settings
+    from orchestrator.wire.task import Quota
 
 OK, WARNING, WRONG = "ok", "warning", "wrong"
 PERMISSION, QUOTA, OTHER = 4, 6, 1
@@ -42,6 +43,8 @@ class Need:
     """The most tasks that its plan has under way at once; 0 if there is no plan."""
     images: Mapping[str, str] = field(default_factory=dict)
     """The image that it trains with, by Region."""
+    units: Mapping[Quota, int] = field(default_factory=dict)
+    """The units of each quota that its plan takes at once."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Who:
         """The ARN by which IAM's simulator knows us; empty for the account's root and for what is no user or role."""
         kind, _, name = self.arn.rpartition(":")[2].partition("/")
         if kind == "assumed-role":
-            return f"arn:aws:iam::{self.account}:role/{name.partition('/')[0]}"
+            return f"arn:{self.arn.split(':')[1]}:iam::{self.account}:role/{name.partition('/')[0]}"
         return self.arn if kind in ("user", "role") else ""
 
 

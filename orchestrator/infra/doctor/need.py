@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.infra.doctor.finding import Need, ok, wrong
-from orchestrator.plan.slots import instances_taken, tasks_by_lot
+from orchestrator.plan.slots import instances_taken, tasks_by_lot, units_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,8 @@ def need_of(make: Callable[[], Plan], where: str) -> tuple[Need, Finding]:
     except SweepError as error:
         code = error.exit_code if error.exit_code in (4, 6) else 1
         return Need(), wrong("plan", where, error.message, f"sweep plan {where}", code)
-    return Need(tasks_at_once(plan), _images(plan)), ok("plan", where, "every task finds its place")
+    units = units_taken(plan, tasks_by_lot(plan))
+    return Need(tasks_at_once(plan), _images(plan), units), ok("plan", where, "every task finds its place")
 
 
 def tasks_at_once(plan: Plan) -> int:

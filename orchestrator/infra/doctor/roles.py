@@ -63,7 +63,7 @@ def _ours(subject: Subject) -> Finding:
     if not denied:
         return ok("permission", subject.principal, "may submit (simulated, not tried)")
     kind, _, name = subject.principal.rpartition(":")[2].partition("/")
-    arn = f"arn:aws:iam::{subject.names.account}:policy/sweep-submit-{subject.names.region}"
+    arn = f"arn:{subject.names.partition}:iam::{subject.names.account}:policy/sweep-submit-{subject.names.region}"
     mend = f"aws iam attach-{kind}-policy --{kind}-name {name.rpartition('/')[2]} --policy-arn {arn}"
     return wrong("permission", subject.principal, f"may not submit, simulated: {', '.join(denied[:3])}", mend, 4)
 

@@ -9,7 +9,7 @@ Where each kind takes effect:
 
 | kind                                      | file | what happens there |
 | ----------------------------------------- | --- | --- |
-| throttle, error, slow, reset, stale, down | call_faults.py | a call is answered otherwise than by its service |
+| throttle, deny, error, slow, reset, stale, down | call_faults.py | a call is answered otherwise than by its service |
 | capacity                                  | services/sagemaker/lifecycle.py | waiting trainings get no instances |
 | quota                                     | services/quotas.py | the limit is another |
 |                                           | services/sagemaker/api.py | a training above the limit is refused |

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.http.answers import RESET, Answer, AwsError, error, throttled
+from orchestrator.localcloud.iam.refusal import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,13 @@ _BROKEN = {
     "s3": AwsError("InternalError", "We encountered an internal error. Please try again.", 500),
 }
 _ANY_BROKEN = AwsError("InternalFailure", "The request processing has failed because of an unknown error", 500)
+
+
+def _denial(call: Call) -> AwsError:
+    """Return the refusal of a call that its caller may not make."""
+    action = f"{call.service}:{call.operation}"
+    why = f"because no identity-based policy allows the {action} action"
+    return refuse(call.service, "arn:aws:iam::123456789012:user/denied", action, "*", why)
 
 
 class CallFaults:
@@ -50,6 +58,8 @@ class CallFaults:
         """Return what a fault puts in the answer's place; None when it leaves the answer."""
         if fault.kind == "throttle":
             return error(call.service, throttled(call.service))
+        if fault.kind == "deny":
+            return error(call.service, _denial(call))
         if fault.kind == "error":
             return error(call.service, _BROKEN.get(call.service, _ANY_BROKEN))
         return RESET if fault.kind in ("reset", "down") else None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CALLS = {
     "throttle": "calls are refused, as when there are too many",
+    "deny": "calls are refused, as when a permission is missing",
     "error": "calls fail with 500: before their effect, or --after it",
     "slow": "calls are answered after --seconds",
     "reset": "connections break: before a call's effect, or --after it",

@@ -21,7 +21,7 @@ Kind = Annotated[
     str,
     typer.Argument(
         metavar="KIND",
-        help="Of calls: throttle, error, slow, reset, stale, down. Else: capacity, quota, reclaim, crash, kill.",
+        help="Of calls: throttle, deny, error, slow, reset, stale, down. Else: capacity, quota, reclaim, crash, kill.",
     ),
 ]
 What = Annotated[

@@ -248,6 +248,23 @@ def test_a_deployment_that_fails_says_which_resource_and_why_and_is_mended_by_th
     assert "was never made whole" in mended.err
 
 
+def test_what_a_deployment_may_not_do_is_told_with_the_statement_that_is_missing(
+    here: Sweep,
+    control: Callable[[str], None],
+    network: None,  # noqa: ARG001
+    empty_cloud: LocalCloud,
+) -> None:
+    control("us-west-2")
+    with empty_cloud.fault("deny", "sns:CreateTopic"):
+        failed = here("infra", "deploy", "--yes")
+    assert failed.code == 4
+    assert "Topic (AWS::SNS::Topic): User: " in failed.err
+    assert 'let whoever deploys do it: {"Effect": "Allow", "Action": "sns:CreateTopic", "Resource": "*"}' in failed.err
+    with empty_cloud.fault("deny", "cloudformation:CreateChangeSet"):
+        failed = here("infra", "deploy", "--yes")
+    assert (failed.code, "perform: cloudformation:CreateChangeSet" in failed.err) == (4, True)
+
+
 def test_two_deployments_at_once_make_one_account(
     here: Sweep,
     control: Callable[[str], None],
