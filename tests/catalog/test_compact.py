@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 22, 15, 30, tzinfo=timezone.utc)
 """A Sunday. Days are daily before Sunday the 15th, weeks are weekly before Monday, 12 October."""
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
 def price(at: datetime, usd: float, instance_type: str = "ml.g5.xlarge", **more: Any) -> dict[str, Any]:
@@ -142,20 +142,20 @@ def test_a_moment_whose_facts_were_thinned_is_told_exactly(empty: Catalog) -> No
 
 @settings(max_examples=15)
 @given(
-    hours=st.lists(st.floats(0, 80 * 24), min_size=1, max_size=40, unique=True),
-    asked=st.lists(st.floats(0, 80 * 24), max_size=10),
+    minutes=st.lists(st.integers(0, 80 * 24 * 60), min_size=1, max_size=40, unique=True),
+    asked=st.lists(st.integers(0, 80 * 24 * 60), max_size=10),
 )
 def test_what_is_not_told_to_be_thinned_is_as_it_was(
-    tmp_path_factory: pytest.TempPathFactory, hours: list[float], asked: list[float]
+    tmp_path_factory: pytest.TempPathFactory, minutes: list[int], asked: list[int]
 ) -> None:
     folder: Path = tmp_path_factory.mktemp("history")
     catalog = make_catalog(f"sqlite:///{folder}/catalog.db")
     fill(
         catalog,
-        *(price(NOW - each * HOUR, number, f"ml.g{number % 2 + 5}.xlarge") for number, each in enumerate(hours)),
+        *(price(NOW - each * MINUTE, number, f"ml.g{number % 2 + 5}.xlarge") for number, each in enumerate(minutes)),
     )
     midnights = [NOW.replace(hour=0, minute=0) - timedelta(days=days) for days in range(80)]
-    moments = [*(NOW - each * HOUR for each in asked), *midnights]
+    moments = [*(NOW - each * MINUTE for each in asked), *midnights]
     before = {moment: known_at(catalog, moment) for moment in moments}
     catalog.compact(NOW)
     for moment in moments:

@@ -71,6 +71,7 @@ def test_resources_find_a_type_that_our_own_table_does_not_know() -> None:
     assert known.having(Resources.model_validate({"gpus": 8}), ["ml.g9.xlarge", "ml.c5.xlarge"]) == ["ml.g9.xlarge"]
 
 
+@pytest.mark.long
 def test_the_feed_and_our_own_table_say_the_same_of_the_types_that_moto_knows(clients: Clients) -> None:
     """moto carries AWS's own answer. Its age shows in a few networks, so these are left out."""
     rows = instance_shapes.read(clients, "us-east-1", NOW).rows
