@@ -7,10 +7,16 @@ is written down here, task by task, so that it can be counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.s3 import Listed
+from orchestrator.catalog import snapshot as snapshot_module
+from orchestrator.db.database import Database
+from orchestrator.db.engine import engine as open_engine
 from orchestrator.errors import NotFound, Unreachable, UsageError
 from orchestrator.nightly import aftermath
 from orchestrator.nightly import conduct as conduct_module
@@ -30,7 +36,6 @@ from tests.launcher.fakes import Bucket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     import pytest
 
@@ -110,6 +115,7 @@ class World:
         world = cls(folder)
         world.bucket.clients = None  # type: ignore[attr-defined]
         world.bucket.clock = lambda: world.moment
+        monkeypatch.setattr(snapshot_module, "open_engine", lambda url: open_engine(_prepared(url)))
         monkeypatch.setattr(marks_module, "S3", world._listing)
         monkeypatch.setattr(pick_module, "pin_image", lambda uri, *_: f"{uri.partition(':')[0]}@{world.image}")
         monkeypatch.setattr(aftermath, "close_run", lambda _, run: world.closed.append(run.name))
@@ -164,7 +170,7 @@ class World:
 
     def settings(self) -> Settings:
         return Settings(
-            database=f"sqlite:///{self.folder / 'sweep.db'}",
+            database=_prepared(f"sqlite:///{self.folder / 'sweep.db'}"),
             region="eu-central-1",
             bucket="control",
             region_bucket="team-{region}",
@@ -216,6 +222,24 @@ class World:
             yield Listed(f"{prefix}rows.csv", f'"{self.data[campaign][region]} in {region}"', 1000)
 
         return SimpleNamespace(list=listed)
+
+
+@cache
+def _empty_database() -> bytes:
+    """A database without rows, whose tables are made once for all tests of a process."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "empty.db"
+        engine = Database(f"sqlite:///{file}").engine
+        engine.dispose()  # the last one out writes all of it into the file
+        return file.read_bytes()
+
+
+def _prepared(url: str) -> str:
+    """Return the URL, with a database at it."""
+    file = Path(url.removeprefix("sqlite:///"))
+    if not file.exists():
+        file.write_bytes(_empty_database())
+    return url
 
 
 class Team(Orchestrator):
