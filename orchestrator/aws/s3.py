@@ -203,10 +203,6 @@ class S3:
         with aws_errors(f"copy {source.uri(key)} to {self.uri(to)}", where=self.region):
             self._client.copy({"Bucket": source.bucket, "Key": key}, self.bucket, to, SourceClient=source._client)
 
-    def changed(self, prefix: str, known: Mapping[str, str]) -> Iterator[Listed]:
-        """Yield the objects under this prefix that are new, or have another etag than the one known for their key."""
-        return (item for item in self.list(prefix) if known.get(item.key) != item.etag)
-
     def uri(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
 

@@ -20,7 +20,7 @@ from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from orchestrator.wire.exits import Exit
 
@@ -103,9 +103,6 @@ class Bucket:
     def folders(self, prefix: str) -> Iterator[str]:
         names = {key.removeprefix(prefix).partition("/")[0] for key in self.objects if key.startswith(prefix)}
         return iter(f"{prefix}{name}/" for name in sorted(names))
-
-    def changed(self, prefix: str, known: Mapping[str, str]) -> Iterator[Listed]:
-        return (item for item in self.list(prefix) if known.get(item.key) != item.etag)
 
     def get_range(self, key: str, first: int, stop: int) -> bytes:
         return self.get(key).body[first:stop]

@@ -60,8 +60,9 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
         reason = outcome.reason
     elif not outcome and found and found[0].reason and found[0].submission == submission.number:
         reason = found[0].reason if found[0].state.terminal else _died_waiting(reason, found[0].reason)
-    state = _state(outcome, cancelled=control.cancelled(submission.number))
-    if state is TaskState.CANCELLED:
+    cancelled = control.cancelled(submission.number)
+    state = _state(outcome, cancelled=cancelled)
+    if state is TaskState.CANCELLED and cancelled:
         reason = "cancelled"
     elif state is TaskState.DONE:
         reason = ""
@@ -86,6 +87,8 @@ def _state(outcome: Outcome | None, *, cancelled: bool) -> TaskState:
     """Return how a task has ended: what is done stays done, and what failed by itself before a cancel has failed."""
     if outcome and outcome.state is TaskState.DONE:
         return TaskState.DONE
+    if outcome and outcome.state is TaskState.CANCELLED:
+        return TaskState.CANCELLED  # somebody has stopped it, as `sweep reap` does
     by_itself = outcome is not None and outcome.cause in {Cause.TASK, Cause.TIMEOUT}
     return TaskState.CANCELLED if cancelled and not by_itself else TaskState.FAILED
 

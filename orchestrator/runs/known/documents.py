@@ -26,8 +26,10 @@ READERS = 32
 
 
 def read_documents(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> None:
-    """Read the results that have changed since they were read."""
-    _read(map(anchor.keys.result, ledger.unread(anchor.name)), anchor, made, ledger, cloud)
+    """Read the results that have changed since they were read. Those that are gone are named."""
+    told = ledger.unread(anchor.name)
+    _read(map(anchor.keys.result, told), anchor, made, ledger, cloud)
+    _note_lost(ledger.unread(anchor.name), anchor, ledger, cloud)
 
 
 def read_tasks(tasks: Iterable[int], anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> None:
@@ -40,8 +42,14 @@ def read_whole(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cl
 
     All results are listed. They are the truth, and news are only quicker.
     """
-    changed = [item.key for item in cloud.s3.changed(anchor.keys.results, ledger.etags(anchor.name))]
+    known, there, changed = ledger.etags(anchor.name), set(), []
+    for item in cloud.s3.list(anchor.keys.results):
+        there.add(item.key)
+        if known.get(item.key) != item.etag:
+            changed.append(item.key)
     read = _read(changed, anchor, made, ledger, cloud)
+    gone = (_task_of(key, anchor) for key in sorted(known.keys() - there))
+    _note_lost((task for task in gone if task is not None), anchor, ledger, cloud)
     ledger.save_progress(anchor.name, replace(ledger.progress(anchor.name), whole_at=time.time()))
     return read
 
@@ -72,6 +80,18 @@ def _read(keys: Iterable[str], anchor: Anchor, made: list[Submission], ledger: L
         known = [one for one in pool.map(read, keys) if one]
     ledger.save(anchor.name, known)
     return len(known)
+
+
+def _note_lost(tasks: Iterable[int], anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
+    """Name the results of these tasks that are not there, though somebody has told of them: results are never deleted.
+
+    Those that are there and cannot be understood are named already.
+    """
+    for task in tasks:
+        key = anchor.keys.result(task)
+        if task not in ledger.damage.tasks(anchor.name) and not cloud.s3.exists(key):
+            error = Damaged("is gone, though its launcher has told of it", where=cloud.s3.uri(key))
+            ledger.damage.note_task(error, anchor.name, task)
 
 
 def _result_at(key: str, anchor: Anchor, body: dict[str, Any]) -> Result:

@@ -232,7 +232,8 @@ def check_there(control: S3, run: str, keys: Container[str] | None = None) -> No
     raise UsageError(
         f"run {run!r} is not in this bucket",
         where=f"s3://{control.bucket}",
-        hint="name the bucket that it was submitted to: SWEEP_BUCKET, or `bucket` in the settings",
+        hint="name the bucket that it was submitted to: SWEEP_BUCKET, or `bucket` in the settings; if its run.json was"
+        " deleted there, `sweep reap --stop` ends what still runs of it",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from orchestrator.errors import Throttled, Unreachable
 from orchestrator.runs.ending import lost
 from orchestrator.wire.result import Cause, Result, TaskState
-from tests.launcher.fakes import DONE, RUNNING, Life, failed
+from tests.launcher.fakes import DONE, RUNNING, STOPPED, Life, failed
 from tests.launcher.test_races import Killed
 from tests.runs.ending.test_stop import becomes, start
 
@@ -36,6 +36,22 @@ def test_a_child_that_failed_without_a_word_is_a_failed_task_with_batchs_reason(
     assert desk.states(waiting) == {1: "failed"}
     (known,) = desk.ledger().known("nightly")
     assert known.result.reason == "CannotPullContainerError"
+
+
+def test_a_training_that_somebody_stopped_after_its_launcher_had_died_is_a_cancelled_task(
+    desk: Desk, waiting: Anchor
+) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING, STOPPED])]
+    driver = desk.launcher(waiting, 1)
+    driver._load()
+    for _ in range(2):
+        driver._take_step()
+    desk.batch.jobs[0].statuses[1] = "FAILED"
+    for _ in range(2):
+        desk.sync(waiting)
+    assert desk.states(waiting) == {1: "cancelled"}
+    (known,) = desk.ledger().known("nightly")
+    assert known.result.reason != "cancelled"
 
 
 def test_another_region_says_nothing_of_a_run(desk: Desk, waiting: Anchor) -> None:

@@ -250,3 +250,21 @@ def test_a_run_in_the_database_that_cannot_be_read_leaves_the_others(desk: Desk)
     assert runs.of_sweep(plan().sweep, "nightly") is not None
     with pytest.raises(Damaged, match=r"runs/weekly/run\.json .*count"):
         ledger.damage.check()
+
+
+@pytest.mark.parametrize("documents", [True, False])
+def test_results_that_are_gone_are_named_and_what_was_told_of_them_stays(desk: Desk, documents: bool) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=3)))
+    for task in range(3):
+        desk.launch(anchor, task)
+    for task in (0, 2):
+        del desk.bucket.objects[anchor.keys.result(task)]
+    ledger = desk.ledger("theirs")
+    ledger.remember(anchor, ACCOUNT)
+    run = Run(anchor, ledger, desk.cloud)
+    run.sync_as_far_as_possible(documents=documents)
+    assert run.status().counts[TaskState.DONE] == 3
+    with pytest.raises(Damaged, match="2 stored objects are left out") as caught:
+        ledger.damage.check()
+    assert f"{anchor.keys.result(0)} is gone" in caught.value.message
+    assert "sweep retry --task" in caught.value.hint

@@ -48,4 +48,7 @@ def cancel(context: typer.Context, run: RunName = None, yes: Yes = False, as_jso
         render.line(str(view))
         for one in stopped:
             render.say(str(one))
-        render.say(f"nothing of {opened.name} runs any more")
+        if view.finished:
+            render.say(f"nothing of {opened.name} runs any more")
+        else:
+            render.say(f"a retry of {opened.name} was made meanwhile, and goes on (the same command again stops it)")
