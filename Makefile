@@ -39,7 +39,7 @@ bench: .venv/.installed
 	@$(BIN)/python -m benchmarks $(ONLY) $(PRICES:%=--prices %) $(TRACES:%=--traces %)
 
 # Needs docker. `sweep images push` then brings each to every Region.
-IMAGES := launcher pytorch lightning horovod
+IMAGES := launcher conductor pytorch lightning horovod
 images:
 	@for name in $(IMAGES); do docker build --file containers/$$name/Dockerfile --tag sweep-$$name:1 . || exit 1; done
 

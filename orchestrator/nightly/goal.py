@@ -92,10 +92,10 @@ def read_goal(s3: S3, name: str) -> Goal:
     key = f"conductor/{name}/goal.json"
     stored = s3.get(key)
     with damage_named(s3.uri(key)):
-        goal = Goal.from_json(stored.json())
-        if goal.digest != name:
+        body = stored.json()
+        if digest(body, 16) != name:  # what was written, for a newer version may know more fields than it has
             raise ValueError("it is not what its name says")
-        return goal
+        return Goal.from_json(body)
 
 
 def read_package(s3: S3, goal: Goal) -> Package:

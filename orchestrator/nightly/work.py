@@ -81,7 +81,7 @@ class NightWork:
 
     @property
     def _prefix(self) -> str:
-        return f"conductor/{self.goal.digest}/{self.night.instance}/"
+        return f"conductor/{self.night.goal}/{self.night.instance}/"
 
     def _pick(self, _: dict[str, Any]) -> dict[str, Any]:
         """Look what there is to train, once: what was written down first is what counts."""
