@@ -25,6 +25,7 @@ USES = ("platform", "region", "instance_type", "purchase", "site", "quota", "uni
 POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discount", "opens_h", "closes_h")
 LEASES = ("run", "platform", "region", "quota", "units")
 HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
+STARTS = ("platform", "region", "instance_type", "purchase", "start_h", "starts_per_hour")
 DISCOUNTS = ("platform", "region", "instance_type", "hours", "usd_per_hour")
 
 ANY = "*"
@@ -32,7 +33,8 @@ ANY = "*"
 
 _WHOLE = ("bytes", "units", "held", "instances", "tasks")
 _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h",
-            "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours")  # fmt: skip
+            "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "start_h",
+            "starts_per_hour")  # fmt: skip
 
 
 def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
@@ -93,6 +95,9 @@ class Market:
     """HISTORY, as in Past."""
     discounts: pd.DataFrame = field(default_factory=partial(table, (), DISCOUNTS))
     """DISCOUNTS, as in Past."""
+    starts: pd.DataFrame = field(default_factory=partial(table, (), STARTS))
+    """STARTS: hours that a training holds its slot on a lane beside those that it trains, and how many may be started
+    in an hour in the lane's Region. What is not named here starts and ends at once."""
     lines: Mapping[str, ClassicLine] = field(default_factory=dict)
     """The lines of a classic JOBARRAY that say more than where data lies, by the dataset that each stands for."""
     cautions: tuple[str, ...] = ()
@@ -111,8 +116,9 @@ class Market:
     @property
     def tables(self) -> tuple[pd.DataFrame, ...]:
         """All tables, in the order in which they are hashed."""
-        made = (self.datasets, self.candidates, self.transfers)
-        return (*made, self.quotas, self.uses, self.pools, self.leases, self.history, self.discounts)
+        made: tuple[pd.DataFrame, ...] = (self.datasets, self.candidates, self.transfers)
+        made = (*made, self.quotas, self.uses, self.pools, self.leases, self.history, self.discounts)
+        return (*made, self.starts) if len(self.starts) else made
 
 
 def _column_summary(name: str, column: pd.Series[Any]) -> list[object]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.platforms.refusals import find_refusal
+from orchestrator.platforms.start import Start
 from orchestrator.spec.known_types import KnownTypes
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class Platforms:
         """Return what the platforms that the sweep may train on warn of, each line once."""
         lines = (line for name in self.asked(sweep.where) for line in self._planning[name].cautions(sweep))
         return tuple(dict.fromkeys(lines))
+
+    def start(self, lane: Lane) -> Start:
+        """Return how trainings of a lane start: at once, and as many as are wanted, if its platform does not say."""
+        return getattr(self._planning[lane.platform], "start", Start())
 
     def uses(self, lane: Lane, site: str = "") -> dict[str, int]:
         """Return the units of each quota, by its name, that one instance counts for. A site is a quota of its own."""

@@ -17,7 +17,8 @@ from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.offer.instance_counts import on_instances
 from orchestrator.planner.offer.offer import LOT, LOT_AND_COUNT, QUOTA
 from orchestrator.planner.offer.spot_prices import LISTED
-from orchestrator.planner.pack.schedule import end_hours_by_choice, ends_in_any_order
+from orchestrator.planner.pack.schedule import ends_in_any_order
+from orchestrator.planner.start_rates import end_hours, with_starts
 from orchestrator.spec.duration import seconds
 from orchestrator.wire.task import Expected, Lane, Limits, Place, Purchase, Quota
 
@@ -45,7 +46,7 @@ def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         lots=lots,
         quotas=tuple(_quotas(offer)),
         bound=solution.bound,
-        in_any_order=ends_in_any_order(solution),
+        in_any_order=ends_in_any_order(with_starts(solution, offer)),
         prices=tuple(_prices(offer)),
     )
 
@@ -55,7 +56,7 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
     choices = solution.problem.choices
     candidate = offer.candidate[offer.problem.ends_in_time(solution.problem.horizon)]
     fallbacks = Fallbacks(solution, offer, plan.sweep)
-    ends = end_hours_by_choice(solution)
+    ends = end_hours(solution, offer)
     factor = _envelope_factor(plan.sweep, offer, solution)
     ranking = [fallbacks.rank(row) for row in np.flatnonzero(solution.tasks).tolist()]
     place = _places(plan, offer, candidate[sorted({row for ranked in ranking for row in ranked.rows})])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
@@ -10,7 +11,8 @@ from orchestrator.planner.compose import compose
 from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.offer.formulate import formulate
-from orchestrator.planner.solver.meet_goal import meet_goal
+from orchestrator.planner.start_rates import solve_in_time
+from orchestrator.planner.starting import starting_notes
 
 if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
@@ -26,7 +28,7 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
     formulation = formulate(sweep, market)
     time_limit = TimeLimit() if time_limit_s is None else TimeLimit(time_limit_s)
     try:
-        solution = meet_goal(formulation.offer.problem, sweep.plan, time_limit)
+        solution = solve_in_time(formulation.offer, sweep.plan, time_limit)
     except DoesNotFit as failure:
         if time_limit.stopped:
             raise InfeasibleError(
@@ -40,4 +42,5 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
         notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")
     learned = formulation.learned.to_json() if formulation.learned is not None else None
     plan = Plan(sweep, market.hash, formulation.datasets, (), tuple(notes), learned=learned)
-    return compose(plan, formulation.cohorts, formulation.offer, solution)
+    plan = compose(plan, formulation.cohorts, formulation.offer, solution)
+    return replace(plan, notes=(*plan.notes, *starting_notes(plan, formulation.offer)))

@@ -1,6 +1,7 @@
 """Platforms: the ways of running one training somewhere. One contract, and a package for each platform.
 
     base.py                   what must a platform be able to do?
+    start.py                  how long do trainings take to start, and how many may start at once?
     unplanned.py              what may it be able to do besides, for manifests without a plan?
     lives.py                  what does a platform tell of trainings by itself, whatever is written down?
     registry.py               which class is it that a platform's name stands for?

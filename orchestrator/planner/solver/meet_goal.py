@@ -21,13 +21,19 @@ TOLERANCE = 1.01
 """The factor by which the horizon of the fastest solution may be longer than the shortest that is possible."""
 
 
-def meet_goal(problem: Problem, goal: Goal, time_limit: TimeLimit | None = None) -> Solution:
-    """Return the solution that the goal asks for. DoesNotFit, if the goal cannot be met."""
+def meet_goal(
+    problem: Problem, goal: Goal, time_limit: TimeLimit | None = None, hours: float | None = None
+) -> Solution:
+    """Return the solution that the goal asks for. DoesNotFit, if the goal cannot be met.
+
+    It counts on the goal's hours, unless others are given.
+    """
+    hours = goal.hours if hours is None else hours
     time_limit = time_limit or TimeLimit()
     problem = replace(problem, budget=np.inf if goal.budget is None else goal.budget)
     if goal.fastest:
-        return fastest(problem, goal.hours, time_limit)
-    return optimise(problem.within(goal.hours), time_limit)
+        return fastest(problem, hours, time_limit)
+    return optimise(problem.within(hours), time_limit)
 
 
 def fastest(problem: Problem, horizon: float, time_limit: TimeLimit) -> Solution:

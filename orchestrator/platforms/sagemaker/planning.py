@@ -17,6 +17,7 @@ from orchestrator.platforms.sagemaker.processes.mpi_options import check_mpi_opt
 from orchestrator.platforms.sagemaker.processes.parallel_support import cautions, check_parallel
 from orchestrator.platforms.sagemaker.processes.starting import check_starting, starting_cautions, why_starter
 from orchestrator.platforms.sagemaker.stage import stage
+from orchestrator.platforms.start import Start
 from orchestrator.wire.shapes import shape
 from orchestrator.wire.task import Lane, Purchase
 
@@ -40,6 +41,8 @@ class SageMakerPlanning:
     asks = Asked
     proxies = ("ec2",)
     line_images = True
+    # AWS publishes neither. Machines, image and data take some minutes; CreateTrainingJob is throttled at about one.
+    start = Start(seconds=180, per_second=1.0)
     shapes: Mapping[str, Shape] = MappingProxyType({})
 
     def __init__(self, settings: Mapping[str, object]) -> None:

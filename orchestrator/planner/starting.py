@@ -1,0 +1,49 @@
+"""Notes on what it costs to start trainings: tasks that are shorter than their start, and launchers."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING
+
+from orchestrator.plan.launcher_price import LAUNCHER_USD_PER_HOUR
+from orchestrator.planner.offer.offer import LANE
+from orchestrator.spec.duration import HOUR, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.plan.plan import Plan
+    from orchestrator.planner.offer.offer import Offer
+
+TOGETHER = 20
+"""Points that one training could go through, one after the other, in the comparison."""
+WORTH_TELLING = 0.01
+"""The part of a plan's cost from which the launchers' is told."""
+
+
+def starting_notes(plan: Plan, offer: Offer) -> Iterator[str]:
+    """Yield a note on tasks that are shorter than their start, and one on what launchers cost, if that is much."""
+    known = offer.lanes[[*LANE, "start_h"]].drop_duplicates().itertuples(index=False, name=None)
+    start_hours = {tuple(lane): float(hours) for *lane, hours in known}
+    starts = []
+    for share in plan.shares:
+        lane = share.places[0].lane
+        starts.append(start_hours[lane.platform, lane.region, lane.instance_type, lane.purchase.value])
+    if not any(starts):
+        return
+    short = [(share, start) for share, start in zip(plan.shares, starts, strict=True) if share.hours < start]
+    if short:
+        count = sum(share.count for share, _ in short)
+        work = fsum(share.hours * share.count for share, _ in short)
+        held = fsum((share.hours + start) * share.count for share, start in short)
+        together = fsum((share.hours + start / TOGETHER) * share.count for share, start in short)
+        tasks = "1 task takes" if count == 1 else f"{count:,} tasks take"
+        yield (
+            f"{tasks} {spell(work / count * HOUR)} and hold a slot for {spell(held / count * HOUR)}, as trainings have "
+            f"to start and end: a script that trains {TOGETHER} points one after the other would hold slots for "
+            f"{together / held:.0%} of that time"
+        )
+    both = zip(plan.shares, starts, strict=True)
+    usd = LAUNCHER_USD_PER_HOUR * fsum((share.hours + start) * share.count for share, start in both)
+    if usd >= WORTH_TELLING * plan.usd and usd >= WORTH_TELLING:
+        yield f"launchers cost about ${usd:,.2f} more: they wait while trainings start, run and end"

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from orchestrator.catalog.platforms import Platforms
+from orchestrator.catalog.survey.starts import starts_of
+from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
+from orchestrator.platforms.start import Start
+from tests.fixtures.sweeps import candidate, make_market
+
+LANES = make_market(
+    candidate(dataset="alps@1"), candidate(dataset="coast@1"), candidate(region="eu-west-1", purchase="spot")
+).candidates
+
+
+def starts(planning: Any) -> list[tuple[object, ...]]:
+    found = starts_of(LANES, Platforms({"sagemaker": planning}))
+    return list(found.itertuples(index=False, name=None))
+
+
+def test_every_lane_starts_as_its_platform_says() -> None:
+    assert starts(SageMakerPlanning({})) == [
+        ("sagemaker", "eu-west-1", "ml.g5.xlarge", "spot", 0.05, 3600.0),
+        ("sagemaker", "us-east-1", "ml.g5.xlarge", "on_demand", 0.05, 3600.0),
+    ]
+
+
+def test_a_platform_that_says_nothing_of_starts_or_that_they_take_no_time_has_none() -> None:
+    assert starts(SimpleNamespace(proxies=())) == []
+    assert starts(SimpleNamespace(proxies=(), start=Start())) == []

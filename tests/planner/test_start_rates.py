@@ -1,0 +1,129 @@
+"""Trainings take a while to start, and a Region starts only so many in a second: plans say so and keep deadlines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.catalog.market import STARTS, table
+from orchestrator.errors import InfeasibleError
+from orchestrator.planner.solve import solve
+from tests.fixtures.examples import examples
+from tests.fixtures.sweeps import candidate, make_market, make_sweep
+
+if TYPE_CHECKING:
+    from orchestrator.catalog.market import Market
+    from orchestrator.plan.plan import Plan
+
+START_H = 0.05
+REGIONS = {"us-east-1": 1.0, "us-west-2": 1.2, "eu-west-1": 1.3, "eu-west-2": 1.5}
+
+
+def with_starts(market: Market, start_h: float = START_H, starts_per_hour: float = 3600.0) -> Market:
+    lanes = market.candidates[list(STARTS[:4])].drop_duplicates().itertuples(index=False, name=None)
+    return replace(market, starts=table([(*lane, start_h, starts_per_hour) for lane in lanes], STARTS))
+
+
+def plan(market: Market, tasks: int, hours: float, **asked: Any) -> Plan:
+    space = {"seed": {"range": [1, tasks], "step": 1}} if tasks > 1 else {"seed": [1]}
+    return solve(make_sweep(space=space, runtime=hours, **asked), with_starts(market))
+
+
+def test_a_slot_is_held_while_trainings_start_and_a_region_starts_one_a_second() -> None:
+    # Ten rounds of 63 minutes, after ten first starts a second apart.
+    assert plan(make_market(candidate(slots=10)), 100, 1.0).finish == pytest.approx(10.5 + 10 / 3600)
+
+
+def test_starts_cost_nothing_and_count_in_no_timeout() -> None:
+    market = make_market(candidate(slots=10))
+    there = plan(market, 100, 1.0, timeout="1h")
+    assert (there.usd, there.hours, there.shares[0].longest) == (100.0, 100.0, 1.0)
+
+
+def test_tasks_of_seconds_end_when_all_of_them_have_been_started() -> None:
+    made = plan(make_market(candidate(slots=None)), 25_000, 0.0025)
+    assert made.finish == pytest.approx(25_000 / 3600 + 0.0525)
+    assert (
+        "25,000 tasks take 9s and hold a slot for 3m9s, as trainings have to start and end: a script that trains 20 "
+        "points one after the other would hold slots for 10% of that time"
+    ) in made.notes
+    assert "launchers cost about $16.28 more: they wait while trainings start, run and end" in made.notes
+
+
+def test_long_tasks_have_no_such_notes() -> None:
+    notes = plan(make_market(candidate(usd_per_hour=20.0, on_demand_usd_per_hour=20.0)), 4, 1.0).notes
+    assert not [note for note in notes if "start" in note]
+
+
+def test_a_deadline_that_only_starts_would_break_is_refused_with_one_that_does() -> None:
+    market = make_market(candidate(slots=10))
+    with pytest.raises(InfeasibleError) as refused:
+        plan(market, 100, 1.0, plan={"deadline": "10h"})
+    assert str(refused.value) == (
+        "the tasks fit into the deadline of 10h, but not with their starts: in us-east-1 one takes 3m, and 1 a second "
+        "can begin. The last task would end after 10h30m10s (relax the deadline to 10h31m, allow more Regions, or make "
+        "longer tasks)"
+    )
+    assert plan(market, 100, 1.0, plan={"deadline": "10h31m"}).finish <= 10 + 31 / 60
+
+
+def test_where_starts_would_break_a_deadline_a_dearer_lane_helps() -> None:
+    dearer = candidate(slots=10, region="us-west-2", usd_per_hour=1.5, on_demand_usd_per_hour=1.5)
+    made = plan(make_market(candidate(slots=10), dearer), 100, 1.0, plan={"deadline": "10h"})
+    assert made.finish <= 10
+    assert {share.places[0].lane.region for share in made.shares} == {"us-east-1", "us-west-2"}
+    assert made.bound == pytest.approx(100.0), "the bound is that of the whole time"
+
+
+def test_what_one_region_cannot_start_in_time_goes_to_others() -> None:
+    rows = [
+        candidate(slots=None, region=region, usd_per_hour=usd, on_demand_usd_per_hour=usd)
+        for region, usd in REGIONS.items()
+    ]
+    made = plan(make_market(*rows), 25_000, 0.0025, plan={"deadline": "2h"})
+    assert made.finish <= 2
+    assert {share.places[0].lane.region for share in made.shares} == set(REGIONS)
+    assert made.tasks == 25_000
+    with pytest.raises(InfeasibleError, match="relax the deadline"):
+        plan(make_market(*rows), 25_000, 0.0025, plan={"deadline": "90m"})
+
+
+def test_a_market_that_says_nothing_of_starts_has_none() -> None:
+    made = solve(make_sweep(runtime=1.0), make_market(candidate(slots=2)))
+    assert made.finish == 2.0
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(
+    tasks=st.integers(1, 60),
+    hours=st.sampled_from([0.01, 0.3, 1.0, 2.5]),
+    slots=st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    deadline=st.integers(1, 12),
+)
+def test_no_plan_ends_after_its_deadline_when_it_is_played_start_by_start(
+    tasks: int, hours: float, slots: list[int], deadline: int
+) -> None:
+    rows = [
+        candidate(slots=float(count), region=region, usd_per_hour=usd, on_demand_usd_per_hour=usd)
+        for count, (region, usd) in zip(slots, REGIONS.items(), strict=False)
+    ]
+    try:
+        made = plan(make_market(*rows), tasks, hours, plan={"deadline": f"{deadline}h"})
+    except InfeasibleError:
+        return
+    held = dict(zip(REGIONS, slots, strict=False))
+    for share in made.shares:
+        region = share.places[0].lane.region
+        there = sum(one.count for one in made.shares if one.places[0].lane.region == region)
+        free = [0.0] * held[region]
+        last = 0.0
+        for number in range(there):
+            slot = min(range(len(free)), key=free.__getitem__)
+            free[slot] = max(free[slot], number / 3600) + hours + START_H
+            last = max(last, free[slot])
+        assert last <= made.finish + 1e-9
+        assert last <= deadline * (1 + 1e-9)
