@@ -25,6 +25,8 @@ class Commodity:
     """Each cohort with its choices, in the order of `rows`. The cohort with the longest tasks comes first."""
     promise: Floats
     """The smallest promise ($) of any cohort at each of these choices, for one unit of work."""
+    wait: Floats
+    """The shortest wait of any cohort at each of these choices."""
     weight: float
     """The work of all tasks, in units."""
 
@@ -50,6 +52,7 @@ def _commodity(problem: Problem, members: list[tuple[float, int, Integers]]) -> 
     longest, promise = members[0][0], problem.choices.promise
     return Commodity(
         promise=np.min([promise[rows] * (longest / length) for length, _, rows in members], axis=0),
+        wait=np.min([problem.choices.wait[rows] for _, _, rows in members], axis=0),
         rows=members[0][2],
         members=tuple((cohort, rows) for _, cohort, rows in members),
         weight=sum(length / longest * float(problem.counts[cohort]) for length, cohort, _ in members),

@@ -11,6 +11,7 @@ import numpy as np
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.solver.program import number_keys
+from orchestrator.planner.solver.slots.windows import find_windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.commodities import Commodity
     from orchestrator.planner.model.problem import Limit, Problem
+
+
+FEW, WINDOWS = 25_000, 3
+"""Columns up to which windows of lanes are limits as well, and so many windows of each lane."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,8 @@ class Duals:
 class Columns:
     """All columns of the relaxation, commodity by commodity, with the limits and links that they are under.
 
-    The limits are lanes, then shared limits, pools and the budget. A link is a commodity with a copy that some of its
-    choices need: these run only as far as the copy is made.
+    The limits are lanes, then shared limits, pools, windows and the budget. A link is a commodity with a copy that some
+    of its choices need: these run only as far as the copy is made.
     """
 
     choice: Integers
@@ -191,6 +196,9 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
     pool = choices.pool[choice]
     funds = np.append(problem.funds, np.inf)[pool]
     _limit(columns, pool != NO_POOL, pool, choices.draw[choice] * weight / funds)
+    if len(columns) <= FEW:
+        wait = np.concatenate([each.wait for each in commodities])[usable]
+        _limit_windows(columns, problem, lane, wait)
     if np.isfinite(problem.budget):
         columns.budget_limit = np.array([columns.limit_count])
         columns.budget_part = problem.charges / problem.budget
@@ -198,6 +206,16 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
         promise = np.concatenate([each.promise for each in commodities])[usable]
         _limit(columns, every, np.zeros_like(choice), promise * weight / problem.budget)
     return columns
+
+
+def _limit_windows(columns: Columns, problem: Problem, lane: Integers, wait: Floats) -> None:
+    """Add the windows in which columns that wait must run. `lane` and `wait` are those of each column."""
+    limited = np.flatnonzero(np.isfinite(problem.most_slots[lane]))
+    windows = find_windows(lane[limited], wait[limited], problem.latest_end, WINDOWS)
+    column = limited[windows.row]
+    hours = problem.choices.hours[columns.choice[column]] * columns.weight[column]
+    room = (windows.hours * problem.most_slots[windows.lane])[windows.window]
+    columns.add_limits(Usage(windows.window, column, hours / room), len(windows.lane))
 
 
 def _limit_shared(columns: Columns, lane: Integers, slots: Floats) -> None:

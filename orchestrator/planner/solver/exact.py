@@ -17,6 +17,7 @@ from orchestrator.planner.pack.schedule import overfull_lanes
 from orchestrator.planner.solver.program import Effort, Entries, Program, number_keys
 from orchestrator.planner.solver.slots.patterns import add_patterns, find_patterns
 from orchestrator.planner.solver.slots.start_cuts import add_start_cut, find_too_much
+from orchestrator.planner.solver.slots.windows import find_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,8 @@ factor of 1 + 1e-9, has made it drop the optimum and prove a bound that is none.
 what is within its limit. What only seems to be is found when tasks are played, or their dollars added up."""
 TINY = 1e-9
 """Dollars that a budget or a pool counts as at least."""
+MOST_WINDOWS = 12
+"""Windows of each lane that the model knows of."""
 WHOLE_SIZES = range(1, 9)
 """The numbers q of the dual feasible functions that the model uses."""
 EFFORT = Effort(gap=1e-7, nodes=2_000)
@@ -156,22 +159,36 @@ def _add_links(program: Program, problem: Problem) -> None:
 
 
 def _limit_lanes(program: Program, problem: Problem) -> None:
-    """Add rows for each lane: it has so many hours, and holds whole tasks."""
-    choices, sharing = problem.choices, problem.sharing_lanes
-    share = choices.hours / problem.open_hours[choices.lane]
-    of_busiest = choices.hours / problem.busy_hours[choices.lane]
-    for per_task in (of_busiest, *(whole_sizes(share, q) for q in WHOLE_SIZES)):
-        limited = np.flatnonzero(np.isfinite(problem.most_slots[choices.lane]) & (per_task > 0))
-        count, row = number_keys(choices.lane[limited])
-        lanes = np.unique(choices.lane[limited])
-        shares = np.isin(lanes, sharing)
-        shared = np.flatnonzero(shares)
-        entries = Entries(
-            np.concatenate([row, shared]),
-            np.concatenate([limited, _slots_columns(problem, lanes[shared])]),
-            np.concatenate([np.floor(per_task[limited] * STEPS), np.full(len(shared), -float(STEPS))]),
-        )
-        program.add_rows(count, entries, -np.inf, np.where(shares, 0.0, problem.most_slots[lanes] * STEPS))
+    """Add rows for each lane: it has so many hours, and holds whole tasks. So has each of its windows."""
+    choices = problem.choices
+    limited = np.flatnonzero(np.isfinite(problem.most_slots[choices.lane]))
+    lane = choices.lane[limited]
+    _add_sizes(program, problem, limited, lane, lane, choices.hours[limited] / problem.busy_hours[lane])
+    sizes = choices.hours[limited] / problem.open_hours[lane]
+    for q in WHOLE_SIZES:
+        _add_sizes(program, problem, limited, lane, lane, whole_sizes(sizes, q))
+    windows = find_windows(lane, choices.wait[limited], problem.latest_end, MOST_WINDOWS)
+    rows = limited[windows.row]
+    sizes = choices.hours[rows] / windows.hours[windows.window]
+    for sized in (sizes, *(whole_sizes(sizes, q) for q in WHOLE_SIZES)):
+        _add_sizes(program, problem, rows, windows.window, windows.lane[windows.window], sized)
+
+
+def _add_sizes(
+    program: Program, problem: Problem, rows: Integers, group: Integers, lane: Integers, sizes: Floats
+) -> None:
+    """Add a row for each group of choices of one lane: in sizes, they are together no more than the lane has slots."""
+    rows, group, lane, sizes = (each[sizes > 0] for each in (rows, group, lane, sizes))
+    _, first, row = np.unique(group, return_index=True, return_inverse=True)
+    lanes = lane[first]
+    shares = np.isin(lanes, problem.sharing_lanes)
+    shared = np.flatnonzero(shares)
+    entries = Entries(
+        np.concatenate([row, shared]),
+        np.concatenate([rows, _slots_columns(problem, lanes[shared])]),
+        np.concatenate([np.floor(sizes * STEPS), np.full(len(shared), -float(STEPS))]),
+    )
+    program.add_rows(len(lanes), entries, -np.inf, np.where(shares, 0.0, problem.most_slots[lanes] * STEPS))
 
 
 def _limit_shared(program: Program, problem: Problem) -> None:

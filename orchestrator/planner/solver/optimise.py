@@ -21,6 +21,9 @@ EXACT_CHOICES = 500
 EXACT_TASKS = 1_000
 """Tasks of the largest problem that is solved exactly."""
 
+FAR = 1e-3
+"""The part of the bound by which a small plan may be dearer, before it is looked for as a large one as well."""
+
 
 def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
     """Return the cheapest solution that is found. DoesNotFit, if there is none; NotFound, if there may be one.
@@ -39,8 +42,19 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
     if not is_large(problem):
         found = exact.solve(problem, time_limit)
         if found is not None:
-            return found
+            return _cheaper(found, problem, time_limit) if found.gap > FAR else found
     return rounding.solve(problem, time_limit)
+
+
+def _cheaper(found: Solution, problem: Problem, time_limit: TimeLimit) -> Solution:
+    """Return what was found, or what is found as for a large problem, if that is cheaper; with the better bound."""
+    from orchestrator.planner.solver import rounding
+
+    try:
+        other = rounding.solve(problem, time_limit)
+    except DoesNotFit:
+        return found
+    return replace(min(found, other, key=lambda each: each.usd), bound=max(found.bound, other.bound))
 
 
 def find_room(problem: Problem) -> Solution:

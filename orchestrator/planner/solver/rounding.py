@@ -17,12 +17,12 @@ from orchestrator.planner.solver.columns import Allowance, build_columns
 from orchestrator.planner.solver.copies.copies_program import CopiesProgram
 from orchestrator.planner.solver.copies.decide_copies import decide_copies
 from orchestrator.planner.solver.dominated import without_dominated
-from orchestrator.planner.solver.sifting import Sifted, Sifting
+from orchestrator.planner.solver.sifting import Sifting
 from orchestrator.planner.solver.slots.place_tasks import Placing
 from orchestrator.planner.solver.slots.slot_program import SlotProgram
 
 if TYPE_CHECKING:
-    from orchestrator.planner.model.arrays import Booleans, Floats, Integers
+    from orchestrator.planner.model.arrays import Floats, Integers
     from orchestrator.planner.model.commodities import Commodity
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.solution import Solution
@@ -39,12 +39,12 @@ NEAR = 2.5e-3
 """The part of the bound by which a solution may be dearer, before tasks are exchanged."""
 FAR = 0.01
 """The part of the bound by which a solution may be dearer, before whole tasks are found in the other way as well."""
+SETS, FAR_FOR_COPIES = 3, 5e-3
+"""Sets of copies that whole tasks are placed for, and the gap up to which the first of them is good enough."""
 LEFT_OUT = 1e-6
 """A copy that no more than this part of a commodity uses is not made."""
 MOST = 20_000
 """Choices up to which slots are filled one by one. In larger problems it takes long, and the relaxation is nearer."""
-MANY = 10_000
-"""Choices from which on not all of them are looked at when slots are filled."""
 
 
 def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
@@ -119,12 +119,19 @@ def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
 def _solve(problem: Problem, time_limit: TimeLimit) -> Solution:
     if not len(problem.charges):
         return _solve_without_copies(problem, time_limit)
-    decided = decide_copies(problem, time_limit)
-    try:
-        found = _solve_without_copies(decided.problem, time_limit)
-    except DoesNotFit as failure:  # with other copies all may well fit
+    best, failure = None, None
+    for decided in decide_copies(problem, time_limit)[:SETS]:
+        try:
+            found = _solve_without_copies(decided.problem, time_limit)
+        except DoesNotFit as error:  # with other copies all may well fit
+            failure = error
+            continue
+        best = _better(best, decided.undecide(problem, found))
+        if best is not None and best.gap <= FAR_FOR_COPIES:
+            break
+    if best is None:
         raise NotFound from failure
-    return decided.undecide(problem, found)
+    return best
 
 
 def _solve_without_copies(problem: Problem, time_limit: TimeLimit) -> Solution:
@@ -132,11 +139,11 @@ def _solve_without_copies(problem: Problem, time_limit: TimeLimit) -> Solution:
     relaxation = build_columns(problem, all_commodities)
     sifting, allowance, bound = Sifting(relaxation), Allowance(), None
     for _ in range(len(LESS) + BUDGETS):
-        sifted, answer = _relaxed(problem, relaxation, sifting, allowance, time_limit)
+        answer = _relaxed(problem, relaxation, sifting, allowance, time_limit)
         bound = answer.bound if bound is None else bound
         found = None
         if len(problem.choices) <= MOST:
-            rows = _rows_to_fill(problem, all_commodities, relaxation, answer.flow, sifted.columns)
+            rows = _rows_to_fill(problem, relaxation, answer.flow)
             found = _improved(_fill_slots(problem, rows, answer, time_limit), bound)
         if found is None or found.promise > problem.budget or (len(problem.choices) <= MOST and found.gap > FAR):
             tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
@@ -153,8 +160,8 @@ def _solve_without_copies(problem: Problem, time_limit: TimeLimit) -> Solution:
 
 def _relaxed(
     problem: Problem, relaxation: Columns, sifting: Sifting, allowance: Allowance, time_limit: TimeLimit
-) -> tuple[Sifted, CopiesAnswer]:
-    """Return the relaxation's solution, and copies. DoesNotFit, if not even parts of tasks fit.
+) -> CopiesAnswer:
+    """Return the relaxation's solution, with slots for lanes that share. DoesNotFit, if not even parts of tasks fit.
 
     NotFound, if they do not fit into what is allowed only, or with the columns that were looked at.
     """
@@ -163,7 +170,7 @@ def _relaxed(
     except DoesNotFit as failure:
         raise failure if allowance == Allowance() else NotFound from failure
     try:
-        return sifted, CopiesProgram(problem, relaxation, sifted, allowance).solve(time_limit)
+        return CopiesProgram(problem, relaxation, sifted, allowance).solve(time_limit)
     except DoesNotFit as failure:
         raise NotFound from failure
 
@@ -191,28 +198,14 @@ def _fill_slots(problem: Problem, rows: Integers, answer: CopiesAnswer, time_lim
     return repair(problem, Placing(problem, program).place(time_limit), answer.bound)
 
 
-def _rows_to_fill(
-    problem: Problem, all_commodities: list[Commodity], relaxation: Columns, flow: Floats, kept: Integers
-) -> Integers:
-    """Return the choices that whole tasks may take, because their data is there.
-
-    In a large problem they are those that the relaxation has looked at twice.
-    """
+def _rows_to_fill(problem: Problem, relaxation: Columns, flow: Floats) -> Integers:
+    """Return the choices that whole tasks may take, because their data is there."""
     choices = problem.choices
     made = np.zeros(len(problem.charges) + 1, dtype=bool)
     made[choices.copy[relaxation.choice[flow > LEFT_OUT]]] = True
     made[NO_COPY] = True
     usable = made[choices.copy] & (problem.most_slots[choices.lane] >= 1)
     usable &= np.append(problem.funds, np.inf)[choices.pool] > 0
-    if len(choices) > MANY:
-        is_kept = np.zeros(len(choices), dtype=bool)
-        is_kept[relaxation.choice[kept]] = True
-        seen = np.zeros(len(choices), dtype=bool)
-        for commodity in all_commodities:
-            its: Booleans = is_kept[commodity.rows]
-            for _, rows in commodity.members:
-                seen[rows[its]] = True
-        usable &= seen
     return np.flatnonzero(usable)
 
 

@@ -48,8 +48,8 @@ class Change(NamedTuple):
 
 def choose_copies(
     columns: Columns, costs: Floats, parts: Floats, bound: float, time_limit: TimeLimit
-) -> tuple[CopySet, float]:
-    """Return a good set of copies, and what all costs with it, as far as hours tell.
+) -> list[tuple[CopySet, float]]:
+    """Return good sets of copies, the best first, and what all costs with each, as far as hours tell.
 
     `parts` are what the relaxation's columns take, and `costs` are what they cost at its duals.
     """
@@ -61,9 +61,11 @@ def choose_copies(
         found.append(search.search(set_of(np.flatnonzero(made > begin))))
         if search.is_over(min(usd for _, usd in found)):
             break
-    every = set_of(np.flatnonzero(made > 0))  # with these, the relaxation leaves nothing out
-    best = min(found, key=lambda each: (each[1], sorted(each[0])))
-    return best if program.is_complete(best[0]) else (every, program.usd(every))
+    complete = {copies: usd for copies, usd in found if program.is_complete(copies)}
+    if not complete:  # with all that it makes parts of, the relaxation leaves nothing out
+        every = set_of(np.flatnonzero(made > 0))
+        complete[every] = program.usd(every)
+    return sorted(complete.items(), key=lambda each: (each[1], sorted(each[0])))
 
 
 class _Search:

@@ -42,7 +42,11 @@ class CopiesProgram:
     A lane shares if it is under a limit that has fewer units than its lanes could take.
     """
 
-    def __init__(self, problem: Problem, relaxation: Columns, sifted: Sifted, allowance: Allowance) -> None:
+    def __init__(
+        self, problem: Problem, relaxation: Columns, sifted: Sifted, allowance: Allowance, lane_links: bool = False
+    ) -> None:
+        """Take a relaxation. With `lane_links` less search proves as much, but each step takes longer."""
+        self._lane_links = lane_links
         self._problem, self._relaxation, self._sifted, self._allowance = problem, relaxation, sifted, allowance
         shared = [limit.lanes for limit in relaxation.shared_limits]
         self._sharing: Integers = np.intersect1d(
@@ -82,7 +86,8 @@ class CopiesProgram:
         program.add_rows(len(relaxation.starts), all_of_it, 1.0, 1.0)
         self._add_limits(program)
         self._add_links(program)
-        self._add_lane_links(program)
+        if self._lane_links:
+            self._add_lane_links(program)
         for limit in relaxation.shared_limits:
             units = self._problem.units_on(limit)[self._sharing]
             under = np.flatnonzero(units)

@@ -30,8 +30,9 @@ NEAR = 5e-4
 """The part of the bound by which copies may be too dear, as far as hours tell, before a better bound is looked for."""
 FEW, MANY = 4_000, 25_000
 """Columns up to which an integer program over all of them is searched, and up to which it is begun at all."""
-SEARCHED = Effort(gap=2e-4, nodes=150, plain=True)
-BEGUN = replace(SEARCHED, nodes=1)
+EFFORT = Effort(gap=2e-4, nodes=1, plain=True)
+WORK = 400_000
+"""Nodes times columns that are looked at, if there are few columns."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +54,22 @@ class Decided:
         return replace(found, problem=whole, tasks=tasks, bound=self.bound)
 
 
-def decide_copies(problem: Problem, time_limit: TimeLimit) -> Decided:
-    """Return the problem with its copies decided. DoesNotFit, if not even parts of tasks fit, whatever is copied."""
+def decide_copies(problem: Problem, time_limit: TimeLimit) -> list[Decided]:
+    """Return the problem with its copies decided in good ways, the best first, as far as hours tell.
+
+    DoesNotFit, if not even parts of tasks fit, whatever is copied.
+    """
     relaxation = build_columns(problem, commodities(problem))
     sifting = Sifting(relaxation)
     sifted = sifting.solve(time_limit)
     parts = np.zeros(len(relaxation))
     parts[sifted.columns] = sifted.parts
-    copies, usd = choose_copies(relaxation, sifting.costs, parts, sifted.bound, time_limit)
+    found = choose_copies(relaxation, sifting.costs, parts, sifted.bound, time_limit)
     bound = sifted.bound
-    if usd > bound * (1 + NEAR) and len(relaxation) <= MANY and not time_limit.is_out:
-        bound, other, other_usd = _prove(problem, relaxation, sifted, parts, time_limit)
-        copies = other if other_usd < usd else copies
-    return _decided(problem, copies, bound)
+    if found[0][1] > bound * (1 + NEAR) and len(relaxation) <= MANY and not time_limit.is_out:
+        bound, copies, usd = _prove(problem, relaxation, sifted, parts, time_limit)
+        found = sorted({**dict(found), copies: usd}.items(), key=lambda each: (each[1], sorted(each[0])))
+    return [_decided(problem, copies, bound) for copies, usd in found if np.isfinite(usd)]
 
 
 def _prove(
@@ -73,12 +77,12 @@ def _prove(
 ) -> tuple[float, CopySet, float]:
     """Return a better bound, if there is one; and copies, with what all costs then as far as hours tell."""
     every = Sifted(np.arange(len(relaxation)), parts, sifted.bound)
+    few = len(relaxation) <= FEW
+    effort = replace(EFFORT, nodes=WORK // len(relaxation)) if few else EFFORT
     try:
-        answer = CopiesProgram(problem, relaxation, every, Allowance()).solve(
-            time_limit, SEARCHED if len(relaxation) <= FEW else BEGUN
-        )
+        answer = CopiesProgram(problem, relaxation, every, Allowance(), lane_links=True).solve(time_limit, effort)
     except DoesNotFit:  # it did not come that far
-        return sifted.bound, frozenset(), np.inf
+        return sifted.bound, frozenset([NO_COPY]), np.inf
     copies = set_of(np.flatnonzero(made_parts(relaxation, answer.flow) > 0))
     usd = float(relaxation.usd @ answer.flow + problem.charges[sorted(copies)].sum())
     return answer.bound, copies, usd

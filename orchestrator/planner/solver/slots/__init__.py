@@ -1,5 +1,6 @@
 """Whole tasks fill slots: one slot, one lane, and all lanes one after the other.
 
+windows.py          what is left of a slot for tasks that wait?
 patterns.py         in which ways can whole tasks fill one slot?
 start_cuts.py       which tasks would fit, if only they did not start longest first?
 slot_program.py     how do whole tasks fill slots, as far as a linear program can tell?
