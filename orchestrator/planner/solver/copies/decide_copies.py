@@ -30,6 +30,8 @@ NEAR = 5e-4
 """The part of the bound by which copies may be too dear, as far as hours tell, before a better bound is looked for."""
 FEW, MANY = 4_000, 25_000
 """Columns up to which an integer program over all of them is searched, and up to which it is begun at all."""
+LINKED = 2_000
+"""Columns from which on rows for lanes and copies prove more in less time; below, many quick nodes do."""
 EFFORT = Effort(gap=2e-4, nodes=1, plain=True)
 WORK = 400_000
 """Nodes times columns that are looked at, if there are few columns."""
@@ -77,10 +79,11 @@ def _prove(
 ) -> tuple[float, CopySet, float]:
     """Return a better bound, if there is one; and copies, with what all costs then as far as hours tell."""
     every = Sifted(np.arange(len(relaxation)), parts, sifted.bound)
-    few = len(relaxation) <= FEW
-    effort = replace(EFFORT, nodes=WORK // len(relaxation)) if few else EFFORT
+    count = len(relaxation)
+    effort = replace(EFFORT, nodes=WORK // count) if count <= FEW else EFFORT
     try:
-        answer = CopiesProgram(problem, relaxation, every, Allowance(), lane_links=True).solve(time_limit, effort)
+        program = CopiesProgram(problem, relaxation, every, Allowance(), lane_links=count > LINKED)
+        answer = program.solve(time_limit, effort)
     except DoesNotFit:  # it did not come that far
         return sifted.bound, frozenset([NO_COPY]), np.inf
     copies = set_of(np.flatnonzero(made_parts(relaxation, answer.flow) > 0))
