@@ -178,7 +178,8 @@ def _add_sizes(
     program: Program, problem: Problem, rows: Integers, group: Integers, lane: Integers, sizes: Floats
 ) -> None:
     """Add a row for each group of choices of one lane: in sizes, they are together no more than the lane has slots."""
-    rows, group, lane, sizes = (each[sizes > 0] for each in (rows, group, lane, sizes))
+    some = sizes > 0
+    rows, group, lane, sizes = rows[some], group[some], lane[some], sizes[some]
     _, first, row = np.unique(group, return_index=True, return_inverse=True)
     lanes = lane[first]
     shares = np.isin(lanes, problem.sharing_lanes)
