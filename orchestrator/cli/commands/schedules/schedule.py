@@ -17,7 +17,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.api import Frozen, Schedule, ScheduleRow, Sweep
+    from orchestrator.api import Frozen, Schedule, ScheduleRow
 
 app = typer.Typer(help="Train a workload again by itself, on what is new.", rich_markup_mode=None)
 
@@ -98,8 +98,8 @@ def update(
     Example: sweep schedule update sweep.yaml
     """
     session = Session.of(context)
-    frozen = _freeze(session, file, name, _When(cron, timezone, overlap, retrain))
     schedules = session.schedules
+    frozen = _freeze(session, file, name, _When(cron, timezone, overlap, retrain), update=True)
     changes = schedules.changes(frozen)
     for line in changes:
         render.say(line)
@@ -204,18 +204,23 @@ class _When:
     retrain: str | None
 
 
-def _freeze(session: Session, file: Path, name: str | None, given: _When) -> Frozen:
+def _freeze(session: Session, file: Path, name: str | None, given: _When, *, update: bool = False) -> Frozen:
+    """Return what nights would do. An update of a file that says nothing of its schedule keeps what there is."""
     from orchestrator.api import freeze
 
     sweep = session.read_sweep(file)
-    return freeze(session.orchestrator, sweep, _schedule(sweep, file, given), name or sweep.name)
+    there = sweep.schedule
+    if update and there is None:
+        schedules = session.schedules
+        there = schedules.goal(schedules.shelf.entry(name or sweep.name)).when
+    return freeze(session.orchestrator, sweep, _schedule(there, file, given), name or sweep.name)
 
 
-def _schedule(sweep: Sweep, file: Path, given: _When) -> Schedule:
-    """Return the schedule of the file, with what the options say instead. UsageError for what is wrong or missing."""
+def _schedule(there: Schedule | None, file: Path, given: _When) -> Schedule:
+    """Return the schedule that is there, with what the options say instead. UsageError for what is wrong or missing."""
     from orchestrator.api import read_schedule
 
-    said = dict(sweep.schedule.model_dump(mode="json")) if sweep.schedule else {}
+    said = dict(there.model_dump(mode="json")) if there else {}
     said |= {name: value for name, value in vars(given).items() if value is not None and name != "retrain"}
     if given.retrain is not None:
         said["retrain"] = {"query": given.retrain} if given.retrain.endswith(".sql") else given.retrain
