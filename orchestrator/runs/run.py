@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from functools import cached_property, partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import Damaged, NewerVersion
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from orchestrator.runs.written.submission import Submission
 
 log = logging.getLogger(__name__)
+
+LOOKS_A_BEST = 5
+"""Looks of `watch` from one reading of what tasks have measured to the next."""
 
 
 class Run:
@@ -94,8 +98,8 @@ class Run:
         What cannot be understood is noted and left out: the rest is watched to its end.
         """
         patience, warned = Patience(), False
-        while True:
-            patience.ask(partial(self.sync_as_far_as_possible, documents=False))
+        for look in count(1):
+            patience.ask(partial(self.sync_as_far_as_possible, documents=look % LOOKS_A_BEST == 0))
             status = self.status()
             if status.finished or self._waits_for_damage():
                 patience.ask(self.sync_as_far_as_possible)
@@ -104,6 +108,11 @@ class Run:
             yield status
             warned = warned or self.warn_of_unsent(time.time())
             time.sleep(every_s)
+
+    def best(self) -> TaskRow | None:
+        """Return the best task so far by the sweep's objective, as far as the database knows; None if there is none."""
+        rows = self.results()
+        return rows[0] if rows and rows[0].score is not None else None
 
     def warn_of_unsent(self, now: float) -> bool:
         """Return whether there are tasks that nobody has sent, with a warning: watching them is in vain."""

@@ -93,6 +93,9 @@ class FakeRun:
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         return [row for row in self.rows if tasks is None or row.task in tasks]
 
+    def best(self) -> TaskRow | None:
+        return self.rows[0] if self.rows and self.rows[0].score is not None else None
+
     def fetch_artifacts(self, rows: Iterable[TaskRow], folder: Path, *, force: bool = False) -> Iterator[Fetched]:
         self.calls.append(("fetch", force))
         for row in rows:

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from orchestrator.api import Run, Status
 
 
+BEST_EVERY_S = 10.0
+"""Seconds between two looks for the best task."""
+MOST_RANKED = 20_000
+"""Tasks of a run that are ranked while it is watched: more take too long, every few seconds."""
+
+
 def follow_to_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
     """Show a run until it has ended. Raise RunFailed or PartlyFailed if it is not done then.
 
     Ctrl-C stops the watching only: Interrupted says that the run goes on.
     """
     try:
-        last = follow(run.watch(), stream, as_json=as_json)
+        last = follow(run.watch(), stream, as_json=as_json, best=BestSoFar(run))
     except KeyboardInterrupt as error:
         hint = f"`sweep watch {run.name}` looks again, `sweep cancel {run.name}` stops it"
         raise Interrupted(f"{run.name} goes on", hint=hint) from error
@@ -32,15 +38,42 @@ def follow_to_end(run: Run, stream: IO[str], *, as_json: bool = False) -> None:
     if last is not None:
         raise_unless_done(last)
         warn_of_missing_metric(run.plan.sweep.objective, run.results())
+        render.say(
+            f"`sweep results {run.name}` ranks its tasks, `sweep artifacts list {run.name}` shows what they left"
+        )
 
 
-def follow(statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False) -> StatusView | None:
+class BestSoFar:
+    """The best task of a run, in words, looked for now and then while more and more are done."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._done = 0
+        self._again_at = 0.0
+        self._words = ""
+
+    def words(self, view: StatusView) -> str:
+        """Return one line, such as `best so far: loss 0.25 by task 7, of 12 that are done`; empty if none is known."""
+        objective, done = self._run.plan.sweep.objective, view.counts["done"]
+        if objective and view.tasks <= MOST_RANKED and done != self._done and time.monotonic() >= self._again_at:
+            self._again_at = time.monotonic() + BEST_EVERY_S
+            best = self._run.best()
+            if best and best.score is not None:
+                self._done = done
+                value = f"{objective.metric} {formatting.number(best.score)}"
+                self._words = f"best so far: {value} by task {best.task}, of {done:,} that are done"
+        return self._words
+
+
+def follow(
+    statuses: Iterable[Status], stream: IO[str], *, as_json: bool = False, best: BestSoFar | None = None
+) -> StatusView | None:
     """Show every change, on a terminal also the cost as it grows, and return the last status that there was."""
     views = map(StatusView.of, statuses)
     if as_json:
         return _json_lines(_changes(views))
     if render.is_terminal(stream):
-        return _live_table(views, stream)
+        return _live_table(views, stream, best)
     return _lines(_changes(views), stream)
 
 
@@ -66,18 +99,18 @@ def _lines(views: Iterator[StatusView], stream: IO[str]) -> StatusView | None:
     return last
 
 
-def _live_table(views: Iterable[StatusView], stream: IO[str]) -> StatusView | None:
+def _live_table(views: Iterable[StatusView], stream: IO[str], best: BestSoFar | None) -> StatusView | None:
     from rich.console import Console
     from rich.live import Live
 
     last = None
     with Live(console=Console(file=stream), refresh_per_second=4) as live:
         for last in views:
-            live.update(_picture(last))
+            live.update(_picture(last, best.words(last) if best else ""))
     return last
 
 
-def _picture(view: StatusView) -> Group:
+def _picture(view: StatusView, best: str) -> Group:
     from rich.console import Group
     from rich.padding import Padding
     from rich.progress_bar import ProgressBar
@@ -86,7 +119,8 @@ def _picture(view: StatusView) -> Group:
     progress = ProgressBar(total=max(view.tasks, 1), completed=view.ended, width=60)
     bar = Padding(progress, (0, 0, 1, 0))  # by itself it would not end its line
     table = render.rich_table(region_lines(view), REGION_COLUMNS)
-    return Group(Text(str(view), style="bold"), Text(_times(view)), bar, table)
+    lines = [Text(line) for line in (_times(view), best) if line]
+    return Group(Text(str(view), style="bold"), *lines, bar, table)
 
 
 def _times(view: StatusView) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.cli.views.follow import BestSoFar
 from orchestrator.cli.views.status import StatusView
 from tests.cli.fake import FakeOrchestrator, status
 
@@ -72,3 +73,20 @@ def test_large_numbers_are_readable() -> None:
     assert (
         str(StatusView.of(status(done=9_000, pending=1_000))) == "nightly: 9,000/10,000 done, 1,000 pending, $9,000.00"
     )
+
+
+def test_the_best_so_far_is_told_once_it_is_known(team: FakeOrchestrator) -> None:
+    run = team.opened
+    best = BestSoFar(run)
+    rows, run.rows = run.rows, []
+    assert best.words(StatusView.of(status(running=2))) == ""
+    run.rows = rows
+    assert (
+        best.words(StatusView.of(status(done=1, running=1))) == "best so far: loss 0.25 by task 1, of 1 that are done"
+    )
+
+
+def test_what_may_be_done_next_is_told_at_the_end(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.statuses = [status(done=2)]
+    said = "`sweep results nightly` ranks its tasks, `sweep artifacts list nightly` shows what they left\n"
+    assert sweep("watch").err == said
