@@ -5,7 +5,7 @@ first, and its end takes time as well. And a Region starts only so many in a sec
 after the other, and all that follows in a slot is as late as its first. Where tasks are so short that slots are free
 before they can be given out, the starts alone say when all is done.
 
-So a solution is played with its starts. If that misses the deadline, the solver is asked for less time.
+So a solution is played with its starts. Only if that misses the deadline, the solver counts them too: it is slower so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.spec.goal import Goal
 
 TRIES = 5
-"""Times that the solver is asked for less time."""
+"""Times that the solver is asked, each for as much less time as the last task was late."""
 
 
 def with_starts(solution: Solution, offer: Offer) -> Solution:
@@ -64,15 +64,12 @@ def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
     if goal.deadline is None or late <= 0:
         return first
     too_many = _starts_too_many(first, offer, goal)
-    hours = goal.hours if too_many else goal.hours - late
+    hours = goal.hours
     for _ in range(TRIES):
         if hours <= 0 or time_limit.is_out:
             break
         try:
-            if too_many:
-                solution = _meet_goal_by_starts(offer, goal, time_limit, hours)
-            else:
-                solution = meet_goal(offer.problem, goal, time_limit, hours)
+            solution = _meet_goal_by_starts(offer, goal, time_limit, hours, is_limited=too_many)
         except DoesNotFit:
             break
         late = _late_hours(solution, offer, goal)
@@ -82,9 +79,11 @@ def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
     raise _too_late(first, offer, goal)
 
 
-def _meet_goal_by_starts(offer: Offer, goal: Goal, time_limit: TimeLimit, hours: float) -> Solution:
-    """Return a solution whose tasks hold their slots while they start, with no more slots in a Region than its starts
-    can keep busy. So what one Region cannot start in time goes to another.
+def _meet_goal_by_starts(
+    offer: Offer, goal: Goal, time_limit: TimeLimit, hours: float, *, is_limited: bool
+) -> Solution:
+    """Return a solution whose tasks hold their slots while they start. If that is asked for, no Region has more slots
+    than its starts can keep busy: so what one cannot start in time goes to another.
 
     The solver takes longer for that: hours that are equally longer are in no proportion any more.
     """
@@ -93,7 +92,7 @@ def _meet_goal_by_starts(offer: Offer, goal: Goal, time_limit: TimeLimit, hours:
     shortest = np.full(offer.problem.lanes, np.inf)
     np.minimum.at(shortest, choices.lane, held)
     sites, rates, limits = _sites(offer), offer.lanes["starts_per_hour"].to_numpy(dtype=np.float64), []
-    for site in np.unique(sites):
+    for site in np.unique(sites) if is_limited else ():
         lanes = np.flatnonzero((sites == site) & np.isfinite(rates * shortest))
         if len(lanes):
             busy = float(np.floor((rates[lanes] * shortest[lanes]).min()))
