@@ -18,9 +18,9 @@ from benchmarks.crowd import REGION, Bucket, Region
 from benchmarks.figure import Figure, number
 from orchestrator.aws.control import Control, SeenBoard
 from orchestrator.aws.session import Clients
-from orchestrator.launcher import pace as rates
-from orchestrator.launcher.lookout import Lookout
-from orchestrator.launcher.pace import Pace
+from orchestrator.launcher.watching import pace as rates
+from orchestrator.launcher.watching.lookout import Lookout
+from orchestrator.launcher.watching.pace import Pace
 from orchestrator.launcher.world import World
 from orchestrator.platforms.sagemaker.runner import SageMakerRunner
 from orchestrator.wire.result import Attempt

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.aws.s3 import Written
 from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Throttled
-from orchestrator.wire.board import Board
-from orchestrator.wire.markers import CancelMarker, Fence, Limit, PauseMarker
-from orchestrator.wire.measured import KeptMetric, Measured
+from orchestrator.wire.beside.board import Board
+from orchestrator.wire.beside.markers import CancelMarker, Fence, Limit, PauseMarker
+from orchestrator.wire.beside.measured import KeptMetric, Measured
+from orchestrator.wire.beside.news import News
 from orchestrator.wire.names import RunKeys
-from orchestrator.wire.news import News
 from orchestrator.wire.result import Attempt, Result, TaskState
 from orchestrator.wire.stored import damage_named
 from orchestrator.wire.template import Template

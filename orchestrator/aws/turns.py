@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from orchestrator.wire.markers import Canary, Limit
+from orchestrator.wire.beside.markers import Canary, Limit
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.s3 import S3, region_of_bucket
 from orchestrator.errors import AccessDenied, CatalogError, Damaged, NewerVersion, NotFound, UsageError
 from orchestrator.feeds.refresh import AT_ONCE
-from orchestrator.wire.lineage import Lineage, folder_of, mark_objects
+from orchestrator.wire.beside.lineage import Lineage, folder_of, mark_objects
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.stored import damage_named
 

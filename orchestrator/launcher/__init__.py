@@ -9,14 +9,10 @@
     keep_deadline.py    where is a task with a deadline started next, and for how long?
     spot_policy.py      where does a task with a deadline go on: spot here, spot elsewhere, on demand, or nowhere yet?
     trainings.py        how are its trainings requested, started, looked at and stopped?
-    lookout.py          when is a training looked at, and who tells all of a Region which have ended?
-    pace.py             how often may launchers look, so that all of them keep to AWS's rates?
+    watching/           when is a training looked at, what does its log say, and when is it ended?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
     turn.py             when may a task begin, if others go ahead, or only so many may run?
     pause.py            when does a run start no more, as all its first tasks have failed alike, or a canary has?
-    watchdog.py         when is a training ended though it has not failed?
-    metrics_reader.py   which metrics do the trainings' logs report?
-    last_words.py       why did a training fail, in its own words?
     world.py            what time is it, and has a SIGTERM come? Tests hand in a world in which nobody waits
 
 The protocol and why it holds: docs/protocol.md.

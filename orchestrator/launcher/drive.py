@@ -28,11 +28,11 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
-from orchestrator.launcher.lookout import Lookout
 from orchestrator.launcher.pause import Pause
 from orchestrator.launcher.task_history import Standing
 from orchestrator.launcher.trainings import Trainings
 from orchestrator.launcher.turn import Turn
+from orchestrator.launcher.watching.lookout import Lookout
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Outcome, TaskState
 

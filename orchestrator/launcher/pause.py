@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.launcher.decide import End, Start
+from orchestrator.wire.beside.markers import PAUSED
+from orchestrator.wire.beside.news import News
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.markers import PAUSED
-from orchestrator.wire.news import News
 from orchestrator.wire.reasons import alike, shortened
 from orchestrator.wire.result import Cause, TaskState
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from orchestrator.launcher.metrics_reader import MetricsReader
 from orchestrator.launcher.tried import Tried
+from orchestrator.launcher.watching.metrics_reader import MetricsReader
 from orchestrator.wire.result import Result, TaskState
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AccessError, AlreadyExists, InvalidRequest, NotFound
-from orchestrator.launcher.last_words import explain_failure
-from orchestrator.launcher.pace import Pace
-from orchestrator.launcher.watchdog import Watchdog
+from orchestrator.launcher.watching.last_words import explain_failure
+from orchestrator.launcher.watching.pace import Pace
+from orchestrator.launcher.watching.watchdog import Watchdog
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.result import Attempt, Cause, TaskState
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.turns import Turns
 from orchestrator.errors import Damaged, NewerVersion, SweepError
+from orchestrator.wire.beside.markers import PAUSED, Canary
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.markers import PAUSED, Canary
 from orchestrator.wire.reasons import shortened
 from orchestrator.wire.result import Cause, TaskState
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.trainings import Trainings
     from orchestrator.launcher.world import World
-    from orchestrator.wire.markers import Limit
+    from orchestrator.wire.beside.markers import Limit
     from orchestrator.wire.result import Result
     from orchestrator.wire.task import Lane
 

@@ -11,7 +11,7 @@ from orchestrator.models.evaluation import evaluation_of
 from orchestrator.models.judge import fitness
 from orchestrator.models.promotion import TrainedModel
 from orchestrator.platforms.registry import make_operating
-from orchestrator.spec.promote import Promote
+from orchestrator.spec.workload.promote import Promote
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from orchestrator.spec.promote import Promote
+from orchestrator.spec.workload.promote import Promote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from orchestrator.errors import Refused, UsageError, did_you_mean
 from orchestrator.plan.slots import lots_by_key, tasks_by_lot
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.written.anchor import check_there
-from orchestrator.wire.markers import Limit, covers
+from orchestrator.wire.beside.markers import Limit, covers
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:

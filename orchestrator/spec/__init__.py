@@ -8,11 +8,8 @@ where.py                what may stand under `where`? (platforms, Regions, insta
 resources.py            what may stand under `where.resources`, and does an instance of some shape have it?
 known_types.py          which instance types have it, and what is wrong with resources that none has?
 schedule/               what may stand under `schedule`, and when is a time of day due?
+workload/               what holds for all runs of a name together? (`promote`, `budget`, `notify`)
 goal.py                 what may stand under `plan`?
-workload.py             what holds for all runs of a name together?
-promote.py              what may stand under `promote`?
-budget.py               what may stand under `budget`?
-notify.py               what may stand under `notify`?
 warm.py                 what does a sweep take from its workload's champion?
 tags.py                 which tags may a sweep have?
 by_region.py            how is something written that differs by Region?

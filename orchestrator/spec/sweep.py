@@ -15,7 +15,6 @@ from orchestrator.spec.data import Data
 from orchestrator.spec.duration import DAY, MINUTE, between
 from orchestrator.spec.goal import Goal
 from orchestrator.spec.model import Model, listed_once, shown, wrong
-from orchestrator.spec.promote import check_promote
 from orchestrator.spec.schedule.schedule import Schedule
 from orchestrator.spec.space.axes import Axis, Choice, columns
 from orchestrator.spec.space.parameters import Parameter, parameters
@@ -27,7 +26,8 @@ from orchestrator.spec.train.framework import Framework
 from orchestrator.spec.train.train import Checkpoints, Train, parameter_name
 from orchestrator.spec.warm import cold
 from orchestrator.spec.where import Where
-from orchestrator.spec.workload import Workload
+from orchestrator.spec.workload.promote import check_promote
+from orchestrator.spec.workload.workload import Workload
 from orchestrator.wire.names import valid_run_name
 
 if TYPE_CHECKING:

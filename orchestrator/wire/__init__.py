@@ -9,11 +9,7 @@ A launcher pays for every import, so this room needs the standard library only.
     template.py   what do all tasks of a Region share?
     result.py     how does a task stand, and how did each of its attempts end?
     reasons.py    how is a long reason told in one line, and which say the same?
-    news.py       how is told what has changed, so that nothing needs to be read?
-    markers.py    what may still be started of a run, and by whom?
-    board.py      which trainings of a Region have ended lately, as far as one launcher has seen?
-    measured.py   which metrics were read from logs afterwards, and kept?
-    lineage.py    what was a dataset copied from, and is it the same?
+    beside/       what else do launchers and commands leave in the bucket, beside tasks and results?
     curve.py      which metrics does a log report, and how do they become a short curve?
     variables.py  what does a job definition's environment say?
     exits.py      what does a launcher's exit code mean?

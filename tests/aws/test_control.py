@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from orchestrator.aws.control import Control, replaces
 from orchestrator.errors import AlreadyExists, InvalidRequest, NewerVersion, NotFound, Unreachable
-from orchestrator.wire.news import News
+from orchestrator.wire.beside.news import News
 from orchestrator.wire.result import Attempt, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
 from orchestrator.wire.template import Template

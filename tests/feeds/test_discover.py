@@ -13,7 +13,7 @@ from orchestrator.feeds.discover import compare_folders
 from orchestrator.feeds.feeds import Feeds
 from orchestrator.feeds.look import Folder
 from orchestrator.feeds.pattern import Pattern
-from orchestrator.wire.lineage import Lineage
+from orchestrator.wire.beside.lineage import Lineage
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients

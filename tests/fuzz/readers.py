@@ -19,9 +19,9 @@ from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
 from orchestrator.spec.classic import read_classic
-from orchestrator.wire.lineage import Lineage
+from orchestrator.wire.beside.lineage import Lineage
+from orchestrator.wire.beside.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.manifest import BadLine, parse
-from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.names import digest
 from orchestrator.wire.result import Attempt, Result
 from orchestrator.wire.stored import damage_named

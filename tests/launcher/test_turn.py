@@ -13,8 +13,8 @@ from orchestrator.aws.control import Control
 from orchestrator.aws.turns import Turns
 from orchestrator.launcher.drive import Driver
 from orchestrator.launcher.task_history import TaskHistory
+from orchestrator.wire.beside.markers import Limit
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.markers import Limit
 from orchestrator.wire.result import Cause, TaskState
 from tests.launcher.fakes import DONE, PLACES, RUN, RUNNING, Bench, Bucket, FakeRunner, Life, Time, failed, task
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.models.judge import judge
 from orchestrator.models.promotion import Evaluation, Promotion, TrainedModel
-from orchestrator.spec.promote import Promote
+from orchestrator.spec.workload.promote import Promote
 
 MODEL = TrainedModel("steering", "monday", 0, 1, "s3://b/model.tar.gz", "eu-west-1", "loss", maximize=False, score=0.5)
 TEST = Evaluation("test", "s3://b/test/", "0123456789abcdef")

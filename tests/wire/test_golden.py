@@ -20,10 +20,10 @@ from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
-from orchestrator.wire.board import Board
-from orchestrator.wire.lineage import Lineage
-from orchestrator.wire.markers import Canary, Limit, PauseMarker
-from orchestrator.wire.measured import KeptCurve, KeptMetric, Measured
+from orchestrator.wire.beside.board import Board
+from orchestrator.wire.beside.lineage import Lineage
+from orchestrator.wire.beside.markers import Canary, Limit, PauseMarker
+from orchestrator.wire.beside.measured import KeptCurve, KeptMetric, Measured
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION

@@ -12,7 +12,7 @@ from orchestrator.runs.known.progress import Progress
 from orchestrator.runs.known.results import Results
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
-from orchestrator.wire.measured import Measured
+from orchestrator.wire.beside.measured import Measured
 from orchestrator.wire.names import canonical
 from orchestrator.wire.stored import damage_named
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.written.submission import latest
-from orchestrator.wire.news import News, moment_name
+from orchestrator.wire.beside.news import News, moment_name
 
 if TYPE_CHECKING:
     from orchestrator.runs.cloud import Cloud

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.turns import Turns
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.written.anchor import check_there, read_submission
-from orchestrator.wire.markers import Limit
+from orchestrator.wire.beside.markers import Limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission
-    from orchestrator.wire.markers import CancelMarker
+    from orchestrator.wire.beside.markers import CancelMarker
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from orchestrator.wire.markers import CancelMarker
+from orchestrator.wire.beside.markers import CancelMarker
 from orchestrator.wire.stored import restore
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.db.database import Database
     from orchestrator.db.rows import Rows
     from orchestrator.runs.known.noting import Noting
-    from orchestrator.wire.news import News
+    from orchestrator.wire.beside.news import News
 
 _ENDED = ", ".join(f"'{state.value}'" for state in TaskState if state.terminal)
 _BETWEEN = "run = :run AND task >= :first AND task < :stop"

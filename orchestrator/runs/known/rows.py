@@ -12,7 +12,7 @@ from orchestrator.wire.result import Outcome, Result, TaskState
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
-    from orchestrator.wire.news import News
+    from orchestrator.wire.beside.news import News
 
 READ_ONLY = ("reason", "metrics", "document", "read_etag")
 """Columns of which only a result itself tells: news leave them as they are."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import AlreadyExists, NotFound
-from orchestrator.wire.lineage import Lineage, lineage_key, mark_objects
+from orchestrator.wire.beside.lineage import Lineage, lineage_key, mark_objects
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:

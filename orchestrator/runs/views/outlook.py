@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.plan.slots import LotKey
-from orchestrator.wire.markers import covers
+from orchestrator.wire.beside.markers import covers
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.accrued import Accrued, Meter
+from orchestrator.wire.beside.markers import PAUSED
+from orchestrator.wire.beside.measured import KeptCurve, KeptMetric
 from orchestrator.wire.curve import Curves, decode
-from orchestrator.wire.markers import PAUSED
-from orchestrator.wire.measured import KeptCurve, KeptMetric
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.known.rows import Known
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Objective
+    from orchestrator.wire.beside.measured import Measured
     from orchestrator.wire.curve import Curve
-    from orchestrator.wire.measured import Measured
     from orchestrator.wire.ranges import Ranges
     from orchestrator.wire.task import Scalar
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.errors import NewerVersion
-from orchestrator.wire.markers import CancelMarker, Fence, PauseMarker
+from orchestrator.wire.beside.markers import CancelMarker, Fence, PauseMarker
 from orchestrator.wire.ranges import Ranges
 
 

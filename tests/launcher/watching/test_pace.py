@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.launcher.pace import Pace
+from orchestrator.launcher.watching.pace import Pace
 
 crowds = st.integers(1, 100_000)
 polls = st.floats(0.1, 60)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.wire.news import News, moment_name
+from orchestrator.wire.beside.news import News, moment_name
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
 

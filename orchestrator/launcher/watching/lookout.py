@@ -13,14 +13,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists, NotFound, SweepError
-from orchestrator.launcher.pace import BOARD_S, HINTED, STALE_S, TELLS_S
-from orchestrator.wire.board import Board
+from orchestrator.launcher.watching.pace import BOARD_S, HINTED, STALE_S, TELLS_S
+from orchestrator.wire.beside.board import Board
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from orchestrator.aws.control import Control
-    from orchestrator.launcher.pace import Pace
+    from orchestrator.launcher.watching.pace import Pace
     from orchestrator.launcher.world import World
     from orchestrator.platforms.base import Runner
     from orchestrator.wire.result import Attempt

@@ -7,11 +7,11 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from orchestrator.spec.budget import Budget, keep_runs_to_budget
 from orchestrator.spec.model import Model
-from orchestrator.spec.notify import Notify
-from orchestrator.spec.promote import Promote
 from orchestrator.spec.warm import Warm
+from orchestrator.spec.workload.budget import Budget, keep_runs_to_budget
+from orchestrator.spec.workload.notify import Notify
+from orchestrator.spec.workload.promote import Promote
 
 
 class Workload(Model):

@@ -12,7 +12,7 @@ from orchestrator.wire.result import TaskState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.launcher.metrics_reader import MetricsReader
+    from orchestrator.launcher.watching.metrics_reader import MetricsReader
     from orchestrator.wire.result import Outcome
     from orchestrator.wire.task import Limits
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import AccessDenied, Unreachable
-from orchestrator.launcher.lookout import PAGES, Lookout
-from orchestrator.launcher.pace import STALE_S, Pace
-from orchestrator.wire.board import Board
+from orchestrator.launcher.watching.lookout import PAGES, Lookout
+from orchestrator.launcher.watching.pace import STALE_S, Pace
+from orchestrator.wire.beside.board import Board
 from orchestrator.wire.result import Attempt
 from tests.launcher.fakes import PLACES, FakeRunner, Time, control
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.errors import AccessDenied, Throttled
-from orchestrator.launcher import metrics_reader
+from orchestrator.launcher.watching import metrics_reader
 from orchestrator.wire.curve import decode
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState

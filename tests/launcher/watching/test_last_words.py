@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.errors import Throttled
-from orchestrator.launcher.last_words import KEPT, LONGEST, explain_failure, find_cause
+from orchestrator.launcher.watching.last_words import KEPT, LONGEST, explain_failure, find_cause
 from orchestrator.wire.result import Attempt
 from orchestrator.wire.task import Lane, Purchase
 
