@@ -7,6 +7,7 @@ import hmac
 import http.client
 import urllib.error
 import urllib.request
+from http import HTTPStatus
 from typing import Any
 
 from orchestrator.errors import CloudError
@@ -35,10 +36,16 @@ def post(url: str, body: bytes, notice: str, secret: str, now: float) -> None:
             return
     except urllib.error.HTTPError as error:
         error.close()
-        raise CloudError(f"it answers {error.code} {error.reason}") from None
+        raise CloudError(f"it answers {error.code}{_phrase(error.code)}") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise CloudError(f"it does not answer: {type(reason).__name__}") from None
+
+
+def _phrase(code: int) -> str:
+    """Return what a status code means, as HTTP says: what a server says in its place may be anything."""
+    known = {status.value: f" {status.phrase}" for status in HTTPStatus}
+    return known.get(code, "")
 
 
 def sign(body: bytes, secret: str, at: int) -> str:

@@ -18,6 +18,8 @@ class Hook:
     url: str = ""
     status: int = 200
     location: str = ""
+    phrase: str | None = None
+    """What it says beside its status, instead of HTTP's own words."""
     silent: threading.Event | None = None
     """Nothing is answered until it is set."""
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
@@ -37,7 +39,7 @@ def webhook() -> Iterator[Hook]:
             hook.got.append((dict(self.headers), body))
             if hook.silent:
                 hook.silent.wait(60)
-            self.send_response(hook.status)
+            self.send_response(hook.status, hook.phrase)
             if hook.location:
                 self.send_header("Location", hook.location)
             self.send_header("Content-Length", "0")

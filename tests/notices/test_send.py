@@ -104,6 +104,12 @@ def test_an_event_is_told_once_however_often_it_is_repeated(hook: Hook) -> None:
     assert len(hook.got) == 1
 
 
+@pytest.mark.parametrize(("status", "said"), [(500, "it answers 500 Internal Server Error"), (599, "it answers 599")])
+def test_what_a_webhook_says_of_its_failure_is_not_repeated(hook: Hook, status: int, said: str) -> None:
+    hook.status, hook.phrase = status, "\x1b[31mEVIL https://secret"
+    assert tell(NOTICE, Bucket(), None, hook.url) == [(False, said)]
+
+
 def test_who_was_not_reached_is_told_at_the_next_try_and_nobody_else(hook: Hook, other: Hook) -> None:
     bucket = Bucket()
     hook.status = 503

@@ -20,12 +20,16 @@ def _cron(text: str) -> str:
     return text
 
 
+_OF_A_MACHINE = {"localtime", "posixrules", "Factory"}
+"""Zones that mean another time on every machine."""
+
+
 def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name).utcoffset(None)
-    except (KeyError, ValueError, OSError) as error:
-        hint = did_you_mean(name, sorted(available_timezones())) if name else "such as Europe/Berlin"
-        raise wrong(f"there is no time zone {name!r}", hint=hint) from error
+    zones = available_timezones() - _OF_A_MACHINE
+    if name not in zones:
+        alike = [zone for zone in zones if zone.lower() == name.lower()]
+        hint = did_you_mean(alike[0] if alike else name, sorted(zones)) if name else "such as Europe/Berlin"
+        raise wrong(f"there is no time zone {name!r}", hint=hint)
     return name
 
 

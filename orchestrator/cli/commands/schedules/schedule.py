@@ -17,7 +17,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.api import Frozen, Schedule, ScheduleRow
+    from orchestrator.api import Frozen, Schedule, ScheduleRow, Sweep
 
 app = typer.Typer(help="Train a workload again by itself, on what is new.", rich_markup_mode=None)
 
@@ -70,6 +70,7 @@ def create(
     goal = frozen.goal
     render.say(f"{goal.schedule}: {goal.when.cron} {goal.when.timezone}, trains {_what(goal.when)}, {goal.digest}")
     _say_what_it_plans_on(session, goal.database)
+    _warn_if_it_cannot_be_planned(session, goal.sweep)
     confirm(f"Create the schedule {goal.schedule}?", yes=yes)
     entry = session.schedules.create(frozen)
     if as_json:
@@ -246,6 +247,14 @@ def _say_what_it_plans_on(session: Session, database: str) -> None:
         hint = "`sweep catalog push` writes one; do so whenever the catalog has changed"
         raise UsageError("the conductor has no catalog to plan on: none was pushed", hint=hint)
     render.say(f"it plans on the newest pushed catalog: now that of {formatting.moment(newest.pushed_at)}")
+
+
+def _warn_if_it_cannot_be_planned(session: Session, sweep: Sweep) -> None:
+    """Say what a night would end with now. The data of the first night may still be to come, so it is no error."""
+    try:
+        session.orchestrator.plan(sweep)
+    except UsageError as error:
+        render.say(f"warning: by the catalog as it is here, a night cannot be planned: {error.message}")
 
 
 def _next(row: ScheduleRow) -> str:

@@ -35,6 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("", [], "sweep.yaml: says not when it is to run (give --cron"),
         ("", ["--cron", "*/5 2 * * *"], "cron: minute '*/5' is due 12 times, and a night is one a day"),
         ("", ["--cron", "0 2 * * *", "--timezone", "Europe/Berln"], "(did you mean 'Europe/Berlin'?)"),
+        ("", ["--cron", "0 2 * * *", "--timezone", "utc"], "there is no time zone 'utc' (did you mean 'UTC'?)"),
+        ("", ["--cron", "0 2 * * *", "--timezone", "localtime"], "there is no time zone 'localtime'"),
         ("", ["--cron", "0 2 * * *", "--overlap", "wait"], "overlap: Input should be 'skip', 'queue' or 'replace'"),
         ("", ["--cron", "0 2 * * *", "--retrain", "new.sql"], "new.sql: cannot be read: No such file or directory"),
         ("schedule: {cron: 0 25 * * *}", [], "sweep.yaml:6:18: the hour 25 is not within 0 to 23"),
