@@ -24,10 +24,10 @@ _PARTITIONS = {
 }
 """The parts of the world, by how the names of their Regions begin; all others are of `aws`."""
 CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
-VERSION = "2"
+VERSION = "3"
 """The version of our templates; their outputs carry it."""
-LAUNCHER_REPOSITORY, TRAINING_REPOSITORY = "sweep-launcher", "sweep-training"
-ROLES = ("role", "job_role", "execution_role", "schedule_role")
+LAUNCHER_REPOSITORY, TRAINING_REPOSITORY, CONDUCTOR_REPOSITORY = "sweep-launcher", "sweep-training", "sweep-conductor"
+ROLES = ("role", "job_role", "execution_role", "schedule_role", "conductor_role")
 """The settings that name roles."""
 QUEUE = "sweep-tasks"
 LANE_QUEUE = "sweep-tasks-{region}"
@@ -58,6 +58,7 @@ class Names:
     launcher_image: str
     schedule_group: str
     schedule_role: str
+    conductor_role: str
     topic: str
     theirs: frozenset[str]
     """The settings whose values are the team's own: what they name is used as it is, and not made."""
@@ -92,7 +93,7 @@ class Names:
 
 def ours(account: str, region: str, partition: str = "aws") -> dict[str, str]:
     """Return what each setting says where everything is made by us, in an account with this control Region."""
-    roles = dict(zip(ROLES, ("training", "launcher", "launcher-start", "schedule"), strict=True))
+    roles = dict(zip(ROLES, ("training", "launcher", "launcher-start", "schedule", "conductor"), strict=True))
     return {
         "bucket": f"sweep-control-{account}-{region}",
         "region_bucket": f"sweep-data-{account}-{{region}}",

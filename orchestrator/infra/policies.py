@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.feeds.every import every_feed
+from orchestrator.infra.names import CONDUCTOR_REPOSITORY
 from orchestrator.platforms import registry
 
 if TYPE_CHECKING:
@@ -47,9 +48,13 @@ def training_services(names: Names) -> list[str]:
 
 
 def _of_platforms(role: str, names: Names) -> Iterator[Statement]:
-    """Yield the statements of all platforms. What launchers hand over to them may be a role of the team's own."""
+    """Yield the statements of all platforms: they know conductors as some who submit.
+
+    What launchers hand over to them may be a role of the team's own.
+    """
+    asked = "submit" if role == "conductor" else role
     for name in names.platforms:
-        for needed in registry.make_operating(name).permissions(role):
+        for needed in registry.make_operating(name).permissions(asked):
             statement = dict(needed)
             if statement["Action"] == ["iam:PassRole"] and "role" in names.theirs:
                 statement["Resource"] = [*listed(statement["Resource"]), names.role]
@@ -107,9 +112,9 @@ def _launcher(names: Names) -> Iterator[Statement]:
 
 
 def _launcher_start(names: Names) -> Iterator[Statement]:
-    image = (
-        f"arn:aws:ecr:*:*:repository/{names.image_repository}" if "launcher_image" in names.theirs else _REPOSITORIES
-    )
+    theirs = f"arn:aws:ecr:*:*:repository/{names.image_repository}"
+    conductor = f"arn:aws:ecr:*:{{account}}:repository/{CONDUCTOR_REPOSITORY}"
+    image = [theirs, conductor] if "launcher_image" in names.theirs else _REPOSITORIES
     yield _allow("LogInToEcr", ["ecr:GetAuthorizationToken"], "*")
     yield _allow(
         "PullTheLauncher",
@@ -148,6 +153,15 @@ def _schedule(names: Names) -> Iterator[Statement]:
     yield _allow("StartConductors", ["batch:SubmitJob"], [_CONDUCTORS, queue])
 
 
+def _conductor(names: Names) -> Iterator[Statement]:
+    """Yield what a night needs: it submits as people do, and keeps its own account of what it does."""
+    control = f"arn:aws:s3:::{names.bucket}"
+    yield from _submit(names)
+    nights = [f"{control}/{folder}/*" for folder in ("conductor", "schedules")]
+    yield _allow("NightsAndTheirNotes", ["s3:GetObject", "s3:PutObject"], nights)
+    yield _allow("ReadThePushedCatalog", ["s3:GetObject"], f"{control}/catalog/*")
+
+
 def _refresh(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - prices are of no account
     actions = {action for feed in every_feed() for action in feed.actions}
     yield _allow("ReadPricesAndQuotas", sorted(actions), "*")
@@ -161,6 +175,7 @@ _OURS: dict[str, Callable[[Names], Iterator[Statement]]] = {
     "launcher-start": _launcher_start,
     "training": _training,
     "schedule": _schedule,
+    "conductor": _conductor,
 }
 ROLES = tuple(_OURS)
 """Every role that has a policy: the first three are people's."""

@@ -40,6 +40,7 @@ def control_template(names: Names) -> Template:
         "LauncherRepository": _repository(LAUNCHER_REPOSITORY),
         "ScheduleGroup": {"Type": "AWS::Scheduler::ScheduleGroup", "Properties": {"Name": names.schedule_group}},
         "ScheduleRole": _role(names, "schedule_role", "schedule", ["scheduler.amazonaws.com"]),
+        "ConductorRole": _role(names, "conductor_role", "conductor", ["ecs-tasks.amazonaws.com"]),
         "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": names.topic.rpartition(":")[2]}},
     }
     setting_of = {
@@ -51,6 +52,7 @@ def control_template(names: Names) -> Template:
         "LauncherRepository": "launcher_image",
         "ScheduleGroup": "schedule_group",
         "ScheduleRole": "schedule_role",
+        "ConductorRole": "conductor_role",
         "Topic": "topic",
     }
     resources = {key: each for key, each in made.items() if each and setting_of[key] not in names.theirs}

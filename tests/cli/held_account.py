@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 ACCOUNT, CONTROL, REGION = "123456789012", "us-east-1", "eu-west-1"
 PEOPLE = ("submit", "refresh", "images")
-ROLES = {"launcher": "sweep-launcher", "launcher-start": "sweep-launcher-start", "training": "sweep-training"}
+ROLES = {
+    "launcher": "sweep-launcher",
+    "launcher-start": "sweep-launcher-start",
+    "training": "sweep-training",
+    "conductor": "sweep-conductor",
+}
 KNOWN = names(Settings(region=CONTROL), ACCOUNT)
 NETWORK = '\n[infra]\nsubnets = ["subnet-0123456789abcdef0"]\nsecurity_groups = ["sg-0123456789abcdef0"]\n'
 SECRETS = """

@@ -29,6 +29,7 @@ GIVEN: dict[str, Any] = {
     "log_group": "/our/logs",
     "schedule_group": "our-nights",
     "schedule_role": "arn:aws:iam::123456789012:role/our-schedule",
+    "conductor_role": "arn:aws:iam::123456789012:role/our-conductor",
     "topic": "arn:aws:sns:us-east-1:123456789012:our-notices",
 }
 KEY = "arn:aws:kms:{region}:123456789012:key/mrk-0123456789abcdef0123456789abcdef"
@@ -122,11 +123,26 @@ def test_a_launcher_image_may_be_written_with_gaps() -> None:
 def test_a_boundary_bounds_every_role_and_nothing_grants_its_removal() -> None:
     template = control(Settings(region="us-east-1", infra_table={"permissions_boundary": BOUNDARY}))
     roles = of_type(template, "AWS::IAM::Role")
-    assert len(roles) == 4
+    assert len(roles) == 5
     assert {role["Properties"]["PermissionsBoundary"] for role in roles} == {BOUNDARY}
     assert "Boundary" not in json.dumps([role["Properties"]["Policies"] for role in roles])
     granted = json.dumps([each["Properties"] for each in of_type(template, "AWS::IAM::ManagedPolicy")])
     assert '"iam:' not in granted.replace('"iam:PassRole"', "").replace('"iam:PassedToService"', "")
+
+
+def test_a_conductor_may_all_that_who_submits_may_and_its_container_takes_it_on() -> None:
+    known = names(OURS, "123456789012")
+    conductor = [json.dumps(each) for each in policy("conductor", known)["Statement"]]
+    assert {json.dumps(each) for each in policy("submit", known)["Statement"]} <= set(conductor)
+    role = control(OURS)["Resources"]["ConductorRole"]["Properties"]
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"Service": "ecs-tasks.amazonaws.com"}
+
+
+def test_a_conductor_s_image_is_pulled_beside_a_launcher_s_of_the_team_s_own() -> None:
+    known = names(Settings(region="us-east-1", launcher_image=GIVEN["launcher_image"]), "123456789012")
+    (pull,) = [each for each in policy("launcher-start", known)["Statement"] if each["Sid"] == "PullTheLauncher"]
+    assert [each.rpartition("/")[2] for each in pull["Resource"]] == ["our-launcher", "sweep-conductor"]
 
 
 def test_only_schedules_of_this_account_take_on_the_role_that_starts_their_jobs() -> None:

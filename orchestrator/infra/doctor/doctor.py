@@ -60,9 +60,12 @@ def in_force(settings: Settings, account: str) -> Names:
         "lane_queue": (settings.lane_queue or settings.queue) if settings.bucket else "",
         "job_role": settings.job_role or stands_in,
         "execution_role": settings.execution_role or stands_in,
+        "conductor_role": settings.conductor_role or settings.job_role or stands_in,
     }
     known: dict[str, Any] = {name: value for name, value in said.items() if value}
     theirs = {name for name, value in known.items() if value != getattr(ours, name)}
+    if not settings.conductor_role:  # another role stands in for it only until one is made
+        theirs.discard("conductor_role")
     return replace(ours, **known, theirs=ours.theirs | theirs)
 
 

@@ -45,6 +45,8 @@ class Need:
     """The image that it trains with, by Region."""
     units: Mapping[Quota, int] = field(default_factory=dict)
     """The units of each quota that its plan takes at once."""
+    nights: bool = False
+    """True if it has a schedule: a conductor carries that out."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Subject:
     need: Need
     principal: str = ""
     """The ARN of the user or role that we are; empty if IAM's simulator does not know it."""
+
+    @property
+    def has_nights(self) -> bool:
+        """True if the sweep asks for nights, or the settings do: they name what only conductors need."""
+        return self.need.nights or bool(self.settings.conductor_image)
 
 
 def ok(about: str, where: str, message: str) -> Finding:

@@ -13,11 +13,23 @@ if TYPE_CHECKING:
 
 
 def images(subject: Subject) -> Iterator[Finding]:
-    """Yield whether the launcher's image is in the control Region, and the sweep's own in each where it trains."""
+    """Yield whether launcher's and conductor's images are in the control Region, the sweep's own where it trains."""
     names = subject.names
     yield _image(subject, names.launcher_image, names.region, is_launcher=True)
+    if subject.has_nights:
+        yield _conductor(subject)
     for region, uri in subject.need.images.items():
         yield _image(subject, uri, region, is_launcher=False)
+
+
+def _conductor(subject: Subject) -> Finding:
+    """Return whether the image that nights run is in the control Region."""
+    region = subject.names.region
+    if subject.settings.conductor_image:
+        return _image(subject, subject.settings.conductor_image, region, is_launcher=False)
+    build = "docker build --file containers/conductor/Dockerfile --tag sweep-conductor:1 ."
+    message = "is not set, and nights run in it: build it, push it, and name it in sweep.toml"
+    return wrong("image", "conductor_image", message, f"{build} && sweep images push sweep-conductor:1 --to {region}")
 
 
 def _image(subject: Subject, uri: str, region: str, *, is_launcher: bool) -> Finding:

@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan
 
 
-def need_of(make: Callable[[], Plan], where: str) -> tuple[Need, Finding]:
-    """Return what a sweep needs, and whether it can be planned at all, as today's prices and quotas are known."""
+def need_of(make: Callable[[], Plan], where: str, *, nights: bool = False) -> tuple[Need, Finding]:
+    """Return what a sweep needs, and whether it can be planned at all, as today's prices and quotas are known.
+
+    Say whether it is to be trained at nights: no plan tells that.
+    """
     try:
         plan = make()
     except SweepError as error:
         code = error.exit_code if error.exit_code in (4, 6) else 1
-        return Need(), wrong("plan", where, error.message, f"sweep plan {where}", code)
+        return Need(nights=nights), wrong("plan", where, error.message, f"sweep plan {where}", code)
     units = units_taken(plan, tasks_by_lot(plan))
-    return Need(tasks_at_once(plan), _images(plan), units), ok("plan", where, "every task finds its place")
+    return Need(tasks_at_once(plan), _images(plan), units, nights), ok("plan", where, "every task finds its place")
 
 
 def tasks_at_once(plan: Plan) -> int:

@@ -12,8 +12,15 @@ from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, wron
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_ROLE_OF = {"role": "training", "job_role": "launcher", "execution_role": "launcher-start"}
-_LAUNCHERS = ["ecs-tasks.amazonaws.com"]
+_ROLE_OF = {
+    "role": "training",
+    "job_role": "launcher",
+    "execution_role": "launcher-start",
+    "conductor_role": "conductor",
+    "schedule_role": "schedule",
+}
+_CONTAINERS = ["ecs-tasks.amazonaws.com"]
+_SCHEDULES = ["scheduler.amazonaws.com"]
 
 
 def roles(subject: Subject) -> Iterator[Finding]:
@@ -70,7 +77,9 @@ def _ours(subject: Subject) -> Finding:
 
 def _services(subject: Subject) -> dict[str, list[str]]:
     """Return the services that take on each role, by its setting; a role that nobody takes on is not needed."""
-    wanted = {"role": policies.training_services(subject.names), "job_role": _LAUNCHERS, "execution_role": _LAUNCHERS}
+    wanted = {"role": policies.training_services(subject.names), "job_role": _CONTAINERS, "execution_role": _CONTAINERS}
+    if subject.has_nights:
+        wanted |= {"conductor_role": _CONTAINERS, "schedule_role": _SCHEDULES}
     return {setting: services for setting, services in wanted.items() if services}
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from orchestrator.errors import CatalogError
 from orchestrator.infra.doctor import buckets, identity, images, network, queues, quotas, roles
 from orchestrator.infra.doctor.doctor import examine, exit_code, in_force
 from orchestrator.infra.doctor.finding import Finding, Need, Subject, ok, warning, wrong
 from orchestrator.infra.doctor.identity import Who
+from orchestrator.infra.doctor.need import need_of
 from orchestrator.settings import Settings
 from orchestrator.wire.task import Quota
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orchestrator.aws.session import Clients
+    from orchestrator.plan.plan import Plan
 
 ACCOUNT = "123456789012"
 MANIFEST = json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "layers": []})
@@ -134,6 +138,55 @@ def test_an_image_is_looked_for_where_it_is_pulled(subject: Subject) -> None:
     ecr.put_image(repositoryName="our-launcher", imageTag="1", imageManifest=MANIFEST)
     (there,) = images.images(subject)
     assert there.state == "ok"
+
+
+def of_nights(clients: Clients, **said: str) -> Subject:
+    settings = replace(SETTINGS, **said)  # type: ignore[arg-type]
+    return Subject(settings, clients, in_force(settings, ACCOUNT), Need(nights=True))
+
+
+def test_nights_need_an_image_and_two_roles_and_nothing_else_asks_for_them(clients: Clients, subject: Subject) -> None:
+    nights = of_nights(clients)
+    (unset,) = [finding for finding in images.images(nights) if finding.where == "conductor_image"]
+    assert (unset.state, unset.exit_code) == ("wrong", 1)
+    assert unset.mend.endswith(f"sweep images push sweep-conductor:1 --to {REGION}")
+    assert states(roles.roles(nights)).keys() - states(roles.roles(subject)).keys() == {"sweep-schedule-eu-west-1"}
+    image = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/sweep-conductor:1"
+    named = Subject(replace(SETTINGS, conductor_image=image), clients, subject.names, Need())
+    assert {finding.where: finding.message for finding in images.images(named)}[image] == "not there"
+    assert "sweep-schedule-eu-west-1" in states(roles.roles(named))
+
+
+@pytest.mark.parametrize(
+    ("said", "mend"),
+    [
+        ({}, "sweep infra deploy"),
+        (
+            {"conductor_role": f"arn:aws:iam::{ACCOUNT}:role/our-conductor"},
+            "aws iam put-role-policy --role-name our-conductor",
+        ),
+    ],
+    ids=["launchers' role stands in", "a role of its own"],
+)
+def test_a_conductor_s_role_has_to_grant_what_submitting_needs(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, said: dict[str, str], mend: str
+) -> None:
+    monkeypatch.setattr(roles, "simulate", lambda *asked: [*asked[3]] if "batch:SubmitJob" in asked[3] else [])
+    name = said.get("conductor_role", SETTINGS.job_role or "").rpartition("/")[2]
+    make_role(clients, name, "ecs-tasks.amazonaws.com")
+    denied = [finding for finding in roles.permissions(of_nights(clients, **said)) if finding.state == "wrong"]
+    (found,) = denied
+    assert (found.where, found.exit_code) == (name, 4)
+    assert "batch:SubmitJob" in found.message
+    assert found.mend.startswith(mend)
+
+
+def test_a_sweep_with_a_schedule_has_nights_though_it_cannot_be_planned() -> None:
+    def fail() -> Plan:
+        raise CatalogError("no prices")
+
+    need, found = need_of(fail, "sweep.yaml", nights=True)
+    assert (need.nights, found.state) == (True, "wrong")
 
 
 def test_launchers_need_a_way_out_and_a_nat_costs(subject: Subject) -> None:

@@ -75,7 +75,8 @@ def _need(session: Session, sweep: Path | None, found: list[Finding]) -> Need:
     if sweep is None:
         return Need()
     read = session.read_sweep(sweep)
-    need, finding = need_of(lambda: session.orchestrator.plan(read), str(sweep))
+    nights = read.schedule is not None
+    need, finding = need_of(lambda: session.orchestrator.plan(read), str(sweep), nights=nights)
     found.append(finding)
     return need
 

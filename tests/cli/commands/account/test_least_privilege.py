@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,26 @@ NOT_IN_THIS_FLOW = {
     },
     "refresh": {
         "savingsplans:DescribeSavingsPlanRates": "asked of an account that has a savings plan",
+    },
+    "conductor": {
+        "batch:RegisterJobDefinition": "the launchers of this night are those of the run before it",
+        "iam:PassRole": "registering launchers passes them their roles",
+        "batch:CreateConsumableResource": "the slots of a lane are made by the first run that uses it",
+        "batch:UpdateConsumableResource": "a lane's slots change with its quota",
+        **dict.fromkeys(
+            (
+                "batch:TerminateJob",
+                "s3:DeleteObject",
+                "sagemaker:ListTags",
+                "sagemaker:StopTrainingJob",
+            ),
+            "a night that is replaced cancels its runs",
+        ),
+        "sagemaker:DescribeTrainingJob": "status looks at trainings whose launchers are dead",
+        **dict.fromkeys(
+            ("ec2:DescribeRegions", "logs:DescribeLogStreams", "logs:GetLogEvents", "sagemaker:ListTrainingJobs"),
+            "nights need none of these: a platform says in one what submitting needs, for people and conductors",
+        ),
     },
     "launcher": {
         "sagemaker:ListTags": "a launcher that starts anew adopts a training by its tag",
@@ -106,6 +127,27 @@ def cancel_while_training(sweep: Sweep, account: Account) -> None:
     assert cancelled.code == 0, cancelled.err
 
 
+def train_at_night(sweep: Sweep, account: Account) -> None:
+    """Let a night train, as the owner has scheduled it, in a job under the conductor's role."""
+    account.be("owner")
+    account.monkeypatch.setenv("SWEEP_CONDUCTOR_IMAGE", "sweep-conductor")
+    assert sweep("catalog", "push").code == 0
+    made = sweep("schedule", "create", "sweep.yaml", "--name", "nightly", "--cron", "0 2 * * *", "--yes")
+    assert made.code == 0, made.err
+    assert sweep("schedule", "run-now", "nightly").code == 0
+    until = time.monotonic() + 300
+    while (night := last_night(sweep))["exit"] is None:
+        assert time.monotonic() < until, night
+        time.sleep(1)
+    assert night["exit"] == 0, night
+    assert night["why"].startswith("2 of 2 tasks done"), night
+
+
+def last_night(sweep: Sweep) -> dict[str, Any]:
+    """The newest night of the schedule, as its history shows it."""
+    return dict(json.loads(sweep("schedule", "history", "nightly", "--json").out)[0])
+
+
 def needed(whole: dict[str, Any], asked: list[dict[str, Any]]) -> set[str]:
     """The actions of a policy without which something would have been refused that was not."""
     before = len(refused(whole, asked))
@@ -135,6 +177,8 @@ def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_gr
     assert sweep("submit", "sweep.yaml", "--yes", "--name", "first", "--watch").code == 0
     for command in ("logs", "results", "cost", "why", "sync"):
         assert sweep(command, "first").code == 0, command
+    train_at_night(sweep, account)
+    account.be("submit")
     cancel_while_training(sweep, account)
     assert sweep("reap").code == 0
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from orchestrator.cli.app import main
+from tests.fixtures.aws import REGION
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from orchestrator.aws.s3 import S3
+    from orchestrator.aws.session import Clients
 
 SWEEP = """
 name: {name}
@@ -56,3 +61,85 @@ def test_without_a_bucket_nothing_can_be_scheduled(folder: Path, capsys: pytest.
     (folder / "sweep.yaml").write_text(SWEEP.format(name="steering", schedule=""))
     assert main(["schedule", "create", "sweep.yaml", "--yes", "--cron", "0 2 * * *"]) == 2
     assert "bucket is not set" in capsys.readouterr().err
+
+
+@pytest.fixture
+def account(folder: Path, s3: S3, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """An account in which schedules can be made, with a catalog that was pushed, and a sweep file without times."""
+    role = "arn:aws:iam::123456789012:role/sweep"
+    said = {"REGION": REGION, "BUCKET": s3.bucket, "REGION_BUCKET": "team-{region}", "ROLE": role}
+    said |= {"SCHEDULE_ROLE": role, "LAUNCHER_IMAGE": "launcher", "CONDUCTOR_IMAGE": "conductor:1"}
+    for name, value in said.items():
+        monkeypatch.setenv(f"SWEEP_{name}", value)
+    (folder / "sweep.yaml").write_text(SWEEP.format(name="steering", schedule=""))
+    assert main(["catalog", "push"]) == 0, capsys.readouterr().err
+    return folder
+
+
+BERLIN = ["--cron", "0 2 * * *", "--timezone", "Europe/Berlin", "--overlap", "queue", "--retrain", "all"]
+
+
+def changes(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
+    """What an update of the schedule changes, a line each, but for what says that code or data did."""
+    capsys.readouterr()
+    assert main(["schedule", "update", "sweep.yaml", "--yes", "--json", *options]) == 0
+    said = json.loads(capsys.readouterr().out)["changed"]
+    return sorted(line for line in said if line.startswith("schedule"))
+
+
+def timers(clients: Clients) -> set[tuple[str, str]]:
+    scheduler = clients.client("scheduler", REGION)
+    names = ("steering", "steering-utc")
+    found = [scheduler.get_schedule(GroupName="sweep", Name=name) for name in names]
+    return {(each["ScheduleExpression"], each["ScheduleExpressionTimezone"]) for each in found}
+
+
+def test_an_update_of_a_file_without_times_keeps_those_that_the_schedule_has(
+    account: Path, clients: Clients, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schedule", "create", "sweep.yaml", "--yes", *BERLIN]) == 0, capsys.readouterr().err
+    before = timers(clients)
+    assert ("cron(0 2 * * ? *)", "Europe/Berlin") in before
+    (account / "training" / "train.py").write_text("print(2)\n")
+    assert changes(capsys) == []
+    assert timers(clients) == before
+    shown = json.loads(run(capsys, "schedule", "show", "steering", "--json"))
+    assert (shown["overlap"], shown["retrain"]) == ("queue", "all")
+
+
+def test_an_option_of_an_update_changes_what_it_names_and_keeps_the_rest(
+    account: Path,  # noqa: ARG001
+    clients: Clients,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["schedule", "create", "sweep.yaml", "--yes", *BERLIN]) == 0, capsys.readouterr().err
+    assert changes(capsys, "--cron", "30 3 * * *") == ["schedule.cron: 0 2 * * * → 30 3 * * *"]
+    assert ("cron(30 3 * * ? *)", "Europe/Berlin") in timers(clients)
+
+
+def test_times_in_the_file_are_those_of_an_update_and_an_option_wins_over_them(
+    account: Path, clients: Clients, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schedule", "create", "sweep.yaml", "--yes", *BERLIN]) == 0, capsys.readouterr().err
+    when = 'schedule: {cron: "0 4 * * *", timezone: Asia/Tokyo, overlap: queue, retrain: all}'
+    (account / "sweep.yaml").write_text(SWEEP.format(name="steering", schedule=when))
+    assert changes(capsys, "--timezone", "UTC") == [
+        "schedule.cron: 0 2 * * * → 0 4 * * *",
+        "schedule.timezone: Europe/Berlin → UTC",
+    ]
+    assert ("cron(0 4 * * ? *)", "UTC") in timers(clients)
+
+
+def test_an_update_of_a_schedule_that_is_not_there_is_told(
+    account: Path,  # noqa: ARG001
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["schedule", "update", "sweep.yaml", "--yes"]) == 2
+    assert "no schedule 'steering'" in capsys.readouterr().err
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command prints."""
+    capsys.readouterr()
+    assert main([*words]) == 0
+    return capsys.readouterr().out
