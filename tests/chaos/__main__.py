@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from tests.chaos.kills.play import play_story, warm_up
 from tests.chaos.kills.script import Choice
 from tests.chaos.kills.team import Office
 from tests.chaos.report import PROMISES, Report
+from tests.chaos.storm.casts import CASTS
 from tests.chaos.storm.play import play_storm
 
 if TYPE_CHECKING:
@@ -42,12 +44,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--part", choices=["both", "kills", "storm"], default="both")
+    casts = [cast.name for cast, _ in CASTS]
+    parser.add_argument(
+        "--cast", choices=casts, default="", metavar="NAME", help=f"who plays in the storm: {', '.join(casts)}"
+    )
     parser.add_argument("--replay", metavar="STORY", help="play one story on paper again, such as 700003.279.262")
     asked = parser.parse_args()
     if asked.replay:
         return replay_kill(asked.replay)
+    if asked.cast and asked.part != "storm":
+        parser.error("--cast is of the storm: add --part storm")
     parts = ["kills", "storm"] if asked.part == "both" else [asked.part]
-    play = {"kills": play_kills, "storm": play_storm}
+    play = {"kills": play_kills, "storm": partial(play_storm, only=asked.cast)}
     titles = {"kills": "on paper", "storm": "on the local cloud"}
     total = Report()
     for part in parts:

@@ -2,6 +2,7 @@
 
 play.py        how long does it go on?
 story.py       what befalls one run, from its submit to its end?
+casts.py       who plays in a story?
 commands.py    how are commands of `sweep` played, several at once, each perhaps killed?
 doom.py        where is a process killed: at a call to AWS, a commit, a line?
 launcher.py    how does a launcher get its version, and its doom?

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from orchestrator.localcloud import LocalCloud
 from tests.chaos.report import Report
 from tests.chaos.storm.audit import find_launchers_faults
+from tests.chaos.storm.casts import find_able
 from tests.chaos.storm.stage import Stage
 from tests.chaos.storm.story import Story
 from tests.fixtures.database import run_postgresql
@@ -20,17 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def play_storm(seed: int, folder: Path, until: float, told: Callable[[str, Report], None]) -> Report:
-    """Play stories until this moment. `told` gets each story's words and what it met."""
+def play_storm(seed: int, folder: Path, until: float, told: Callable[[str, Report], None], only: str = "") -> Report:
+    """Play stories until this moment. `told` gets each story's words and what it met.
+
+    With `only`, the cast of this name plays in all of them. SystemExit if it cannot play here.
+    """
     report = Report()
     postgresql = Path(tempfile.mkdtemp(prefix="sweep-chaos-", dir="/tmp"))
     try:
         with LocalCloud(folder / "cloud", trainings=4) as cloud, run_postgresql(postgresql) as server:
             server.execute("CREATE DATABASE team")
             stage = Stage(folder / "stage", cloud, seed, server.url("team"))
+            able = find_able(has_old=stage.old is not None, only=only)
             number = 0
             while time.monotonic() < until:
-                story = Story(stage, seed, number)
+                story = Story(stage, seed, number, able)
                 story.play()
                 told("\n    ".join(filter(None, story.told)), story.report)
                 report.add(story.report)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from orchestrator.localcloud import LocalCloud
+    from tests.chaos.storm.casts import Cast
 
 SWEEP = """
 name: {name}
@@ -53,40 +52,8 @@ retries: 1
 """
 
 
-@dataclass(frozen=True)
-class Cast:
-    """Who plays in a story."""
-
-    name: str
-    machines: tuple[str, str]
-    parallel: str = "single"
-    instances: int = 1
-    points: int = 4
-    """The highest number of points on each of the two datasets."""
-    checkpoints: bool = False
-    canary: int = 0
-    broken: bool = False
-    """Its trainings fail, all alike, until somebody mends that before a retry. So it may pause."""
-
-
 GOLDEN = "nightly"
 """A run that lies in the bucket as the first version has written it. It must be readable whatever happens."""
-CASTS = (
-    (Cast("two colleagues", ("ours", "theirs")), 5),
-    (Cast("two instances", ("ours", "theirs"), instances=2, points=3), 2),
-    (Cast("PostgreSQL", ("ours", "team")), 3),
-    (Cast("PostgreSQL shared", ("team", "team")), 2),
-    (Cast("an older version", ("ours", "old")), 2),
-    (Cast("older launchers", ("ours", "theirs")), 2),
-    (Cast("mpi", ("ours", "theirs"), parallel="mpi", points=2), 1),
-    (Cast("torchrun on two instances", ("ours", "team"), parallel="torchrun", instances=2, points=1), 1),
-    (Cast("checkpoints", ("ours", "theirs"), checkpoints=True, points=3), 2),
-    (Cast("torchrun with checkpoints", ("ours", "theirs"), parallel="torchrun", checkpoints=True, points=1), 1),
-    (Cast("canaries", ("ours", "theirs"), canary=1), 2),
-    (Cast("a mistake in the code", ("ours", "team"), broken=True), 2),
-    (Cast("a mistake that canaries meet", ("ours", "theirs"), canary=1, broken=True), 1),
-)
-"""All casts, each with how often it is drawn."""
 
 
 def patient_client(cloud: LocalCloud) -> Callable[..., Any]:
@@ -143,13 +110,6 @@ class Stage:
     def orchestrator(self, machine: str) -> Orchestrator:
         settings = {"database": self.database(machine)}
         return Orchestrator(read_settings(settings, folder=self.folder, environ=dict(os.environ)))
-
-    def draw_cast(self, chance: Random) -> Cast:
-        """Return a cast that can play here."""
-        has_torch = importlib.util.find_spec("torch") is not None
-        able = [(cast, weight) for cast, weight in CASTS if cast.parallel != "torchrun" or has_torch]
-        able = [(cast, weight) for cast, weight in able if self.old or "old" not in cast.name]
-        return chance.choices([cast for cast, _ in able], [weight for _, weight in able])[0]
 
     def write_plan(self, name: str, cast: Cast, chance: Random) -> int:
         """Write a plan of few tasks for a run of this name. Return how many tasks it has."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from tests.chaos.report import Report
 from tests.chaos.storm.audit import Auditor, counts
+from tests.chaos.storm.casts import draw_cast
 from tests.chaos.storm.commands import Command, Commands, Played
 from tests.chaos.storm.doom import Doom
 from tests.chaos.storm.stage import GOLDEN
 from tests.chaos.storm.troubles import Troubles
 
 if TYPE_CHECKING:
+    from tests.chaos.storm.casts import Cast
     from tests.chaos.storm.stage import Stage
 
 KILLED = 0.6
@@ -36,6 +38,8 @@ class Story:
     seed: int
     number: int
     """Which of the stories it is, from 0."""
+    able: list[tuple[Cast, int]]
+    """The casts that may play, with how often each is drawn."""
     report: Report = field(default_factory=Report)
     told: list[str] = field(default_factory=list)
     """What happened, in order: shown if a promise was broken."""
@@ -43,7 +47,7 @@ class Story:
     def __post_init__(self) -> None:
         self.name = f"chaos-{self.seed}-{self.number}"
         self.chance = Random(self.name)
-        self.cast = self.stage.draw_cast(self.chance)
+        self.cast = draw_cast(self.able, self.chance)
         self.commands = Commands(self.stage)
         self.troubles = Troubles(self.stage)
         self.auditor = Auditor(self.stage, self.name, self.report)

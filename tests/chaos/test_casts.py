@@ -1,0 +1,55 @@
+"""Casts of the storm are drawn, or chosen, from those that can play here."""
+
+from __future__ import annotations
+
+import importlib.util
+from random import Random
+
+import pytest
+
+from tests.chaos.__main__ import main
+from tests.chaos.storm.casts import CASTS, draw_cast, find_able
+
+
+@pytest.mark.parametrize("name", [cast.name for cast, _ in CASTS if cast.parallel != "torchrun"])
+def test_a_chosen_cast_plays_in_every_story(name: str) -> None:
+    able = find_able(has_old=True, only=name)
+    assert {draw_cast(able, Random(seed)).name for seed in range(20)} == {name}
+
+
+def test_every_cast_that_can_play_is_drawn_some_time() -> None:
+    able = find_able(has_old=True)
+    chance = Random(1)
+    assert {draw_cast(able, chance) for _ in range(2_000)} == {cast for cast, _ in able}
+
+
+def test_without_the_older_version_nobody_plays_it() -> None:
+    able = [cast for cast, _ in find_able(has_old=False)]
+    assert able
+    assert not any("old" in cast.machines or cast.name == "older launchers" for cast in able)
+    with pytest.raises(SystemExit, match="'an older version' cannot play here"):
+        find_able(has_old=False, only="an older version")
+
+
+def test_without_pytorch_nothing_runs_under_torchrun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert all(cast.parallel != "torchrun" for cast, _ in find_able(has_old=True))
+    with pytest.raises(SystemExit, match="PyTorch"):
+        find_able(has_old=True, only="torchrun with checkpoints")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cast", "nobody", "--part", "storm"], "invalid choice: 'nobody'"),
+        (["--cast", "mpi"], "--cast is of the storm: add --part storm"),
+    ],
+)
+def test_a_cast_that_is_none_or_of_no_storm_is_refused(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    monkeypatch.setattr("sys.argv", ["chaos", *words])
+    with pytest.raises(SystemExit):
+        main()
+    assert said in capsys.readouterr().err
