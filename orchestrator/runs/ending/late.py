@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import AccessError, Damaged, NewerVersion, NotFound
 from orchestrator.runs.ending.settle import poll, settle_all
+from orchestrator.runs.known.gone import note_gone_attempts
 from orchestrator.runs.patience import PASSING
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.result import Result, TaskState
@@ -53,8 +54,10 @@ def find_late(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Clo
 
 def _unseen(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud) -> Iterator[Attempt]:
     """Yield the newest attempt of each ended task that is not done, if nobody has seen it end."""
-    control, ends = cloud.control(anchor.name), ledger.ends(anchor.name)
-    for task, number in dict(control.recorded()).items():
+    control, ends, told = cloud.control(anchor.name), ledger.ends(anchor.name), ledger.attempts(anchor.name)
+    recorded = control.recorded()
+    note_gone_attempts(anchor, told, recorded, ledger, cloud)
+    for task, number in dict(recorded).items():
         state, proven = ends.get(task, (TaskState.DONE, 0))
         if state is TaskState.DONE or number <= proven:
             continue

@@ -10,6 +10,7 @@ progress.py      how far has the bucket been read?
 results.py       what does it remember of the tasks of a run?
 rows.py          how do results and news become rows, and rows results?
 damage.py        what could not be understood, and was left out?
+gone.py          which objects are gone, though others tell of them?
 lease.py         what does a live run hold of each quota?
 history.py       what do finished tasks tell the planner?
 """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.turns import Turns
 from orchestrator.errors import Damaged, NewerVersion
+from orchestrator.runs.known.gone import note_gone_submissions
 from orchestrator.runs.written.anchor import check_there, read_submission
 from orchestrator.wire.beside.markers import Limit
 
@@ -46,9 +47,10 @@ def read_orders(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> Orders:
 def _submissions(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> list[Submission]:
     known = {submission.number: submission for submission in ledger.submissions(anchor.name)}
     names = (item.key.rpartition("/")[2] for item in cloud.s3.level(anchor.keys.submissions))
-    numbers = sorted(int(name.removesuffix(".json")) for name in names if name.removesuffix(".json").isdecimal())
+    numbers = {int(name.removesuffix(".json")) for name in names if name.removesuffix(".json").isdecimal()}
+    note_gone_submissions(anchor, numbers, max([*numbers, *known], default=0), ledger, cloud)
     made = []
-    for number in numbers:
+    for number in sorted({*numbers, *known}):
         submission = known.get(number) or read_submission(cloud.s3, anchor.name, number)
         if submission is not None:
             _check(anchor, submission, cloud)

@@ -155,6 +155,16 @@ class Results:
         states = {"starting": TaskState.STARTING.value, "running": TaskState.RUNNING.value}
         return set(self.rows.column(query, run=run, **states))
 
+    def newest_submission(self, run: str) -> int:
+        """Return the number of the newest submission that a result tells of; 0 if none does."""
+        number: int | None = self.rows.value("SELECT max(submission) FROM results WHERE run = :run", run=run)
+        return number or 0
+
+    def attempts(self, run: str) -> list[tuple[int, int]]:
+        """Return each task whose result tells of an attempt, and the number of the newest."""
+        rows = self.rows.all("SELECT task, attempt FROM results WHERE run = :run AND attempt > 0", run=run)
+        return [(row.task, row.attempt) for row in rows]
+
     def proven(self, run: str) -> dict[int, int]:
         """Return the newest attempt of each task that is known to have ended."""
         rows = self.rows.all("SELECT task, proven FROM results WHERE run = :run AND proven > 0", run=run)

@@ -11,6 +11,7 @@ from orchestrator.runs.ending.lost import find_lost
 from orchestrator.runs.ending.over import conclude_if_over
 from orchestrator.runs.ending.settle import settle_all
 from orchestrator.runs.known.documents import read_documents, read_tasks, read_whole
+from orchestrator.runs.known.gone import note_gone_submissions
 from orchestrator.runs.known.lease import held, renew
 from orchestrator.runs.known.news import read_news
 from orchestrator.runs.known.orders import read_orders
@@ -50,6 +51,8 @@ def sync(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool = True
             late = find_late(anchor, made, ledger, cloud)
             read_tasks(late, anchor, made, ledger, cloud)
             moved += len(late)
+    numbers = {one.number for one in made}
+    note_gone_submissions(anchor, numbers, ledger.newest_submission(anchor.name), ledger, cloud)
     lost = find_lost(anchor, made, orders.marker.through, ledger, cloud) if at_home else {}
     # Whoever wrote a result before us may have been killed before it told of it: so these are read themselves.
     read_tasks(settle_all(anchor, made, lost, cloud), anchor, made, ledger, cloud)

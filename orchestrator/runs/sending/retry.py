@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import UsageError
+from orchestrator.runs.known.gone import check_submissions
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.sending.envelopes import hold_again
 from orchestrator.runs.sending.submit import send
@@ -41,6 +42,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
         return retry(
             anchor, tasks, ledger, cloud, again=again
         )  # somebody retries beside us, and may die before it is sent
+    check_submissions(anchor, made, ledger, cloud)
     _refuse_while_cancelled(anchor, made, cloud)
     ended = ledger.ends(anchor.name)
     if wanted is None:

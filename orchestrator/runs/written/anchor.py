@@ -243,11 +243,14 @@ def names(control: S3) -> list[str]:
 
 
 def submissions(control: S3, run: str) -> Iterator[Submission]:
-    """Yield every submission of a run, in order."""
+    """Yield every submission of a run, in order. Damaged for one that is gone, though a newer one is there."""
     number = 1
     while (submission := read_submission(control, run, number)) is not None:
         yield submission
         number += 1
+    if newest_number(control, run) > number and not control.exists(RunKeys(run).submission(number)):
+        where = control.uri(RunKeys(run).submission(number))
+        raise Damaged("is gone, though newer ones are there", where=where, hint="bring an earlier version of it back")
 
 
 def newest_number(control: S3, run: str) -> int:
