@@ -78,7 +78,7 @@ class Plans:
 
         names = [dataset.name for dataset in plan.datasets]
         today = self._catalog.resurvey(plan.sweep, names, plan.classic_lines)
-        today = replace(today, discounts=discounts(self._catalog.engine))
+        today = replace(today, discounts=discounts(self._catalog.engine_to_read))
         if today.candidates.empty:
             logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
             return ""
@@ -100,4 +100,4 @@ class Plans:
 
         check_lines(sweep, lines or ())
         self._rules.check_images(sweep, {line.image for line in lines or () if line.image})
-        return self._catalog.survey(sweep, lines, history(self._catalog.engine, sweep.name))
+        return self._catalog.survey(sweep, lines, history(self._catalog.engine_to_read, sweep.name))

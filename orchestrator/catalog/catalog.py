@@ -59,6 +59,11 @@ class Catalog:
         """The way into the database. Raises CatalogError if its schema is not this code's, nor can be made so."""
         return self.database.engine
 
+    @property
+    def engine_to_read(self) -> Engine:
+        """The way into the database for whoever only reads: it makes no file where there is none."""
+        return self.database.to_read.engine
+
     def upgrade(self) -> None:
         """Bring the database's schema up to this code's."""
         self.database.upgrade()
@@ -98,7 +103,7 @@ class Catalog:
         if table is datasets:
             columns = [datasets.c.dataset.name, *columns]
         keys = [name for name in columns if name in table.primary_key.columns]
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             rows = [dict(row) for row in connection.execute(select(table)).mappings()]
             if table is campaigns:
                 tags = _tags(connection)
@@ -111,7 +116,7 @@ class Catalog:
 
         Return the number of rows in it.
         """
-        return write_snapshot(self.engine, path, as_of)
+        return write_snapshot(self.engine_to_read, path, as_of)
 
     def compact(self, now: datetime | None = None, *, dry_run: bool = False) -> Compacted:
         """Thin out old observations: one a day, then one a week. A dry run says what would go, and removes nothing."""
@@ -119,49 +124,49 @@ class Catalog:
 
     def tell_thinned(self, moment: datetime) -> str:
         """Return in one line what of the facts of a moment is not known any more; nothing if all of it is."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             return tell_thinned(connection, moment)
 
     def regions(self) -> list[str]:
         """Return the Regions that are known: those with data, and those with prices."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             both = union(select(replicas.c.region), select(prices.c.region))
             return sorted(region for region in connection.scalars(both) if not is_local(region))
 
     def mark(self, dataset: str, region: str) -> str:
         """Return the mark of a dataset's replica in a Region: a digest of what lies there. Nothing if it is unknown."""
         query = select(replicas.c.mark).where((replicas.c.dataset == dataset) & (replicas.c.region == region))
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             return connection.scalar(query) or ""
 
     def totals(self) -> dict[str, int]:
         """Return how many rows there are of each kind."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             counts = {name: select(func.count()).select_from(kind.table) for name, kind in KINDS.items()}
             return {name: connection.scalars(count).one() for name, count in counts.items()}
 
     def check(self, now: datetime | None = None) -> list[Problem]:
         """Return what is missing or looks wrong, in words."""
-        return check_catalog(self.engine, self._platforms, now or datetime.now(timezone.utc))
+        return check_catalog(self.engine_to_read, self._platforms, now or datetime.now(timezone.utc))
 
     def price_history(self, instance_types: Sequence[str], now: datetime | None = None) -> list[LanePrices]:
         """Return what instances of these types cost in each lane, and have cost, cheapest first."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             return price_history(connection, instance_types, now or datetime.now(timezone.utc))
 
     def priced_types(self) -> list[str]:
         """Return the instance types that have a price somewhere."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             return sorted(connection.scalars(select(prices.c.instance_type).distinct()))
 
     def quota_use(self, now: datetime | None = None) -> list[QuotaUse]:
         """Return how much of each known quota there is, and what live runs hold of it."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             return quota_use(connection, now or datetime.now(timezone.utc))
 
     def tell_ages(self, lanes: Iterable[Lane], now: datetime | None = None) -> tuple[str, ...]:
         """Return in words which prices of these lanes are too old to plan by; nothing if all are young enough."""
-        with reading(self.engine) as connection:
+        with reading(self.engine_to_read) as connection:
             return tell_ages(connection, lanes, self._platforms, now or datetime.now(timezone.utc))
 
     def select_types(self, sweep: Sweep) -> Sweep:
@@ -169,7 +174,7 @@ class Catalog:
 
         Call it before `survey`. Raise InfeasibleError where no type for sale will do.
         """
-        return select_types(self.engine, self._platforms, sweep)
+        return select_types(self.engine_to_read, self._platforms, sweep)
 
     def survey(
         self,
@@ -183,14 +188,14 @@ class Catalog:
         The data is that of a classic JOBARRAY's lines, if these are given, and otherwise what the sweep selects.
         Raise CatalogError if the sweep selects nothing, InfeasibleError if a dataset can be trained nowhere.
         """
-        return survey(self.engine, self._platforms, sweep, classic, past, now)
+        return survey(self.engine_to_read, self._platforms, sweep, classic, past, now)
 
     def resurvey(self, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine] = ()) -> Market:
         """Return the same for exactly these datasets, or a classic JOBARRAY's lines, whatever the sweep selects today.
 
         What the catalog does not know is left out: the Market may be empty.
         """
-        return resurvey(self.engine, self._platforms, sweep, names, classic)
+        return resurvey(self.engine_to_read, self._platforms, sweep, names, classic)
 
 
 def _tags(connection: Connection) -> dict[str, list[str]]:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_MAKE_ONE = "`sweep submit` makes one"
+_NAME_BUCKET = f"{_MAKE_ONE}; a team's are found by their bucket: SWEEP_BUCKET, or `bucket` in sweep.toml"
+
 
 class Runs:
     """The runs of one control bucket, as one database remembers them."""
@@ -90,7 +93,7 @@ class Runs:
         if name is None:
             names = self.names()
             if not names:
-                raise UsageError("there are no runs yet", hint="`sweep submit` makes one")
+                raise UsageError("there are no runs yet", hint=_MAKE_ONE if self._bucket_name else _NAME_BUCKET)
             name = names[0]
         known = self._known(name)
         return self.opened(known or self._read(name))

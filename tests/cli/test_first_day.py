@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.calls import Sweep
 
 SETTINGS = """
@@ -24,7 +23,18 @@ launcher_image = "sweep-launcher:1"
 def test_without_any_run_the_command_says_so(sweep: Sweep, command: str) -> None:
     ended = sweep(command)
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("error: there are no runs yet")
+    assert ended.err.startswith("error: there are no runs yet (`sweep submit` makes one; a team's are found by")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["runs", "status nightly", "retry", "results", "cost --month 2026-11", "catalog show prices", "plan sweep.yaml"],
+)
+def test_who_only_looks_leaves_no_database(sweep: Sweep, words: str) -> None:
+    sweep("init")
+    before = sorted(Path().iterdir())
+    sweep(*words.split())
+    assert sorted(Path().iterdir()) == before
 
 
 def test_a_misspelt_setting_is_one_line_that_does_not_end_anything(

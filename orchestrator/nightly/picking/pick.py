@@ -69,7 +69,7 @@ def pick(goal: Goal, team: Orchestrator, *, force: bool) -> Picked:
 
 def _chosen(goal: Goal, team: Orchestrator) -> list[Chosen]:
     """Return the datasets that the sweep selects; of these, those that the goal's query names, if there is one."""
-    with reading(team.catalog.engine) as connection:
+    with reading(team.catalog.engine_to_read) as connection:
         chosen = select_datasets(connection, goal.sweep.data)
         if not goal.query:
             return chosen
