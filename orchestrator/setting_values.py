@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from string import Formatter
 
+from orchestrator.aws.regions import could_be_region
 from orchestrator.notices.channels import check_address, check_reference
 
 _LANE_FACTS = ("region", "instance_type", "purchase")
@@ -30,6 +31,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         return None
     if not isinstance(value, str):
         raise ValueError("input should be a valid string")
+    if name == "region" and not could_be_region(value):
+        raise ValueError(f"AWS has no Region {value[:40]!r}: they are called as in eu-west-1")
     if name == "region_bucket" and "{region}" not in value:
         raise ValueError("must contain {region}, as in my-sweeps-{region}")
     if name == "lane_queue":

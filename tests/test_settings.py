@@ -121,6 +121,7 @@ def test_each_platform_has_a_table_and_the_nearest_file_s_counts(home: Path, pro
             '[infra]\nkms_key = "alias/x"',
             "infra.kms_key: not a key's ARN: 'alias/x'; it is written as in arn:aws:kms:{region}:<account>:key/<id>",
         ),
+        ('region = "nowhere-1"', "region: AWS has no Region 'nowhere-1': they are called as in eu-west-1"),
         ('region_bucket = "mine"', "region_bucket: must contain {region}, as in my-sweeps-{region}"),
     ],
 )

@@ -2,6 +2,7 @@
 
 session.py      who makes the clients?
 errors.py       which of our errors is an error of AWS?
+regions.py      which names can Regions have?
 answers.py      what if an answer lacks what it should have?
 s3.py           how are objects read, and written on a condition?
 control.py      what does a run keep in the control bucket, and who may overwrite it?

@@ -26,6 +26,13 @@ def test_without_any_run_the_command_says_so(sweep: Sweep, command: str) -> None
     assert ended.err.startswith("error: there are no runs yet (`sweep submit` makes one; a team's are found by")
 
 
+def test_a_region_that_aws_cannot_have_is_refused(sweep: Sweep) -> None:
+    ended = sweep("--region", "nowhere-1", "status")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: --region: region: AWS has no Region 'nowhere-1': they are called as in eu-west-1\n"
+    assert "no runs yet" in sweep("--region", "eu-nowhere-7", "status").err
+
+
 @pytest.mark.parametrize(
     "words",
     ["runs", "status nightly", "retry", "results", "cost --month 2026-11", "catalog show prices", "plan sweep.yaml"],
