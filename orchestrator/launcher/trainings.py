@@ -148,7 +148,7 @@ class Trainings:
         reader = history.metrics_reader
         for one in reader.to_read(history.attempts, attempt) if due else ():
             reader.read(self.runner(one.lane), one, self.template(one.lane))
-        outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics))
+        outcome = replace(outcome, metrics=reader.newest_values(outcome.metrics), not_finite=reader.diverged)
         if outcome.ended_for:
             return outcome
         if due:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.views.status import run_status
-from orchestrator.runs.views.tasks import measured, task_rows, to_keep, with_curves, with_kept
+from orchestrator.runs.views.tasks import task_rows, to_keep, with_curves, with_kept, with_read
 from orchestrator.runs.written.anchor import submissions
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
@@ -148,7 +148,7 @@ class Run:
         if keep:
             self.cloud.control(self.name).keep(to_keep(rows, found, regexes))
             self.sync_as_far_as_possible()
-        return measured(rows, found, self.plan.sweep.objective)
+        return with_read(rows, found, regexes, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         """Return the same results, with what their trainings have reported step by step."""

@@ -25,6 +25,9 @@ MOST_POINTS_OF_TASK = 1000
 LONGEST_LINE = 2_000
 """Characters of a line that a user's regex may search: on an endless line it might never end."""
 
+_NOT_FINITE = re.compile(r"(?<![\w.])[-+]?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
+_STAND_IN = "31415926"
+"""The number that stands for what is none, to see whether a regex would find it: any that no log has there."""
 _REPORTED = re.compile(r"\[sweep\]((?: [^\s=]+=[^\s=]+)+)")
 
 
@@ -81,12 +84,15 @@ class Curves:
                     self._take(name, step, text)
             else:
                 for name, regex in regexes.items():
-                    if found := regex.search(line, 0, LONGEST_LINE):
-                        self._take(name, None, found[1])
+                    found = regex.search(line, 0, LONGEST_LINE)
+                    text = (found and found[1]) or ""
+                    if _number(text) is None and _would_match(regex, line):
+                        text = "nan"
+                    self._take(name, None, text)
 
-    def _take(self, name: str, step: float | None, text: str | None) -> None:
-        value = _number(text or "")
-        if _is_not_finite(text or ""):
+    def _take(self, name: str, step: float | None, text: str) -> None:
+        value = _number(text)
+        if _is_not_finite(text):
             self.diverged.add(name)
             self.not_finite.add(name)
         if value is not None and (name in self._points or len(self._points) < MOST_METRICS):
@@ -152,6 +158,13 @@ def _number(text: str) -> float | None:
 def _is_not_finite(text: str) -> bool:
     """Return whether the text is `nan`, `-inf` or the like, as programs print them."""
     return text.lstrip("+-").lower() in ("nan", "inf", "infinity")
+
+
+def _would_match(regex: re.Pattern[str], line: str) -> bool:
+    """Return whether a regex that is made for numbers alone, as most are, would find one where the line has `nan`."""
+    words = _NOT_FINITE.subn(_STAND_IN, line[:LONGEST_LINE])
+    found = regex.search(words[0], 0, LONGEST_LINE) if words[1] else None
+    return found is not None and found[1] == _STAND_IN
 
 
 def _whole(step: float) -> float:

@@ -98,6 +98,10 @@ class Cause(str, Enum):
     STOPPED = "stopped"  # somebody asked for it
 
 
+_OFTEN_EMPTY = frozenset({"note", "silent_since", "not_finite"})
+"""Fields of an outcome that are stored only where they say something."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The end of one attempt, or how it stands until then, as far as the platform can say now."""
@@ -133,6 +137,8 @@ class Outcome:
 
     silent_since: float | None = None
     """Since when its log has had no new line, where that is long; None while it writes, or nobody can tell."""
+    not_finite: tuple[str, ...] = ()
+    """Metrics of which it has written NaN or infinity last: they are left out of `metrics`."""
 
     def following(self, before: Outcome | None) -> Outcome:
         """Return the outcome with what was known before: a training that its launcher had stopped has failed."""
@@ -145,11 +151,13 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         body = asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}
-        return {name: value for name, value in body.items() if name not in ("note", "silent_since") or value}
+        return {name: value for name, value in body.items() if name not in _OFTEN_EMPTY or value}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Outcome:
-        return restore(cls, body, lane=Lane.parse, state=TaskState, cause=Cause)
+        not_finite = tuple(map(str, body.get("not_finite", ())))
+        found = restore(cls, {**body, "not_finite": ()}, lane=Lane.parse, state=TaskState, cause=Cause)
+        return replace(found, not_finite=not_finite)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,42 @@ def test_what_is_found_and_not_kept_is_gone_with_the_command(desk: Desk, anchor:
     assert set(scores(ours).values()) == {None}
 
 
+def test_what_was_read_has_its_curves_though_nobody_keeps_it(desk: Desk, anchor: Anchor) -> None:
+    ours = run(desk, anchor)
+    rows = ours.with_curves(ours.measure(ours.results(), REGEXES))
+    assert {row.task: row.curves for row in rows} == {
+        0: {"acc": [(1, 0.1), (2, 0.2)]},
+        1: {"acc": [(1, 0.9), (2, 0.4)]},
+        2: {"acc": [(1, 0.3), (2, 0.3)]},
+    }
+    assert b">acc<" in ours.draw(rows, "svg")
+
+
+def test_what_is_looked_for_is_drawn_before_the_many_metrics_that_trainings_report(desk: Desk, anchor: Anchor) -> None:
+    ours = run(desk, anchor)
+    desk.platform.written[f"{anchor.name}-0-1"].insert(0, "[sweep] step=1 a=1 b=2 c=3 d=4 e=5")
+    (row,) = [row for row in ours.with_curves(ours.measure(ours.results(), REGEXES)) if row.task == 0]
+    assert list(row.curves) == ["acc", "a", "b", "c", "d", "e"]
+
+
+def test_nan_in_a_log_is_told_of_the_task_that_wrote_it(desk: Desk, anchor: Anchor) -> None:
+    ours = run(desk, anchor)
+    desk.platform.written[f"{anchor.name}-1-1"] += ["acc: nan"]
+    rows = ours.measure(ours.results(), REGEXES)
+    assert {row.task: row.not_finite for row in rows} == {0: (), 1: ("acc",), 2: ()}
+    assert [(row.task, row.score) for row in rows] == [(2, 0.3), (0, 0.2), (1, None)]
+
+
+def test_nan_that_a_launcher_has_seen_is_in_the_results(desk: Desk) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING, DONE])]
+    anchor = desk.submit(desk.anchor(plan(tasks=1, train__metrics=["loss"], objective={"minimize": "loss"})))
+    desk.platform.written[f"{anchor.name}-0-1"] = ["[sweep] step=1 loss=0.5 acc=1", "[sweep] step=2 loss=nan acc=2"]
+    desk.launch(anchor, 0)
+    desk.sync(anchor)
+    (row,) = run(desk, anchor).results()
+    assert (row.not_finite, row.metrics, row.score) == (("loss",), {"acc": 2}, None)
+
+
 def test_what_is_kept_ranks_everybody_s_results(desk: Desk, anchor: Anchor) -> None:
     ours = run(desk, anchor)
     assert [row.task for row in ours.measure(ours.results(), REGEXES, keep=True)] == [1, 2, 0]

@@ -148,6 +148,22 @@ def test_a_metric_that_has_run_away_has_no_last_value(word: str) -> None:
     assert points(curves)["loss"] == [(1, 0.5)]
 
 
+@pytest.mark.parametrize("line", ["loss=nan", "loss=-inf acc=0.5", "step 3: loss=NaN, lr=0.1", "loss=Infinity"])
+def test_a_regex_for_numbers_alone_sees_that_there_is_none(line: str) -> None:
+    curves = Curves()
+    regexes = {"loss": re.compile("loss=([-+.0-9e]+)"), "lr": re.compile("lr=([0-9.]+)")}
+    curves.read(["loss=0.5", line], regexes)
+    assert (curves.diverged, curves.not_finite) == ({"loss"}, {"loss"})
+    assert "loss" not in curves.last
+
+
+@pytest.mark.parametrize("line", ["info: loss of nan", "grad=nan loss=0.25", "loss_nan=1", "nan", "xloss=banana"])
+def test_a_word_elsewhere_is_no_value(line: str) -> None:
+    curves = Curves()
+    curves.read(["loss=0.5", line], {"loss": re.compile("loss=([0-9.]+)")})
+    assert curves.diverged == set()
+
+
 def test_one_that_comes_back_has() -> None:
     curves = read(["[sweep] step=1 loss=nan", "[sweep] step=2 loss=0.5"])
     assert (curves.last, curves.diverged) == ({"loss": 0.5}, set())

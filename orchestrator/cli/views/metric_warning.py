@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 def warn_of_missing_metric(objective: Objective | None, rows: list[TaskRow]) -> None:
     """Say on stderr that finished tasks have no value of the objective: they are ranked by nothing."""
     done = [row for row in rows if row.state.value == "done"]
-    silent = [row for row in done if row.score is None]
-    if objective is None or not silent:
+    if objective is None:
+        return
+    diverged = [row for row in done if row.score is None and objective.metric in row.not_finite]
+    silent = [row for row in done if row.score is None and objective.metric not in row.not_finite]
+    if diverged:
+        whose = "all finished tasks have" if len(diverged) == len(done) else f"{len(diverged):,} finished tasks have"
+        render.say(
+            f"warning: {whose} NaN or infinity as their newest {objective.metric!r}, the metric that ranks them: it is"
+            " left out (`sweep logs` shows what they wrote)"
+        )
+    if not silent:
         return
     whose = "none of the finished tasks has" if len(silent) == len(done) else f"{len(silent):,} finished tasks have no"
     hint = "`sweep logs` shows what they wrote, `sweep results --metric NAME=REGEX` finds it there"
@@ -35,5 +44,7 @@ def warn_of_metric_read_anew(objective: Objective | None, names: Iterable[str]) 
 def warn_of_unfound_metrics(names: Iterable[str], rows: list[TaskRow]) -> None:
     """Say on stderr which of these metrics no task has: what was looked for stands in no log."""
     for name in names:
-        if rows and not any(name in row.metrics for row in rows):
+        if any(name in row.not_finite for row in rows) and not any(name in row.metrics for row in rows):
+            render.say(f"warning: the logs have NaN or infinity as the newest {name!r}: it is left out")
+        elif rows and not any(name in row.metrics for row in rows):
             render.say(f"warning: no log has {name!r} (`sweep logs --task {rows[0].task}` shows what a task wrote)")

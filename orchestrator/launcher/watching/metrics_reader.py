@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
-from orchestrator.wire.curve import Curves
+from orchestrator.wire.curve import MOST_METRICS, Curves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,6 +44,11 @@ class MetricsReader:
     def not_finite(self) -> frozenset[str]:
         """Metrics whose newest value in the log that was read last is not finite."""
         return frozenset(self._curves.not_finite)
+
+    @property
+    def diverged(self) -> tuple[str, ...]:
+        """Metrics of which NaN or infinity came last, whichever log it was in; not more than are kept of a task."""
+        return tuple(sorted(self._curves.diverged)[:MOST_METRICS])
 
     def heard(self, training: str) -> int:
         """Return a number that stays the same while a training's log is silent: one that cannot be read may not be."""

@@ -13,7 +13,7 @@ from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from orchestrator.runs.known.rows import Known
     from orchestrator.runs.written.anchor import Anchor
@@ -52,6 +52,8 @@ class TaskRow:
     """It runs: of its last training, `seconds` and `usd` are up to now, by the clock and the plan's prices."""
     instances: int = 1
     """The instances of its last training; of one that has not begun, those that are planned."""
+    not_finite: tuple[str, ...] = ()
+    """Metrics of which its last training has written NaN or infinity last: they are left out of `metrics`."""
     billable_s: float = 0.0
     """Seconds of instances that were billed, all attempts together: two instances for a minute are 120."""
 
@@ -69,10 +71,15 @@ def task_rows(anchor: Anchor, known: Iterable[Known], tasks: Ranges, now: float)
 
 
 def with_curves(rows: list[TaskRow], known: Iterable[Known], kept: Measured) -> list[TaskRow]:
+    """Return the rows with the curves that are stored. Those that a row has from a log just read go before."""
     wanted = {row.task for row in rows}
     found = {one.result.task: one.result.curves for one in known if one.result.task in wanted}
-    curves = {row.task: {**found.get(row.task, {}), **kept.of(row.task, row.attempt)} for row in rows}
-    return [replace(row, curves={name: decode(text) for name, text in curves[row.task].items()}) for row in rows]
+    return [_with_stored(row, {**found.get(row.task, {}), **kept.of(row.task, row.attempt)}) for row in rows]
+
+
+def _with_stored(row: TaskRow, stored: Mapping[str, str]) -> TaskRow:
+    more = {name: decode(text) for name, text in stored.items() if name not in row.curves}
+    return replace(row, curves=row.curves | more)
 
 
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
@@ -86,6 +93,21 @@ def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
 def measured(rows: list[TaskRow], found: Mapping[int, Curves], objective: Objective | None) -> list[TaskRow]:
     """Return the rows with what was found in the logs of their trainings, best first."""
     return ranked([_measured(row, found[row.task], objective) if row.task in found else row for row in rows], objective)
+
+
+def with_read(
+    rows: list[TaskRow], found: Mapping[int, Curves], names: Container[str], objective: Objective | None
+) -> list[TaskRow]:
+    """Return the rows with what was just read in the logs of their trainings, best first.
+
+    Their curves begin with those of the metrics of these names: a picture shows the first few.
+    """
+    read = []
+    for row in measured(rows, found, objective):
+        curves = found[row.task].encoded() if row.task in found else {}
+        in_order = sorted(curves, key=lambda name: name not in names)
+        read.append(replace(row, curves={name: decode(curves[name]) for name in in_order}))
+    return read
 
 
 def with_kept(rows: list[TaskRow], kept: Measured, objective: Objective | None) -> list[TaskRow]:
@@ -112,11 +134,14 @@ def to_keep(
 
 
 def _measured(row: TaskRow, curves: Curves, objective: Objective | None) -> TaskRow:
-    metrics = {**row.metrics, **curves.last}
+    metrics = {name: value for name, value in row.metrics.items() if name not in curves.diverged} | curves.last
+    diverged = curves.diverged.union(name for name in row.not_finite if name not in curves.last)
+    row = replace(row, not_finite=tuple(sorted(diverged)))
     if objective is None or row.state is not TaskState.DONE:
         return replace(row, metrics=metrics)
     score = _score(objective, metrics, curves.encoded())
-    return replace(row, metrics=metrics, score=row.score if score is None else score)
+    before = None if objective.metric in curves.diverged else row.score
+    return replace(row, metrics=metrics, score=before if score is None else score)
 
 
 def _score(objective: Objective, metrics: Mapping[str, float], curves: Mapping[str, str]) -> float | None:
@@ -156,6 +181,7 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         score=score,
         note=outcome.note if outcome else "",
         estimated=running is not None,
+        not_finite=outcome.not_finite if outcome else (),
         instances=outcome.instances if outcome else task.places[0].instances,
         billable_s=sum(one.billable_s * one.instances for one in known.result.outcomes) if known else 0.0,
     )

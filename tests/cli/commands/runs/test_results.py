@@ -48,6 +48,27 @@ def test_a_metric_that_no_task_has_is_said_loudly(sweep: Sweep, team: FakeOrches
     assert sweep("results").err.startswith("warning: 1 finished tasks have no 'loss'")
 
 
+def test_nan_that_was_seen_is_told_apart_from_a_metric_that_is_missing(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(number, 0.5, score=None, not_finite=("loss",)) for number in (0, 1)]
+    assert sweep("results").err == (
+        "warning: all finished tasks have NaN or infinity as their newest 'loss', the metric that ranks them:"
+        " it is left out (`sweep logs` shows what they wrote)\n"
+    )
+    team.opened.rows = [row(0, 0.5), row(1, 0.5, score=None, not_finite=("loss",)), row(2, 0.5, score=None)]
+    said = sweep("results").err.splitlines()
+    assert said[0].startswith("warning: 1 finished tasks have NaN or infinity as their newest 'loss'")
+    assert said[1].startswith("warning: 1 finished tasks have no 'loss'")
+
+
+def test_a_metric_that_is_nan_in_every_log_is_not_called_absent(
+    sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row(0, 0.5, not_finite=("acc",))]
+    monkeypatch.setattr(team.opened, "measure", lambda *_args, **_options: rows)
+    said = sweep("results", "--metric", "acc=acc: ([0-9.]+)").err
+    assert said == "warning: the logs have NaN or infinity as the newest 'acc': it is left out\n"
+
+
 def test_a_metric_can_be_read_from_the_logs_afterwards(sweep: Sweep, team: FakeOrchestrator) -> None:
     best = json.loads(sweep("results", "--metric", "acc=acc: ([0-9.]+)", "--json").out)[0]
     assert best["metrics"] == {"loss": 0.25, "acc": 0.9}
