@@ -89,7 +89,7 @@ class Killed(BaseException):
     """As SIGKILL would: nothing after it runs."""
 
 
-STEPS = 10
+STEPS = 11
 """Writes and submissions of a plan for two Regions: more than there are, so the last kill never comes."""
 
 
