@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import NotFound, SettingsError, UsageError
+from orchestrator.localcloud.services import moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
 from orchestrator.nightly import views
 from orchestrator.nightly.conduct import LATE_S
 from orchestrator.nightly.freeze import freeze
@@ -57,10 +58,10 @@ def frozen(tmp_path: Path) -> Callable[..., Frozen]:
     folder = tmp_path / "training"
     folder.mkdir()
 
-    def make(code: str = "print(1)\n", **when: Any) -> Frozen:
+    def make(code: str = "print(1)\n", *, name: str = "nightly", sweep: str = "steering", **when: Any) -> Frozen:
         (folder / "train.py").write_text(code)
-        sweep = Sweep.model_validate({**SWEEP, "folder": tmp_path})
-        return freeze(Orchestrator(settings()), sweep, Schedule.model_validate({**BERLIN, **when}), "nightly")
+        made = Sweep.model_validate({**SWEEP, "name": sweep, "folder": tmp_path})
+        return freeze(Orchestrator(settings()), made, Schedule.model_validate({**BERLIN, **when}), name)
 
     return make
 
@@ -87,6 +88,18 @@ def test_it_is_started_at_its_time_in_its_zone_and_once_a_day_in_utc(
     command = definition["containerProperties"]["command"]
     assert command == ["python", "-m", "orchestrator.nightly", BUCKET, REGION, "Ref::schedule", "Ref::tick"]
     assert schedules.is_armed(entry)
+
+
+def test_the_timers_of_several_schedules_live_side_by_side(
+    schedules: Schedules, frozen: Callable[..., Frozen], clients: Clients
+) -> None:
+    first = schedules.create(frozen())
+    second = schedules.create(frozen(name="weekly", sweep="braking"))
+    schedules.pause("nightly")
+    schedules.resume("nightly")
+    assert set(timers(clients)) == {"nightly", "nightly-utc", "weekly", "weekly-utc"}
+    assert schedules.is_armed(first)
+    assert schedules.is_armed(second)
 
 
 def test_making_it_again_changes_nothing_and_another_one_is_refused(

@@ -18,4 +18,5 @@ s3.py             which Region answers for a bucket?
 moto_backends.py  what do we use of moto?
 moto_identities.py  and of its IAM?
 moto_images.py    and of its ECR?
+moto_corrections.py  what does moto do otherwise than AWS?
 """

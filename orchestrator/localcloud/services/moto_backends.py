@@ -18,34 +18,19 @@ from moto.logs.models import logs_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.s3.exceptions import MissingBucket
 from moto.s3.models import FakeKey, s3_backends
-from moto.s3.utils import _VersionedKeyStore
 from moto.scheduler.models import scheduler_backends
 from moto.sqs.models import sqs_backends
 
+from orchestrator.localcloud.services.moto_corrections import correct_moto
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 ACCOUNT: str = DEFAULT_ACCOUNT_ID
 PARTITION = "aws"
 RequestHandler = MotoRequestHandler
 
-
-def _list_what_is_there() -> None:
-    """Let a listing leave out what is deleted while it is made. moto's breaks: it looks each key up once more."""
-
-    def items(store: Any) -> Iterator[tuple[str, Any]]:
-        for key in dict(store):
-            if versions := store.getlist(key):
-                yield key, versions[-1]
-
-    def values(store: Any) -> Iterator[Any]:
-        return (value for _, value in items(store))
-
-    _VersionedKeyStore.items = _VersionedKeyStore.iteritems = items  # type: ignore[assignment]
-    _VersionedKeyStore.values = _VersionedKeyStore.itervalues = values  # type: ignore[assignment]
-
-
-_list_what_is_there()
+correct_moto()
 
 
 def application() -> Any:

@@ -104,6 +104,8 @@ def test_each_change_of_a_trainings_status_is_an_event(
 
 # Schedules
 
+SUBMIT_JOB = "arn:aws:scheduler:::aws-sdk:batch:submitJob"
+
 
 def schedule(client: Callable[..., Any], name: str, expression: str, target: dict[str, Any], **more: Any) -> None:
     role = {"RoleArn": "arn:aws:iam::123456789012:role/sweep-launcher"}
@@ -134,12 +136,25 @@ def test_a_schedule_submits_a_batch_job(
     client: Callable[..., Any], cloud: LocalCloud, batch: BatchDesk, name: str
 ) -> None:
     job = {"JobName": batch.name, "JobQueue": "sweep", "JobDefinition": batch.define(["true"])}
-    target = {"Arn": "arn:aws:scheduler:::aws-sdk:batch:submitJob", "Input": json.dumps(job)}
+    target = {"Arn": SUBMIT_JOB, "Input": json.dumps(job)}
     schedule(client, name, "rate(5 minutes)", target)
     cloud.advance(301)
     by_name = [{"name": "JOB_NAME", "values": [batch.name]}]
     eventually(lambda: batch.client.list_jobs(jobQueue="sweep", filters=by_name)["jobSummaryList"])
     client("scheduler").delete_schedule(Name=name)
+
+
+def test_a_group_that_is_there_is_refused_and_keeps_its_schedules(client: Callable[..., Any], name: str) -> None:
+    scheduler = client("scheduler")
+    scheduler.create_schedule_group(Name=name)
+    schedule(client, f"{name}-a", "rate(1 day)", {"Arn": SUBMIT_JOB, "Input": "{}"}, GroupName=name)
+    with pytest.raises(scheduler.exceptions.ConflictException, match=f"{name} already exists") as refused:
+        scheduler.create_schedule_group(Name=name)
+    assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 409
+    schedule(client, f"{name}-b", "rate(1 day)", {"Arn": SUBMIT_JOB, "Input": "{}"}, GroupName=name)
+    kept = {each["Name"] for each in scheduler.list_schedules(GroupName=name)["Schedules"]}
+    scheduler.delete_schedule_group(Name=name)
+    assert kept == {f"{name}-a", f"{name}-b"}
 
 
 def test_a_schedule_for_one_moment_may_go_when_it_has_fired(
