@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.conductor.drive import drive
 from orchestrator.conductor.notes import Notes
-from orchestrator.errors import SweepError
+from orchestrator.errors import Damaged, NewerVersion, SweepError
 from orchestrator.nightly.aftermath import raise_alarm
 from orchestrator.nightly.calendar import due, moment
 from orchestrator.nightly.goal import read_goal
@@ -111,7 +111,7 @@ class Conductor:
         number = 1
         while True:
             night = Night(f"{day}-r{number}", entry.name, entry.goal, self._clock.now(), by, force)
-            if self._shelf.begin(night) or self._shelf.night(entry.name, night.id) == night:
+            if self._shelf.begin(night):
                 return night
             number += 1
 
@@ -148,13 +148,24 @@ class Conductor:
         return self._clock.now() - max(night.at, alive.at if alive else 0.0) > SILENT_S
 
     def _open_nights(self) -> list[Night]:
-        """Return the nights that have not ended, the oldest first."""
-        nights = list(self._shelf.newest(self._schedule, LOOKED_AT))[::-1]
-        return [night for night in nights if self.notes(night).ended() is None]
+        """Return the nights that have not ended, the oldest first. One that cannot be understood is left out."""
+        nights = list(self._shelf.newest(self._schedule, LOOKED_AT, _leave_out))[::-1]
+        return [night for night in nights if self._is_open(night)]
+
+    def _is_open(self, night: Night) -> bool:
+        try:
+            return self.notes(night).ended() is None
+        except (Damaged, NewerVersion) as error:  # somebody did write down that it has ended
+            _leave_out(night.id, error)
+            return False
 
     def _earlier(self, night: Night) -> list[str]:
         """Return the ids of the nights that began before this one and have not ended."""
         return [other.id for other in self._open_nights() if (other.at, other.id) < (night.at, night.id)]
+
+
+def _leave_out(night: str, error: SweepError) -> None:
+    log.warning("the night %s is left out: %s", night, error)
 
 
 def _alarm(goal: Goal, night: Night, said: str) -> None:

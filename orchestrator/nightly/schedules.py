@@ -24,6 +24,7 @@ from orchestrator.nightly.shelf import Entry, Shelf, check_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.errors import SweepError
     from orchestrator.nightly.conduct import Conducted
     from orchestrator.nightly.freeze import Frozen
     from orchestrator.nightly.goal import Goal
@@ -97,11 +98,15 @@ class Schedules:
         return entry
 
     def delete(self, name: str) -> None:
-        """Take a schedule away. Its runs, and what is known of its nights, stay."""
-        self.shelf.entry(name)
+        """Take a schedule away, be it damaged. Its runs, and what is known of its nights, stay."""
+        self.shelf.check_there(name)
         for timer in (name, f"{name}-utc"):
             self._scheduler.delete(self._group, timer)
         self.shelf.delete(name)
+
+    def leave_out(self, error: SweepError) -> None:
+        """Note a stored object that cannot be understood, for the Orchestrator's `check_damage`."""
+        self._team.ledger.damage.note(error)
 
     def goal(self, entry: Entry) -> Goal:
         """Return what the nights of a schedule do."""

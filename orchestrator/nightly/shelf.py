@@ -11,14 +11,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_code
-from orchestrator.errors import AlreadyExists, Damaged, NotFound, UsageError, did_you_mean
+from orchestrator.errors import AlreadyExists, Damaged, NewerVersion, NotFound, UsageError, did_you_mean
 from orchestrator.wire.names import canonical, valid_run_name
 from orchestrator.wire.stored import VERSION, check_version, damage_named, restore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from orchestrator.aws.s3 import S3
+    from orchestrator.errors import SweepError
 
 LONGEST_NAME = 24
 """Characters of a schedule's name: its runs are called `<name>-<date>`, and some have more behind it."""
@@ -79,12 +80,20 @@ class Shelf:
         return [name for name in found if self.s3.exists(_key(name))]
 
     def entry(self, name: str) -> Entry:
-        """Return the schedule of this name. UsageError if there is none."""
-        found = self._find(_key(check_name(name)))
-        if found is None:
-            hint = did_you_mean(name, self.names()) or "`sweep schedule create` makes one"
-            raise UsageError(f"no schedule {name!r}", where=f"s3://{self.s3.bucket}", hint=hint)
-        return self._entry(name, found[0])
+        """Return the schedule of this name. UsageError if there is none, Damaged if it cannot be understood."""
+        try:
+            found = self._find(_key(check_name(name)))
+            if found is None:
+                raise self._unknown(name)
+            return self._entry(name, found[0])
+        except Damaged as error:
+            hint = f"bring an earlier version of it back, or take it away: `sweep schedule delete {name}`"
+            raise Damaged(error.message, where=error.where, hint=hint) from error
+
+    def check_there(self, name: str) -> None:
+        """Raise UsageError if there is no schedule of this name, whether it can be understood or not."""
+        if not self.s3.exists(_key(check_name(name))):
+            raise self._unknown(name)
 
     def create(self, entry: Entry) -> bool:
         """Write a new schedule down. Return False if there is one of that name."""
@@ -110,8 +119,12 @@ class Shelf:
 
     def begin(self, night: Night) -> bool:
         """Write a night down. Return False if it was there: then it is somebody else's, or is over."""
-        made = self.s3.put_once(_night_key(night.schedule, night.id), _written(night))
-        return made or self.night(night.schedule, night.id) == night  # ours: the first answer was lost
+        if self.s3.put_once(_night_key(night.schedule, night.id), _written(night)):
+            return True
+        try:
+            return self.night(night.schedule, night.id) == night  # ours: the first answer was lost
+        except (Damaged, NewerVersion):
+            return False
 
     def night(self, schedule: str, name: str) -> Night | None:
         """Return this night; None if it has not begun."""
@@ -128,10 +141,14 @@ class Shelf:
         found = (item.key.removeprefix(folder).removesuffix(".json") for item in self.s3.list(folder))
         return sorted(found, key=_order)
 
-    def newest(self, schedule: str, count: int) -> Iterator[Night]:
-        """Yield the newest nights, the newest first."""
+    def newest(self, schedule: str, count: int, leave_out: Callable[[str, SweepError], None]) -> Iterator[Night]:
+        """Yield the newest nights, the newest first. `leave_out` is told of each that cannot be understood."""
         for name in self.nights(schedule)[::-1][:count]:
-            night = self.night(schedule, name)
+            try:
+                night = self.night(schedule, name)
+            except (Damaged, NewerVersion) as error:
+                leave_out(name, error)
+                continue
             if night:
                 yield night
 
@@ -145,6 +162,10 @@ class Shelf:
             return self.s3.get(f"schedules/{schedule}/replaced/{night}").body.decode()
         except NotFound:
             return ""
+
+    def _unknown(self, name: str) -> UsageError:
+        hint = did_you_mean(name, self.names()) or "`sweep schedule create` makes one"
+        return UsageError(f"no schedule {name!r}", where=f"s3://{self.s3.bucket}", hint=hint)
 
     def _find(self, key: str) -> tuple[dict[str, Any], str] | None:
         try:

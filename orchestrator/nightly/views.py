@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from orchestrator.conductor.notes import Notes
+from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.nightly.calendar import due, following, moment
 from orchestrator.nightly.conduct import LATE_S, SILENT_S
 from orchestrator.spec.schedule.schedule import Query
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orchestrator.conductor.step import End
+    from orchestrator.errors import SweepError
     from orchestrator.nightly.goal import Goal
     from orchestrator.nightly.schedules import Schedules
     from orchestrator.nightly.shelf import Entry, Night
@@ -30,7 +32,7 @@ class NightRow:
 
     night: str
     state: str
-    """`running`, `ended`, or `missed` for one that nobody has begun."""
+    """`running`, `ended`, `missed` for one that nobody has begun, or `damaged` for one that cannot be understood."""
     began_at: float | None
     by: str
     exit: int | None
@@ -60,8 +62,14 @@ class ScheduleRow:
 
 
 def list_schedules(schedules: Schedules) -> list[ScheduleRow]:
-    """Return a row for each schedule, by name."""
-    return [show_schedule(schedules, name) for name in schedules.shelf.names()]
+    """Return a row for each schedule, by name. One that cannot be understood is noted, and left out."""
+    rows = []
+    for name in schedules.shelf.names():
+        try:
+            rows.append(show_schedule(schedules, name))
+        except (Damaged, NewerVersion) as error:
+            schedules.leave_out(error)
+    return rows
 
 
 def show_schedule(schedules: Schedules, name: str) -> ScheduleRow:
@@ -89,8 +97,17 @@ def show_schedule(schedules: Schedules, name: str) -> ScheduleRow:
 def history(schedules: Schedules, name: str, count: int = NIGHTS) -> list[NightRow]:
     """Return the newest nights of a schedule, those that nobody has begun among them, the newest first."""
     entry = schedules.shelf.entry(name)
-    nights = list(schedules.shelf.newest(name, count))
-    rows = [(night.at, _row(schedules, night)) for night in nights]
+    damaged: list[tuple[str, SweepError]] = []
+    nights = list(schedules.shelf.newest(name, count, lambda night, error: damaged.append((night, error))))
+    rows = []
+    for night in nights:
+        try:
+            rows.append((night.at, _row(schedules, night)))
+        except (Damaged, NewerVersion) as error:
+            damaged.append((night.id, error))
+    for night_id, damage in damaged:
+        schedules.leave_out(damage)
+        rows.append((_midnight(night_id), _damaged_row(night_id, damage)))
     rows += _missed(entry, schedules.goal(entry), set(schedules.shelf.nights(name)))
     return [row for _, row in sorted(rows, key=lambda each: each[0], reverse=True)][:count]
 
@@ -108,6 +125,19 @@ def _missed_row(night: str, at: float) -> NightRow:
     when = datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     alarm = f"the night {night} was due at {when}, and no conductor has begun it"
     return NightRow(night, "missed", None, "", None, "", alarm)
+
+
+def _midnight(night: str) -> float:
+    """Return when the day of a night began, for want of when the night did; 0 for a name that is no night's."""
+    try:
+        return datetime.fromisoformat(night[:10]).replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _damaged_row(night: str, error: SweepError) -> NightRow:
+    alarm = f"the night {night} is left out: {error.where} {error.message}"
+    return NightRow(night, "damaged", None, "", None, "", alarm)
 
 
 def _row(schedules: Schedules, night: Night) -> NightRow:

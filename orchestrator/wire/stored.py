@@ -34,6 +34,8 @@ def check_version(body: dict[str, Any], what: str, newest: int = VERSION) -> Non
     `newest` is given for objects of which some have a newer version, for what is in them. ValueError for what is no
     version at all: nobody has written that.
     """
+    if not isinstance(body, dict):
+        raise ValueError("it is no JSON object")
     version = body.get("version", VERSION)
     if type(version) is not int or version < 1:
         raise ValueError(f"its version cannot be {str(version)[:40]!r}")

@@ -128,6 +128,24 @@ def test_a_damaged_promotion_is_named_at_the_end(sweep: Callable[[str], Ended], 
         assert "s3://control/workloads/steering/promotions/000001.json" in err
 
 
+def test_where_the_only_champion_is_damaged_nobody_says_that_there_is_none(
+    sweep: Callable[[str], Ended], desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.bucket.put_once("workloads/steering/promotions/000001.json", b"[]")
+    ledger = Session.orchestrator.ledger  # type: ignore[attr-defined]
+    monkeypatch.setattr(Session, "check_damage", lambda _: ledger.damage.check())
+    code, out, err = sweep("sweep models list")
+    assert (code, out, len(err.splitlines())) == (5, "", 1)
+    assert "s3://control/workloads/steering/promotions/000001.json cannot be understood: ValueError: it is no" in err
+
+
+def test_over_a_promotion_of_a_newer_sweep_nothing_is_promoted(sweep: Callable[[str], Ended], desk: Desk) -> None:
+    desk.bucket.put_once("workloads/steering/promotions/000001.json", b'{"version": 99}')
+    code, _, err = sweep("sweep models promote monday")
+    assert code == 2
+    assert "use the sweep that wrote it" in err
+
+
 def test_the_rules_that_the_page_shows_can_be_written() -> None:
     shown = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     assert shown is not None

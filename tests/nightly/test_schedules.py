@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.errors import NotFound, SettingsError, UsageError
+from orchestrator.errors import Damaged, NotFound, SettingsError, UsageError
 from orchestrator.localcloud.services import moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
 from orchestrator.nightly import views
 from orchestrator.nightly.conduct import LATE_S
@@ -218,3 +218,59 @@ def test_a_night_that_nobody_began_is_an_alarm_until_one_does(
     assert (row.alarm, row.last and row.last.state) == ("", "running")
     monkeypatch.setattr(views.time, "time", lambda: due + LATE_S + 1000)
     assert "no word of the conductor" in views.show_schedule(schedules, "nightly").alarm
+
+
+def spoil(s3: S3, key: str, body: bytes = b"[]") -> None:
+    s3.delete(key)
+    s3.put_once(key, body)
+
+
+def test_a_damaged_schedule_is_left_out_of_the_list_and_can_be_deleted(
+    s3: S3, frozen: Callable[..., Frozen], clients: Clients
+) -> None:
+    team = Orchestrator(settings(database="sqlite://"))
+    schedules = Schedules(team)
+    schedules.create(frozen())
+    schedules.create(frozen(name="weekly", sweep="braking"))
+    spoil(s3, "schedules/weekly/schedule.json")
+    assert [row.schedule for row in views.list_schedules(schedules)] == ["nightly"]
+    with pytest.raises(Damaged, match=r"schedules/weekly/schedule.json cannot be understood: .*it is no JSON object"):
+        team.check_damage()
+    with pytest.raises(Damaged) as told:
+        views.show_schedule(schedules, "weekly")
+    assert "`sweep schedule delete weekly`" in told.value.hint
+    schedules.delete("weekly")
+    assert schedules.shelf.names() == ["nightly"]
+    assert set(timers(clients)) == {"nightly", "nightly-utc"}
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{", b'{"version": 99}'])
+def test_a_damaged_night_is_shown_and_the_next_one_begins(s3: S3, frozen: Callable[..., Frozen], body: bytes) -> None:
+    team = Orchestrator(settings())
+    schedules = Schedules(team)
+    schedules.create(frozen())
+    first = schedules.run_now("nightly", force=False)
+    spoil(s3, f"schedules/nightly/nights/{first.id}.json", body)
+    second = schedules.run_now("nightly", force=False)
+    assert second.id == f"{first.id[:-1]}2"
+    assert {row.night: row.state for row in views.history(schedules, "nightly")} == {
+        first.id: "damaged",
+        second.id: "running",
+    }
+    with pytest.raises(Damaged, match=f"nights/{first.id}.json"):
+        team.check_damage()
+    (row,) = views.list_schedules(schedules)
+    assert row.last
+    assert row.last.night == second.id
+
+
+def test_a_tick_goes_past_a_damaged_night_and_a_damaged_end(
+    s3: S3, frozen: Callable[..., Frozen], caplog: pytest.LogCaptureFixture
+) -> None:
+    schedules = Schedules(Orchestrator(settings()))
+    entry = schedules.create(frozen())
+    damaged, ended = (schedules.run_now("nightly", force=False) for _ in range(2))
+    spoil(s3, f"schedules/nightly/nights/{damaged.id}.json")
+    s3.put_once(f"conductor/{entry.goal}/{ended.instance}/end.json", b"[]")
+    assert list(schedules.tick("nightly")) == []
+    assert [record.args[0] for record in caplog.records] == [damaged.id, ended.id]  # type: ignore[index]

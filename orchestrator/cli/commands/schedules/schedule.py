@@ -123,13 +123,15 @@ def list_all(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from orchestrator.api import list_schedules
 
-    rows = list_schedules(Session.of(context).schedules)
+    session = Session.of(context)
+    rows = list_schedules(session.schedules)
     if as_json:
         render.as_json(rows)
     elif rows:
         render.as_table(rows, COLUMNS)
         _say_alarms(rows)
     else:
+        session.check_damage()
         render.say("no schedules yet: `sweep schedule create` makes one")
 
 
@@ -184,7 +186,7 @@ def delete(context: typer.Context, name: Name, yes: Yes = False) -> None:
     Example: sweep schedule delete nightly
     """
     schedules = Session.of(context).schedules
-    schedules.shelf.entry(name)
+    schedules.shelf.check_there(name)
     confirm(f"Delete the schedule {name}?", yes=yes)
     schedules.delete(name)
     render.say("deleted")

@@ -44,6 +44,7 @@ def list_models(context: typer.Context, as_json: AsJson = False) -> None:
     elif rows:
         render.as_table(rows, [Column("workload", lambda row: row.model.workload), *COLUMNS])
     else:
+        session.check_damage()
         render.say("no workload has a champion yet: `sweep models promote RUN` makes the first")
 
 
