@@ -12,12 +12,15 @@ from orchestrator.infra.names import CONTROL_STACK
 from orchestrator.infra.template import KEPT_TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from orchestrator.aws.account.cloudformation import Resource, Stack, Stacks
     from orchestrator.aws.session import Clients
     from orchestrator.infra.deploy import Wanted
     from orchestrator.infra.names import Names
+
+
+QUEUE = "AWS::Batch::JobQueue"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ def plan_destruction(wanted: Sequence[Wanted], clients: Clients, names: Names) -
     going = [_going(each, stack) for each, stack in found if stack]
     going.sort(key=lambda each: each.stack.name == CONTROL_STACK)
     for each in going:
-        _refuse_living_jobs(each, clients, names)
+        lost = [resource.physical for resource in each.gone if resource.type == QUEUE]
+        refuse_living_jobs(lost, each.stack.region, Queues(clients, names.region))
     return going
 
 
@@ -56,13 +60,12 @@ def _going(wanted: Wanted, stack: Stack) -> Going:
     return Going(wanted.stacks, stack, tuple(each for each in there if each.type not in KEPT_TYPES), kept)
 
 
-def _refuse_living_jobs(going: Going, clients: Clients, names: Names) -> None:
-    queues = Queues(clients, names.region)
-    for resource in going.gone:
-        if resource.type == "AWS::Batch::JobQueue" and (job := queues.living_job(resource.physical)):
-            queue = resource.physical.rpartition("/")[2]
+def refuse_living_jobs(gone: Iterable[str], region: str, queues: Queues) -> None:
+    """Raise Refused if a job waits or runs in one of these queues, which are to go."""
+    for arn in gone:
+        if job := queues.living_job(arn):
             raise Refused(
-                f"the job {job} has not ended in the queue {queue}, and would end with it",
-                where=going.stack.region,
+                f"the job {job} has not ended in the queue {arn.rpartition('/')[2]}, and would end with it",
+                where=region,
                 hint="`sweep cancel` ends a run, or wait for it",
             )

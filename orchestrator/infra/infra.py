@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.account.cloudformation import Stacks
 from orchestrator.aws.account.ecr import Ecr
 from orchestrator.aws.account.identity import account_of_credentials
+from orchestrator.aws.account.queues import Queues
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.errors import NotFound, UsageError, did_you_mean
+from orchestrator.errors import NotFound, SweepError, UsageError, did_you_mean
 from orchestrator.infra import deploy, destroy, state
 from orchestrator.infra.deploy import Wanted
 from orchestrator.infra.fill import control_region, fill
@@ -70,12 +71,25 @@ class Infra:
     def plan_changes(self, regions: Sequence[str]) -> list[Planned]:
         """Return what deploying would change, stack by stack; nothing where all is as it should be.
 
-        Raise UsageError if the settings name what lies in another Region or account. Nothing is changed.
+        Raise UsageError if the settings name what lies in another Region or account. Raise Refused while jobs wait or
+        run in queues that would go. Nothing is changed.
         """
         self._check_file()
         wanted = self._names(regions)
         self._check_given(wanted)
-        return deploy.plan_changes(list(self._stacks(wanted)))
+        planned = deploy.plan_changes(list(self._stacks(wanted)))
+        lost = [
+            change.physical
+            for each in planned
+            for change in each.changes
+            if change.type == destroy.QUEUE and (change.action == "Remove" or change.is_replaced)
+        ]
+        try:
+            destroy.refuse_living_jobs(lost, wanted.region, Queues(self._clients, wanted.region))
+        except SweepError:
+            self.drop(planned)
+            raise
+        return planned
 
     def left_out(self, regions: Sequence[str]) -> tuple[str, ...]:
         """Return the Regions that were deployed last and are not among these: their stacks stay, and serve nobody."""

@@ -80,7 +80,7 @@ def _carefully(about: str, region: str, found: Iterator[Finding]) -> Iterator[Fi
     try:
         yield from found
     except AccessDenied as error:
-        mend = "let this identity look: attach the policy `sweep infra deploy` makes for those who submit"
+        mend = "run `sweep doctor` as who deploys: those who submit need not, and may not, look at it"
         yield warning(about, error.where or region, f"not looked at, for that is not granted: {error.message}", mend)
     except CloudError as error:
         yield warning(about, error.where or region, f"not looked at: {error.message}", "sweep doctor")

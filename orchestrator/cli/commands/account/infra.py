@@ -92,7 +92,9 @@ def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_
         render.as_json(Deployed.of(regions, rows, filled))
         return
     if not planned:
-        render.say("nothing to change: everything is as it should be")
+        render.say(
+            "nothing to change: the stacks have this very template; `sweep infra status` says if somebody changed more"
+        )
     tell_filled(filled)
 
 
@@ -140,7 +142,12 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
                 how = "is gone" if drift.is_gone else f"was changed: {', '.join(drift.properties)}"
                 render.say(f"{each.region}: {drift.physical} ({drift.type}) {how}")
     if not all(each.is_well for each in found):
-        raise PartlyFailed("not everything is as it should be", hint="`sweep infra deploy` shows what it would change")
+        hint = "`sweep infra deploy` shows what it would change"
+        if any(each.drifts for each in found):
+            hint += (
+                "; what somebody changed by hand it leaves: put that back by hand, or destroy and deploy (data stays)"
+            )
+        raise PartlyFailed("not everything is as it should be", hint=hint)
 
 
 @app.command()

@@ -18,12 +18,12 @@ from orchestrator.cli.options import AsJson, AsOf, Force, moment, time_limit_sec
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.cli.views.refresh import show_progress, tell_failures
-from orchestrator.errors import UsageError
+from orchestrator.errors import AccessError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from orchestrator.api import Lane, Plan, Share
+    from orchestrator.api import Lane, Orchestrator, Plan, Share, Sweep
 
 SweepFile = Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="What to run.")]
 Classic = Annotated[
@@ -157,7 +157,7 @@ def plan(
         files.check_replaceable(output, files.is_plan, "plan", force=force)
     asked = session.warmed(session.read_sweep(sweep))
     if refresh:
-        tell_failures(list(show_progress(orchestrator.feeds.refresh(regions=asked.where.regions))))
+        _refresh(orchestrator, asked)
     made = orchestrator.plan(asked, manifest, time_limit_s=seconds)
     if output is not None:
         write_plan(made, output, force=force)
@@ -173,6 +173,14 @@ def plan(
         render.say(f"warning: {line}")
     if output is not None:
         render.say(f"wrote {output}: `sweep submit {output}` runs exactly this")
+
+
+def _refresh(orchestrator: Orchestrator, sweep: Sweep) -> None:
+    """Ask AWS for the facts that the sweep needs. What cannot be asked is told; the plan is made by the old ones."""
+    try:
+        tell_failures(list(show_progress(orchestrator.feeds.refresh(regions=sweep.where.regions))))
+    except AccessError as error:
+        render.say(f"warning: nothing was refreshed: {error}")
 
 
 def summary(made: Plan) -> Summary:
