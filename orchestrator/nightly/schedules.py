@@ -14,7 +14,7 @@ from orchestrator.aws.account.ecr import pin_image
 from orchestrator.aws.batch import ArrayJob, Batch
 from orchestrator.aws.definitions import render
 from orchestrator.aws.scheduler import Scheduler, Timer
-from orchestrator.errors import NotFound, UsageError
+from orchestrator.errors import Damaged, NotFound, UsageError
 from orchestrator.nightly.calendar import catch_up
 from orchestrator.nightly.conduct import Clock, Conductor
 from orchestrator.nightly.freeze import describe_changes
@@ -65,6 +65,16 @@ class Schedules:
             entry = there
         self._arm(entry, goal)
         return entry
+
+    def others_of(self, goal: Goal) -> list[str]:
+        """Return the names of the other schedules of this workload."""
+        return [name for name in self.shelf.names() if name != goal.schedule and self._trains(name, goal.sweep.name)]
+
+    def _trains(self, name: str, workload: str) -> bool:
+        try:
+            return self.goal(self.shelf.entry(name)).sweep.name == workload
+        except (Damaged, UsageError, NotFound):
+            return False  # nobody knows what it trains, and `sweep schedule list` names it
 
     def changes(self, frozen: Frozen) -> list[str]:
         """Return in words what an update would change, a line each; nothing if nothing does."""

@@ -102,6 +102,15 @@ def test_the_timers_of_several_schedules_live_side_by_side(
     assert schedules.is_armed(second)
 
 
+def test_other_schedules_of_a_workload_are_found(s3: S3, schedules: Schedules, frozen: Callable[..., Frozen]) -> None:
+    schedules.create(frozen())
+    schedules.create(frozen(name="weekly", sweep="braking"))
+    assert schedules.others_of(frozen().goal) == []
+    assert schedules.others_of(frozen(name="sunday").goal) == ["nightly"]
+    spoil(s3, "schedules/nightly/schedule.json")
+    assert schedules.others_of(frozen(name="sunday").goal) == []
+
+
 def test_making_it_again_changes_nothing_and_another_one_is_refused(
     schedules: Schedules, frozen: Callable[..., Frozen]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.cli.app import main
+from orchestrator.nightly.schedules import Schedules
 from tests.fixtures.aws import REGION
 
 if TYPE_CHECKING:
@@ -143,3 +144,16 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     capsys.readouterr()
     assert main([*words]) == 0
     return capsys.readouterr().out
+
+
+def test_a_second_schedule_of_a_workload_is_warned_of_before_it_is_made(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Schedules, "__init__", lambda *_: None)
+    monkeypatch.setattr(Schedules, "others_of", lambda _, goal: [f"other-{goal.sweep.name}"])
+    monkeypatch.setattr("orchestrator.cli.commands.schedules.schedule._say_what_it_plans_on", lambda *_: None)
+    monkeypatch.setenv("SWEEP_BUCKET", "control")
+    (folder / "sweep.yaml").write_text(SWEEP.format(name="steering", schedule=""))
+    assert main(["schedule", "create", "sweep.yaml", "--cron", "0 2 * * *"]) == 2  # nobody is there to be asked
+    said = capsys.readouterr().err
+    assert "warning: other-steering trains steering, too: nights of both at once train everything twice" in said
