@@ -15,6 +15,7 @@ from orchestrator.runs.sending.check import check_launchers
 from orchestrator.runs.sending.copy import located
 from orchestrator.runs.sending.submit import array_job, objects, resources
 from orchestrator.runs.sending.templates import make_template, source_key
+from orchestrator.runs.written.anchor import entry_key
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.names import canonical
 from orchestrator.wire.ranges import Ranges
@@ -68,6 +69,7 @@ def _puts(
     anchor: Anchor, package: Package, templates: dict[tuple[str, str], Template], few: int, cloud: Cloud
 ) -> Iterator[dict[str, Any]]:
     """Yield every object that is created. For the sources, the archive's size stands for its bytes."""
+    yield _put(cloud.account.bucket, entry_key(anchor), "")
     yield _put(cloud.account.bucket, anchor.keys.anchor, canonical(anchor.to_json()))
     regions = set()
     for (platform, region), shared in templates.items():

@@ -84,8 +84,13 @@ class Anchor:
 
 def create(control: S3, anchor: Anchor) -> bool:
     """Make this run. Return False if a run of that name is there already."""
-    control.put_once(_sweep_folder(anchor.plan.sweep) + anchor.name, b"")  # first, so that no run is without it
+    control.put_once(entry_key(anchor), b"")  # first, so that no run is without it
     return control.put_once(anchor.keys.anchor, canonical(anchor.to_json()).encode())
+
+
+def entry_key(anchor: Anchor) -> str:
+    """Return the key of the empty object that says which sweep a run is of."""
+    return _sweep_folder(anchor.plan.sweep) + anchor.name
 
 
 def of_sweep(control: S3, sweep: Sweep, leave_out: Callable[[SweepError], None]) -> list[Anchor]:

@@ -25,7 +25,7 @@ def refusal(call: Callable[..., Any], **arguments: Any) -> tuple[int, str]:
     [
         ("batch", "list_service_jobs", {"jobQueue": "sweep"}),
         ("sagemaker", "create_workforce", {"WorkforceName": "w"}),
-        ("savingsplans", "describe_savings_plans", {}),
+        ("savingsplans", "create_savings_plan", {"savingsPlanOfferingId": "o", "commitment": "1"}),
         ("ec2", "create_placement_group", {"GroupName": "g", "Strategy": "cluster"}),
     ],
 )
