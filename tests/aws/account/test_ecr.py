@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,28 @@ DIGEST = "sha256:" + "a" * 64
 
 
 def pushed(client: Callable[..., Any], repository: str, tag: str, layer: str = "one", region: str = "eu-west-1") -> str:
-    """Push an image, and return its digest."""
+    """Push an image with this layer, and return its digest."""
     ecr = client("ecr", region)
     if repository not in {found["repositoryName"] for found in ecr.describe_repositories()["repositories"]}:
         ecr.create_repository(repositoryName=repository)
     kind = "application/vnd.docker.distribution.manifest.v2+json"
-    manifest = json.dumps({"schemaVersion": 2, "mediaType": kind, "config": {}, "layers": [{"digest": layer}]})
-    put = ecr.put_image(repositoryName=repository, imageManifest=manifest, imageTag=tag)
+    parts = {name: {"digest": uploaded(ecr, repository, name.encode())} for name in ("{}", layer)}
+    body = {"schemaVersion": 2, "mediaType": kind, "config": parts["{}"], "layers": [parts[layer]]}
+    put = ecr.put_image(repositoryName=repository, imageManifest=json.dumps(body), imageTag=tag)
     return str(put["image"]["imageId"]["imageDigest"])
+
+
+def uploaded(ecr: Any, repository: str, content: bytes) -> str:
+    """Put bytes into a repository, and return their digest."""
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    there = ecr.batch_check_layer_availability(repositoryName=repository, layerDigests=[digest])["layers"]
+    if any(layer["layerAvailability"] == "AVAILABLE" for layer in there):
+        return digest
+    upload = ecr.initiate_layer_upload(repositoryName=repository)["uploadId"]
+    end = {"partFirstByte": 0, "partLastByte": len(content) - 1}
+    ecr.upload_layer_part(repositoryName=repository, uploadId=upload, layerPartBlob=content, **end)
+    ecr.complete_layer_upload(repositoryName=repository, uploadId=upload, layerDigests=[digest])
+    return digest
 
 
 @pytest.mark.parametrize(
