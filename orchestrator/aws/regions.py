@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 
 
 def could_be_region(name: str) -> bool:
@@ -15,6 +16,9 @@ def could_be_region(name: str) -> bool:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    # Every command reads settings, and most need nothing else of botocore, which is slow to load.
-    text = files("botocore").joinpath("data", "partitions.json").read_text(encoding="utf-8")
+    # Every command reads settings, and most need nothing else of botocore, which is slow to load: it is only found.
+    found = find_spec("botocore")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("botocore")
+    text = (Path(found.origin).parent / "data" / "partitions.json").read_text(encoding="utf-8")
     return tuple(re.compile(partition["regionRegex"], re.ASCII) for partition in json.loads(text)["partitions"])

@@ -59,9 +59,11 @@ def test_threads_may_read_side_by_side(database: Database) -> None:
     assert found == [["a", "b", "c"]] * 8
 
 
-def test_a_file_that_is_not_there_is_made_with_the_schema_of_today(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_empty_to_who_reads_and_made_by_who_writes(tmp_path: Path) -> None:
     file = tmp_path / "new.db"
     assert Database(f"sqlite:///{file}").rows.value("SELECT count(*) FROM runs") == 0
+    assert not file.exists()
+    _ = Database(f"sqlite:///{file}").engine
     assert file.stat().st_mode & 0o777 == 0o600
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 _LOCAL_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d(-[a-z0-9]+)+")
 _ARN = re.compile(r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]+:\d{12}:\S+")
-A_DAY = timedelta(days=1)
-"""The time by which a clock, or a date without a zone, may be ahead."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -182,14 +180,6 @@ def day(cell: Any) -> date:
         return date.fromisoformat(str(cell).strip())
     except ValueError as error:
         raise ValueError(f"{str(cell)!r} is not a date; write 2026-11-20") from error
-
-
-def past_moment(cell: Any) -> datetime:
-    """Return a time in UTC that is not to come. What was observed tomorrow would hide all that is told until then."""
-    value = moment(cell)
-    if value > datetime.now(timezone.utc) + A_DAY:
-        raise ValueError(f"{str(cell)!r} is yet to come, and nothing can be observed then")
-    return value
 
 
 def moment(cell: Any) -> datetime:

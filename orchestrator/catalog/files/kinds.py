@@ -94,7 +94,7 @@ _OF_LANE = {"instance_type": "quota", "purchase": "quota", "slots": "units"}
 _PLATFORM = Field("platform", cells.text, required=False, default=DEFAULT)
 _MACHINE = (_PLATFORM, Field("region", cells.zone), Field("instance_type", cells.instance_type))
 _SOURCE = Field("source", cells.text, required=False, default=FILE_NAME)
-_OBSERVED = (Field("observed_at", cells.past_moment), _SOURCE)
+_OBSERVED = (Field("observed_at", cells.moment), _SOURCE)
 
 KINDS = {
     kind.name: kind

@@ -15,6 +15,7 @@ from sqlalchemy import event
 
 from orchestrator import Orchestrator, Plan, Settings, read
 from orchestrator.db.engine import engine
+from orchestrator.db.engine_rows import EngineRows
 from orchestrator.localcloud.names import Access, environment
 from orchestrator.settings import read as read_settings
 from tests.fixtures.team import REGIONS, TABLES
@@ -119,7 +120,8 @@ class Team:
     def orchestrator(self, machine: str) -> Orchestrator:
         """Return `sweep` as a new process on this machine has it."""
         made = Orchestrator(self.office.settings)
-        made.database.__dict__["engine"] = self.office.engines[machine]
+        its = self.office.engines[machine]
+        made.database.__dict__.update(engine=its, _rows=EngineRows(its))
         return made
 
     def is_whole(self, actor: Actor) -> bool:

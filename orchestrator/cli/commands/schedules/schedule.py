@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Train a workload again by itself, on what is new.", rich_markup_mode=None)
 
+
+@dataclass(frozen=True)
+class Standing:
+    """What has become of a schedule, as JSON shows it."""
+
+    schedule: str
+    state: str
+
+
 SweepFile = Annotated[Path, typer.Argument(metavar="FILE", help="A sweep.yaml.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A schedule's name.")]
 NewName = Annotated[
@@ -162,27 +171,27 @@ def show(context: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def pause(context: typer.Context, name: Name) -> None:
+def pause(context: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Begin no more nights. What runs goes on.
 
     Example: sweep schedule pause nightly
     """
     Session.of(context).schedules.pause(name)
-    render.say(f"paused: `sweep schedule resume {name}` goes on with the next night")
+    _tell_state(Standing(name, "paused"), f": `sweep schedule resume {name}` goes on with the next night", as_json)
 
 
 @app.command()
-def resume(context: typer.Context, name: Name) -> None:
+def resume(context: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Begin nights again, with the next that is due.
 
     Example: sweep schedule resume nightly
     """
     Session.of(context).schedules.resume(name)
-    render.say("resumed")
+    _tell_state(Standing(name, "resumed"), "", as_json)
 
 
 @app.command()
-def delete(context: typer.Context, name: Name, yes: Yes = False) -> None:
+def delete(context: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """Take a schedule away. Its runs, their results, and what it has trained stay.
 
     Example: sweep schedule delete nightly
@@ -191,7 +200,14 @@ def delete(context: typer.Context, name: Name, yes: Yes = False) -> None:
     schedules.shelf.check_there(name)
     confirm(f"Delete the schedule {name}?", yes=yes)
     schedules.delete(name)
-    render.say("deleted")
+    _tell_state(Standing(name, "deleted"), "", as_json)
+
+
+def _tell_state(now: Standing, more: str, as_json: bool) -> None:
+    if as_json:
+        render.as_json(now)
+    else:
+        render.say(f"{now.state}{more}")
 
 
 app.command("run-now")(run_now)

@@ -154,6 +154,7 @@ def needed(whole: dict[str, Any], asked: list[dict[str, Any]]) -> set[str]:
     return {action for action in actions(whole) if len(refused(without(whole, action), asked)) > before}
 
 
+@pytest.mark.long
 def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_grant(
     sweep: Sweep, account: Account
 ) -> None:
