@@ -176,17 +176,25 @@ def _relaxed(
 
 
 def _improved(found: Solution | None, bound: float) -> Solution | None:
-    """Return a solution with its bound and, if it is not near that, with tasks exchanged."""
+    """Return a solution with its bound and, if it is not near that, with tasks exchanged as far as that helps."""
     if found is None:
         return None
     found = replace(found, bound=bound)
-    return exchange_tasks(found) if found.gap > NEAR and len(found.problem.choices) <= MOST else found
+    if found.gap <= NEAR or len(found.problem.choices) > MOST:
+        return found
+    return _better(found, exchange_tasks(found))
 
 
 def _better(one: Solution | None, other: Solution | None) -> Solution | None:
-    """Return the cheaper of two solutions; one within the budget, if any is."""
+    """Return the cheaper of two solutions; one within the budget, if any is, and else the one that is nearer to it."""
     found = [each for each in (one, other) if each is not None]
-    return min(found, key=lambda each: (each.promise > each.problem.budget, each.usd), default=None)
+    return min(found, key=_distance, default=None)
+
+
+def _distance(found: Solution) -> tuple[bool, float]:
+    """Return what makes a solution worse than another: dollars over its budget before dollars."""
+    over = found.promise > found.problem.budget
+    return over, found.promise if over else found.usd
 
 
 def _fill_slots(problem: Problem, rows: Integers, answer: CopiesAnswer, time_limit: TimeLimit) -> Solution | None:
