@@ -41,7 +41,7 @@ def sweep(
     desk: Desk, clients: Clients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[[str], Ended]:
     """`sweep("sweep models list")` of a team with two runs, whose models lie in S3."""
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # those of other tests write where nobody reads any more
+    monkeypatch.setattr(logging.getLogger("orchestrator"), "handlers", [])  # others write where nobody reads any more
     s3 = clients.client("s3", REGION)
     s3.create_bucket(Bucket="data-us-east-1")
     runs = {}
