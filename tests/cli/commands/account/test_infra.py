@@ -153,6 +153,12 @@ def test_deploying_again_changes_nothing_and_more_regions_add_to_it(
     }
     assert settings_file()["infra"]["regions"] == ["us-west-2", "us-east-2"]
     assert stacks(empty_client("cloudformation", "us-east-2")) == {"sweep-region": "CREATE_COMPLETE"}
+    batch = empty_client("batch", "us-west-2")
+    job = batch.submit_job(**a_job(batch) | {"jobQueue": "sweep-tasks-us-west-2"})["jobId"]
+    refused = here("infra", "deploy", "--region", "us-east-2", "--yes")
+    assert (refused.code, "in the queue sweep-tasks-us-west-2, and would end with it" in refused.err) == (6, True)
+    batch.terminate_job(jobId=job, reason="enough")
+    wait_until_ended(batch, job)
     fewer = here("infra", "deploy", "--region", "us-east-2", "--yes")
     assert "us-west-2 is not trained in any more: `sweep infra destroy --region us-west-2` takes its" in fewer.err
     assert here("infra", "destroy", "--yes").code == 0

@@ -146,7 +146,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_second_schedule_of_a_workload_is_warned_of_before_it_is_made(
+def test_a_second_schedule_and_one_that_cannot_be_planned_are_warned_of_before_they_are_made(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Schedules, "__init__", lambda *_: None)
@@ -157,3 +157,4 @@ def test_a_second_schedule_of_a_workload_is_warned_of_before_it_is_made(
     assert main(["schedule", "create", "sweep.yaml", "--cron", "0 2 * * *"]) == 2  # nobody is there to be asked
     said = capsys.readouterr().err
     assert "warning: other-steering trains steering, too: nights of both at once train everything twice" in said
+    assert "warning: by the catalog as it is here, a night cannot be planned: the catalog has no campaigns" in said

@@ -194,3 +194,14 @@ def tenfold(row: str) -> str:
 def test_a_moment_that_cannot_be_meant_is_refused(sweep: Sweep, options: list[str], said: str) -> None:
     ended = sweep("plan", "sweep.yaml", *options)
     assert (ended.code, said in ended.err) == (2, True)
+
+
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_refreshed_is_said_and_the_plan_is_made_by_the_old_facts(
+    sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    ended = sweep("plan", "sweep.yaml", "--refresh")
+    assert (ended.code, "12 tasks" in ended.out) == (0, True)
+    assert ended.err.startswith("warning: nothing was refreshed: ")
+    assert "Unable to locate credentials" in ended.err
