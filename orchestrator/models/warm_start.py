@@ -34,7 +34,11 @@ def warmed(sweep: Sweep, champion: Promotion, region_bucket: str) -> Sweep:
         brought = f"s3://{region_bucket}/champions/{sweep.name}/{champion.origin}/"
     point = {} if missing else model.point
     where = {"artifact": model.artifact, "region": model.region, "brought": brought} if brought else {}
-    warm = Warm.model_validate({"promotion": champion.origin, "point": point, **where})
+    return start_from(sweep, Warm.model_validate({"promotion": champion.origin, "point": point, **where}))
+
+
+def start_from(sweep: Sweep, warm: Warm) -> Sweep:
+    """Return a sweep that has taken nothing from a champion yet, with this of its champion's."""
     made = sweep.model_copy(update={"warm": warm, "train": warm.channels(sweep.train)})
     made.__dict__.pop("points", None)  # a copy has what was worked out before, and there is a point more now
     return made

@@ -105,7 +105,7 @@ class NightWork:
         try:
             plan = self._planned(about)
         except NotFound:
-            sweep = restrict(self.goal.sweep, picked.pieces[about["piece"]], picked.regions)
+            sweep = restrict(picked.warmed(self.goal.sweep), picked.pieces[about["piece"]], picked.regions)
             made = self._team().plan(sweep)
             self._s3.put_once(self._plan_key(about), canonical(made.to_json()).encode())
             plan = self._planned(about)

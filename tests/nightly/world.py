@@ -248,7 +248,8 @@ class Team(Orchestrator):
     def __init__(self, settings: Settings, world: World) -> None:
         super().__init__(settings)
         self.__dict__["control"] = world.bucket
-        self.__dict__["cloud"] = SimpleNamespace(located=lambda uri, _: uri)
+        account = SimpleNamespace(region_bucket="team-{region}")
+        self.__dict__["cloud"] = SimpleNamespace(located=lambda uri, _: uri, s3=world.bucket, account=account)
         self._world = world
 
     def submit(self, plan: Plan, *, name: str | None = None, again: bool = False, package: Any = None) -> Any:  # noqa: ARG002

@@ -13,6 +13,7 @@ from orchestrator.spec.sweep import Sweep
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from orchestrator.spec.space.space import Space
     from orchestrator.wire.task import Scalar
 
 MOST_PIECES = 8
@@ -48,16 +49,20 @@ class Piece:
 
 
 def choose(sweep: Sweep, datasets: Iterable[Dataset], works: Sequence[str], trained: Container[str]) -> list[Piece]:
-    """Return what of these datasets is not trained yet, as few pieces; none if there is nothing new."""
+    """Return what of these datasets is not trained yet, as few pieces; none if there is nothing new.
+
+    A champion's parameters are tried beside what is new, and are no reason to train by themselves.
+    """
     points = [sweep.points.point(number) for number in range(len(sweep.points))]
 
     def is_new(dataset: Dataset, point: Mapping[str, Scalar]) -> bool:
         return task_key(works[0], dataset.marks[0], point) not in trained
 
-    return _pieces(points, datasets, is_new)
+    return _pieces(sweep.points, points, datasets, is_new)
 
 
 def _pieces(
+    space: Space,
     points: list[dict[str, Scalar]],
     datasets: Iterable[Dataset],
     is_new: Callable[[Dataset, Mapping[str, Scalar]], bool],
@@ -66,7 +71,7 @@ def _pieces(
     by_points: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for dataset in datasets:
         lacking = tuple(number for number, point in enumerate(points) if is_new(dataset, point))
-        if lacking:
+        if not all(space.is_beside(number) for number in lacking):
             by_points[lacking].append(dataset.campaign)
     groups = sorted(by_points.items(), key=lambda group: (-len(group[0]) * len(group[1]), group))
     if len(groups) > MOST_PIECES:
@@ -85,6 +90,8 @@ def restrict(sweep: Sweep, piece: Piece, regions: Sequence[str] = ()) -> Sweep:
     if piece.points:
         rows = [sweep.points.point(number) for number in piece.points]
         changes["space"] = {_AXIS: Zip(zip={name: [row[name] for row in rows] for name in rows[0]})}
+        if sweep.warm:
+            changes["warm"] = sweep.warm.model_copy(update={"point": {}})  # its point is one of these, or is not wanted
     if regions:
         changes["where"] = sweep.where.model_copy(update={"regions": list(regions)})
     return Sweep.model_validate(sweep.model_copy(update=changes).model_dump(mode="json"))

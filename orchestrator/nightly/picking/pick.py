@@ -11,7 +11,8 @@ from orchestrator.account import account_number
 from orchestrator.aws.account.ecr import pin_image
 from orchestrator.catalog.survey.select_datasets import select_datasets
 from orchestrator.db.engine import reading
-from orchestrator.errors import CatalogError, Unreachable, did_you_mean
+from orchestrator.errors import CatalogError, Damaged, NewerVersion, Unreachable, did_you_mean
+from orchestrator.models.models import Models
 from orchestrator.nightly.night import words_of_nothing
 from orchestrator.nightly.picking.choose import Dataset, choose, count_tasks
 from orchestrator.nightly.picking.keys import work_digest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.nightly.goal import Goal
     from orchestrator.nightly.picking.marks import Marks
     from orchestrator.orchestrator import Orchestrator
+    from orchestrator.spec.sweep import Sweep
 
 
 def pick(goal: Goal, team: Orchestrator, *, force: bool) -> Picked:
@@ -51,12 +53,15 @@ def pick(goal: Goal, team: Orchestrator, *, force: bool) -> Picked:
             left_out.append(f"{each.dataset} ({_why_left_out(folders[each.dataset], marks)})")
     everything = force or goal.when.retrain != "changed"
     trained = set() if everything else read_trained(team.control, goal.sweep.name)
-    pieces = choose(goal.sweep, known, works, trained)
-    tasks = sum(count_tasks(goal.sweep, piece) for piece in pieces)
+    sweep, said = _warmed(goal, team)
+    pieces = choose(sweep, known, works, trained)
+    tasks = sum(count_tasks(sweep, piece) for piece in pieces)
     possible = len(known) * len(goal.sweep.points)
-    why = f"{tasks:,} of {possible:,} tasks" if pieces else words_of_nothing(possible, left_out)
+    why = f"{tasks:,} of {len(known) * len(sweep.points):,} tasks" if pieces else words_of_nothing(possible, left_out)
     if pieces and left_out:
         why += f"; left out: {', '.join(left_out)}"
+    if pieces and said:
+        why += f"; {said}"
     return Picked(
         pieces=tuple(pieces),
         works=tuple(works),
@@ -64,7 +69,20 @@ def pick(goal: Goal, team: Orchestrator, *, force: bool) -> Picked:
         regions=_regions(goal, team, marks),
         tasks=tasks,
         why=why,
+        warm=sweep.warm.model_dump(mode="json") if sweep.warm else {},
     )
+
+
+def _warmed(goal: Goal, team: Orchestrator) -> tuple[Sweep, str]:
+    """Return the sweep with what it takes from its champion, and that in words; as it is, if it takes nothing.
+
+    A champion that cannot be understood keeps nobody from training: the words name it.
+    """
+    try:
+        sweep = Models(team.cloud, team.settings.owner).warm(goal.sweep)
+    except (Damaged, NewerVersion) as error:
+        return goal.sweep, f"it starts cold: {error}"
+    return sweep, f"it starts from promotion {sweep.warm.promotion}" if sweep.warm else ""
 
 
 def _chosen(goal: Goal, team: Orchestrator) -> list[Chosen]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.models.warm_start import start_from
 from orchestrator.nightly.picking.choose import Piece
 from orchestrator.nightly.picking.keys import task_keys
+from orchestrator.spec.warm import Warm
 from orchestrator.wire.stored import VERSION, check_version, restore
 
 if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan
+    from orchestrator.spec.sweep import Sweep
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,12 @@ class Picked:
     tasks: int
     why: str
     """It in one line."""
+    warm: dict[str, Any] = field(default_factory=dict)
+    """What the tasks take from the champion that there was, as a `Warm`; empty if there was none."""
+
+    def warmed(self, sweep: Sweep) -> Sweep:
+        """Return the sweep with what it takes from the champion."""
+        return start_from(sweep, Warm.model_validate(self.warm, extra="ignore")) if self.warm else sweep
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,6 +46,7 @@ class Picked:
             "regions": list(self.regions),
             "tasks": self.tasks,
             "why": self.why,
+            "warm": self.warm,
         }
 
     @classmethod

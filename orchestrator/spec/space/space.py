@@ -77,9 +77,12 @@ class Space:
         if not 0 <= number < len(self):
             raise IndexError(f"point {number} of {len(self)}")
         size, rest = divmod(number, self.points_per_size)
-        is_beside = self._beside and rest == self.points_per_size - 1
-        found = _decode(self._slow, size) | (self._beside if is_beside else _decode(self._fast, rest))
+        found = _decode(self._slow, size) | (self._beside if self.is_beside(number) else _decode(self._fast, rest))
         return {name: found[name] for name in self.parameters}
+
+    def is_beside(self, number: int) -> bool:
+        """Return whether the point of this number is none of the axes' combinations, but beside them."""
+        return bool(self._beside) and (number + 1) % self.points_per_size == 0
 
     def size(self, number: int) -> dict[str, Scalar]:
         """Return the size parameters that points number·points_per_size .. (number+1)·points_per_size-1 share."""
