@@ -81,6 +81,10 @@ class Notes:
         found: End | None = self._find("end.json", lambda body: restore(End, body))
         return found
 
+    def has_ended(self) -> bool:
+        """Return whether somebody has told that it has ended, be that readable or not."""
+        return self.s3.exists(f"{self.prefix}end.json")
+
     def beat(self, alive: Alive) -> None:
         """Say that somebody is at work, and what it waits for. Another conductor's word is as good as ours."""
         key = f"{self.prefix}alive.json"

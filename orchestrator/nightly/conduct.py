@@ -14,6 +14,7 @@ from orchestrator.errors import Damaged, NewerVersion, SweepError
 from orchestrator.nightly.aftermath import raise_alarm
 from orchestrator.nightly.calendar import due, moment
 from orchestrator.nightly.goal import read_goal
+from orchestrator.nightly.picking.under_way import UnderWay
 from orchestrator.nightly.shelf import Night, Shelf
 from orchestrator.nightly.team import Team
 from orchestrator.nightly.work import NightWork
@@ -91,6 +92,7 @@ class Conductor:
         tonight = Night(nights[-1].isoformat(), entry.name, entry.goal, now, by) if nights else None
         begun = tonight is not None and self._shelf.begin(tonight)
         given_up = [night for night in self._open_nights() if night != tonight and self._is_ours(night, by)]
+        given_up += self._given_up_elsewhere(goal)
         if tonight and begun:
             self._tell_late(goal, tonight)
         if goal.when.overlap == "replace" and tonight and begun:
@@ -99,6 +101,15 @@ class Conductor:
             yield self.conduct(night)
         if goal.when.overlap != "replace" and tonight and begun:
             yield self.conduct(tonight)
+
+    def _given_up_elsewhere(self, goal: Goal) -> list[Night]:
+        """Return nights of other schedules of the workload that hold tasks of it, and that nobody conducts any more."""
+        found = []
+        for claim in UnderWay(self._s3, goal.sweep.name).live():
+            night = None if claim.schedule == self._schedule else self._shelf.night(claim.schedule, claim.night)
+            if night and self.is_silent(night):
+                found.append(night)
+        return found
 
     def _is_ours(self, night: Night, by: str) -> bool:
         return night.by == by or self.is_silent(night)

@@ -42,6 +42,8 @@ class Sight:
     """Its own runs, by name."""
     earlier: tuple[str, ...] = ()
     """Earlier nights of the same schedule that have not ended."""
+    training: tuple[str, ...] = ()
+    """Nights of this workload that train what this one would, and have not ended."""
     replaced_by: str = ""
     """The night that has taken the place of this one; empty if none has."""
 
@@ -61,11 +63,13 @@ def step_night(manners: Manners, run_names: Sequence[str], seen: Seen[Sight]) ->
     book = _Book(seen.notes)
     if seen.facts.replaced_by and book.last("record") is None:
         return _give_way(book, seen.facts.replaced_by, run_names)
-    if book.last("pick") is None:
-        return _begin(book, manners.overlap, seen)
     picked = book.last("pick")
-    if picked is None or picked.done is None or picked.done.error:
+    if picked is None:
+        return _begin(book, manners.overlap, seen)
+    if picked.done is None or picked.done.error:
         return _failed(picked)
+    if behind := behind_whom(picked):
+        return _queue(picked, [name for name in behind if name in seen.facts.training], seen.now)
     pieces = picked.done.value["pieces"]
     if not pieces:
         return End(0, picked.done.value["why"])
@@ -135,6 +139,13 @@ def _begin(book: _Book, overlap: str, seen: Seen[Sight]) -> Next:
     return Do(Action("replace", {"nights": list(earlier)}))
 
 
+def _queue(picked: Note, training: Sequence[str], now: float) -> Next:
+    """Wait until nobody trains any more what this night would; then look anew what there is to train."""
+    if training:
+        return Wait(now + LOOK_S, f"{', '.join(training)} trains the same tasks")
+    return Do(Action("pick", {"try": picked.action.about.get("try", 1) + 1}))
+
+
 def _give_way(book: _Book, other: str, run_names: Sequence[str]) -> Next:
     """Cancel what was begun for a night that another one takes the place of, then end."""
     begun = book.begun()
@@ -200,3 +211,14 @@ def words_of_nothing(trained: int, left_out: Sequence[str]) -> str:
 def about_pick(pieces: int, tasks: int, why: str) -> dict[str, Any]:
     """Return what later steps know of a pick."""
     return {"pieces": pieces, "tasks": tasks, "why": why}
+
+
+def about_wait(behind: Sequence[str]) -> dict[str, Any]:
+    """Return what later steps know of a pick that has to wait for these nights."""
+    return {"behind": list(behind)}
+
+
+def behind_whom(picked: Note) -> list[str]:
+    """Return the nights that a pick has to wait for; nothing of one that need not."""
+    found: list[str] = picked.done.value.get("behind", []) if picked.done else []
+    return found

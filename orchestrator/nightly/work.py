@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.errors import NotFound, OverBudget, UsageError
 from orchestrator.nightly import aftermath
 from orchestrator.nightly.goal import read_package
-from orchestrator.nightly.night import Manners, Sight, Standing, about_pick, step_night
+from orchestrator.nightly.night import Manners, Sight, Standing, about_pick, about_wait, behind_whom, step_night
 from orchestrator.nightly.picking.choose import MOST_PIECES, restrict
-from orchestrator.nightly.picking.pick import pick
 from orchestrator.nightly.picking.picked import Picked
+from orchestrator.nightly.picking.take import Behind, Taker
 from orchestrator.nightly.picking.trained import record_trained
+from orchestrator.nightly.picking.under_way import UnderWay
 from orchestrator.nightly.shelf import Shelf
 from orchestrator.plan.plan import Plan
 from orchestrator.wire.names import canonical
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.s3 import S3
     from orchestrator.conductor.step import Action, Next, Note, Seen
     from orchestrator.nightly.goal import Goal
+    from orchestrator.nightly.picking.under_way import Claim
     from orchestrator.nightly.shelf import Night
     from orchestrator.orchestrator import Orchestrator
 
@@ -55,8 +57,11 @@ class NightWork:
         replaced_by = self._shelf.replaced_by(self.night.schedule, self.night.id)
         done = [note.done for note in notes if note.action.kind == "submit" and note.done]
         sent = [each.value["run"] for each in done if "run" in each.value]
-        earlier = () if any(note.action.kind == "pick" for note in notes) else tuple(self._open_nights())
-        return Sight({name: self._standing(name) for name in sent}, earlier, replaced_by)
+        picks = [note for note in notes if note.action.kind == "pick"]
+        earlier = () if picks else tuple(self._open_nights())
+        behind = behind_whom(picks[-1]) if picks else []
+        training = tuple(claim.name for claim in self._under_way.live() if claim.name in behind) if behind else ()
+        return Sight({name: self._standing(name) for name in sent}, earlier, training, replaced_by)
 
     def step(self, seen: Seen[Sight]) -> Next:
         """Return what is to be done next."""
@@ -84,14 +89,25 @@ class NightWork:
         return f"conductor/{self.night.goal}/{self.night.instance}/"
 
     def _pick(self, _: dict[str, Any]) -> dict[str, Any]:
-        """Look what there is to train, once: what was written down first is what counts."""
+        """Look what there is to train, and take it, once: what was written down first is what counts."""
         try:
             picked = self._picked()
         except NotFound:
-            found = pick(self.goal, self._team(), force=self.night.force)
+            found = Taker(self.goal, self.night, self._team(), self._counts).take(self._under_way)
+            if isinstance(found, Behind):
+                return about_wait(found.nights)
             self._s3.put_once(f"{self._prefix}picked.json", canonical(found.to_json()).encode())
             picked = self._picked()
         return about_pick(len(picked.pieces), picked.tasks, picked.why)
+
+    def _counts(self, claim: Claim) -> bool:
+        """Return whether another night's tasks are in its hands still: not if this night has taken its place."""
+        schedule = self.night.schedule
+        return claim.schedule != schedule or self._shelf.replaced_by(schedule, claim.night) != self.night.id
+
+    @cached_property
+    def _under_way(self) -> UnderWay:
+        return UnderWay(self._s3, self.goal.sweep.name)
 
     def _picked(self) -> Picked:
         key = f"{self._prefix}picked.json"

@@ -11,6 +11,7 @@ from orchestrator.nightly.goal import read_goal
 from orchestrator.nightly.picking.choose import Piece
 from orchestrator.nightly.picking.picked import Picked
 from orchestrator.nightly.picking.trained import read_trained
+from orchestrator.nightly.picking.under_way import UnderWay
 from orchestrator.nightly.shelf import Entry, Night, Shelf
 from orchestrator.snapshots import POINTER, Pushed, Snapshots
 from orchestrator.wire.names import digest
@@ -22,6 +23,7 @@ PLACES = {
     "note.done.json": "conductor/g1/nightly-2026-11-20/notes/1.done.json",
     "schedule.json": "schedules/nightly/schedule.json",
     "night.json": "schedules/nightly/nights/2026-11-20.json",
+    "under-way.json": "workloads/steering/under-way.json",
     "trained.json": "workloads/steering/trained/nightly-20261120.json",
     "catalog-pointer.json": POINTER,
 }
@@ -51,6 +53,12 @@ def test_a_schedule_and_a_night_are_read() -> None:
 
 def test_what_was_trained_is_read() -> None:
     assert read_trained(bucket(), "steering") == {"0a1b", "2c3d"}  # type: ignore[arg-type]
+
+
+def test_what_is_under_way_is_read() -> None:
+    (claim,) = UnderWay(bucket(), "steering").live()  # type: ignore[arg-type]
+    assert (claim.name, claim.goal, claim.keys) == ("weekly/2026-11-20-r1", "8b1f", {"0a1b", "2c3d"})
+    assert Picked.from_json(claim.picked).works == ("w1",)
 
 
 def test_what_was_picked_is_read() -> None:

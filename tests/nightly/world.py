@@ -118,7 +118,7 @@ class World:
         monkeypatch.setattr(snapshot_module, "open_engine", lambda url: open_engine(_prepared(url)))
         monkeypatch.setattr(marks_module, "S3", world._listing)
         monkeypatch.setattr(pick_module, "pin_image", lambda uri, *_: f"{uri.partition(':')[0]}@{world.image}")
-        monkeypatch.setattr(aftermath, "close_run", lambda _, run: world.closed.append(run.name))
+        monkeypatch.setattr(aftermath, "close_run", lambda _, run: world.close(run.name))
         monkeypatch.setattr(aftermath, "judge_run", lambda _, run, who: world.judge(run.name, who))
         monkeypatch.setattr(conduct_module, "raise_alarm", lambda _goal, *said: world.alarms.append(said))
         (folder / "training").mkdir()
@@ -131,6 +131,11 @@ class World:
     def sleep(self, seconds: float) -> None:
         self.before("sleep")
         self.moment += seconds
+
+    def close(self, run: str) -> None:
+        """Settle a run and tell of it: once, however often it is asked for."""
+        if run not in self.closed:
+            self.closed.append(run)
 
     def judge(self, run: str, who: str) -> str:
         """Hold a run against the champion; its evaluation may be missing."""
@@ -182,27 +187,27 @@ class World:
     def team(self, settings: Settings) -> Team:
         return Team(settings, self)
 
-    def schedule(self, **when: Any) -> Entry:
-        """Freeze the sweep as it is now, as the schedule `nightly`."""
+    def schedule(self, name: str = "nightly", **when: Any) -> Entry:
+        """Freeze the sweep as it is now, as a schedule."""
         changes = when.pop("sweep", {})
         sweep = Sweep.model_validate({**SWEEP, **changes, "folder": self.folder})
         asked = Schedule.model_validate({"cron": "0 2 * * *", "timezone": "Europe/Berlin", **when})
-        frozen = freeze(self.team(self.settings()), sweep, asked, "nightly")
+        frozen = freeze(self.team(self.settings()), sweep, asked, name)
         write_goal(self.bucket, frozen.goal, frozen.package)  # type: ignore[arg-type]
         shelf = Shelf(self.bucket)  # type: ignore[arg-type]
-        entry = Entry("nightly", frozen.goal.digest, self.moment, self.moment, "ada")
+        entry = Entry(name, frozen.goal.digest, self.moment, self.moment, "ada")
         if not shelf.create(entry):
-            entry = shelf.change("nightly", goal=frozen.goal.digest)
+            entry = shelf.change(name, goal=frozen.goal.digest)
         return entry
 
-    def conductor(self) -> Conductor:
+    def conductor(self, name: str = "nightly") -> Conductor:
         """A conductor's process as it begins: what it opens is its own."""
-        return Conductor(self.bucket, "nightly", self, lambda goal, _: self._open(goal))  # type: ignore[arg-type]
+        return Conductor(self.bucket, name, self, lambda goal, _: self._open(goal))  # type: ignore[arg-type]
 
-    def tick(self, by: str = "job 1") -> list[Conducted]:
+    def tick(self, by: str = "job 1", name: str = "nightly") -> list[Conducted]:
         if not self.pushed:
             self.push()
-        return list(self.conductor().tick(by))
+        return list(self.conductor(name).tick(by))
 
     def _open(self, goal: Goal) -> Team:
         file = self.folder / "pulled.db"

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
 
 
-def pick(goal: Goal, team: Orchestrator, *, force: bool) -> Picked:
-    """Return the tasks of tonight: those that this workload has not trained yet; with `force`, all.
+def pick(goal: Goal, team: Orchestrator, *, everything: bool, elsewhere: frozenset[str] = frozenset()) -> Picked:
+    """Return the tasks of tonight: those that this workload has not trained yet, or `everything`.
+
+    What others train now is `elsewhere`, by its keys, and is not trained here.
 
     Data whose Region does not answer, or where nothing lies, is left out, and named.
     """
@@ -51,8 +53,7 @@ def pick(goal: Goal, team: Orchestrator, *, force: bool) -> Picked:
             known.append(Dataset(each.campaign, each.version, tuple(dict.fromkeys(found))))
         else:
             left_out.append(f"{each.dataset} ({_why_left_out(folders[each.dataset], marks)})")
-    everything = force or goal.when.retrain != "changed"
-    trained = set() if everything else read_trained(team.control, goal.sweep.name)
+    trained = set() if everything else read_trained(team.control, goal.sweep.name) | elsewhere
     sweep, said = _warmed(goal, team)
     pieces = choose(sweep, known, works, trained)
     tasks = sum(count_tasks(sweep, piece) for piece in pieces)

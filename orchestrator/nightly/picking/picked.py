@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.models.warm_start import start_from
@@ -12,6 +12,8 @@ from orchestrator.spec.warm import Warm
 from orchestrator.wire.stored import VERSION, check_version, restore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.plan.plan import Plan
     from orchestrator.spec.sweep import Sweep
 
@@ -37,6 +39,12 @@ class Picked:
         """Return the sweep with what it takes from the champion."""
         return start_from(sweep, Warm.model_validate(self.warm, extra="ignore")) if self.warm else sweep
 
+    def left_to(self, nights: Sequence[str]) -> Picked:
+        """Return the same, with words that say who trains the rest."""
+        names = ", ".join(nights)
+        left = f"{self.why}; what {names} trains is left to it" if self.pieces else f"skipped: {names} trains the same"
+        return replace(self, why=left)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "version": VERSION,
@@ -60,3 +68,18 @@ class Picked:
         """Return every key of a task of a plan that was made for a piece of it."""
         campaign = plan.datasets[plan.share(task).dataset].name.rpartition("@")[0]
         return task_keys(self.works, self.marks[campaign], plan.point(task))
+
+    def every_key(self, sweep: Sweep) -> frozenset[str]:
+        """Return every key of all its tasks; `sweep` is that of the goal."""
+        space = self.warmed(sweep).points
+        tasks = (
+            (campaign, number)
+            for piece in self.pieces
+            for campaign in piece.campaigns
+            for number in piece.points or range(len(space))
+        )
+        return frozenset(
+            key
+            for campaign, number in tasks
+            for key in task_keys(self.works, self.marks[campaign], space.point(number))
+        )

@@ -81,7 +81,7 @@ def create(
     _say_what_it_plans_on(session, goal.database)
     _warn_if_it_cannot_be_planned(session, goal.sweep)
     for other in session.schedules.others_of(goal):
-        render.say(f"warning: {other} trains {goal.sweep.name}, too: nights of both at once train everything twice")
+        render.say(f"note: {other} trains {goal.sweep.name}, too: a night leaves out what the other trains just then")
     confirm(f"Create the schedule {goal.schedule}?", yes=yes)
     entry = session.schedules.create(frozen)
     if as_json:

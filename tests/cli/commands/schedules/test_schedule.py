@@ -156,5 +156,5 @@ def test_a_second_schedule_and_one_that_cannot_be_planned_are_warned_of_before_t
     (folder / "sweep.yaml").write_text(SWEEP.format(name="steering", schedule=""))
     assert main(["schedule", "create", "sweep.yaml", "--cron", "0 2 * * *"]) == 2  # nobody is there to be asked
     said = capsys.readouterr().err
-    assert "warning: other-steering trains steering, too: nights of both at once train everything twice" in said
+    assert "note: other-steering trains steering, too: a night leaves out what the other trains just then" in said
     assert "warning: by the catalog as it is here, a night cannot be planned: the catalog has no campaigns" in said
