@@ -31,9 +31,9 @@ def pack_sweep(
     from orchestrator.platforms.source import pack, pack_no_code
 
     folder = sweep.source_folder
-    starter = any(planning(platform).needs_starter(sweep) for platform in platforms)
+    ours = _ours(sweep, [planning(platform) for platform in platforms])
     if folder is None:
-        return pack_no_code(starter=starter)
+        return pack_no_code(ours)
     if not sweep.source_is_meant:
         raise UsageError(
             f"its source folder {sweep.train.source} lies outside the sweep's folder",
@@ -43,7 +43,16 @@ def pack_sweep(
     if not folder.is_dir():
         return None
     beside = [(sweep.folder / name).resolve() for name in sweep.train.dependencies]
-    return pack(folder, sweep.train.script, starter=starter, dependencies=beside)
+    return pack(folder, sweep.train.script, ours=ours, dependencies=beside)
+
+
+def _ours(sweep: Sweep, planning: list[Planning]) -> tuple[Path, ...]:
+    """Return the files of ours that the trainings need on these platforms."""
+    from orchestrator.platforms.source import BARE, STARTER
+
+    if any(getattr(one, "bare", False) for one in planning):
+        return BARE
+    return STARTER if any(one.needs_starter(sweep) for one in planning) else ()
 
 
 def refuse_no_source(folder: Path | None) -> NoReturn:

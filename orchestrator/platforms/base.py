@@ -207,7 +207,8 @@ class Planning(Protocol):
         ...
 
     def needs_starter(self, sweep: Sweep) -> bool:
-        """Return whether our starter (`training/start.py`) starts the trainings: it is packed with the sources then."""
+        """Return whether our starter (`training/start.py`) starts the trainings: it is packed with the sources then.
+        A platform whose machines are bare says `bare = True` besides, and has all of `training/bare` packed too."""
         ...
 
     def refuses(self, lane: Lane) -> str:

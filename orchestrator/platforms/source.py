@@ -45,10 +45,14 @@ SECRETS = (
       for end in ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".txt")),
 )  # fmt: skip
 """Patterns of file names that hold keys more often than code."""
-_FOR_SCRIPTS = ("__init__", "checkpoint", "notice", "process", "report")
+_FOR_SCRIPTS = ("__init__", "checkpoint", "metadata", "notice", "process", "report")
 _FOR_STARTER = (
-    "__init__", "aws_call", "command", "launch", "machine", "meeting", "process", "ranks", "references", "secrets",
-    "start", "variables", "words",
+    "__init__", "aws_call", "command", "credentials", "launch", "machine", "meeting", "metadata", "process", "ranks",
+    "references", "secrets", "signature", "start", "variables", "words",
+)  # fmt: skip
+_FOR_BARE_MACHINES = (
+    "__init__", "__main__", "assignment", "bucket", "child", "folders", "leave", "logs", "machine_run", "meet",
+    "notices", "outcome", "place", "saving", "transfer",
 )  # fmt: skip
 
 
@@ -60,6 +64,8 @@ HELPERS = _ours(_FOR_SCRIPTS)
 """The files of ours that a training script may import: they need nothing but Python."""
 STARTER = _ours(_FOR_STARTER)
 """The files of ours that start a training where AWS's toolkit cannot: they need nothing but Python."""
+BARE = (*_ours((*_FOR_STARTER, "notice")), *_ours(f"bare/{name}" for name in _FOR_BARE_MACHINES)[1:])
+"""The files of ours that a machine needs where no SageMaker brings the training: the starter, and what is around it."""
 _TEXT = 8192
 """Bytes at a file's beginning without a zero byte, if it is text."""
 _OURS = Path(__file__).parents[2]
@@ -91,13 +97,14 @@ class _Entry(NamedTuple):
 
 
 def pack(
-    folder: Path, entry_point: str | None = None, *, starter: bool = False, dependencies: Sequence[Path] = ()
+    folder: Path, entry_point: str | None = None, *, ours: Sequence[Path] = (), dependencies: Sequence[Path] = ()
 ) -> Package:
     """Return the folder as an archive, without times, owners and what is ignored.
 
-    Code that imports us takes our helpers along, and `starter` our starter. Each of `dependencies`, a file or a folder,
-    lies beside the folder's own files. Raise SpecError when something cannot be read, when the folder lacks the entry
-    point or has what a dependency is called, or when there is what looks like a secret.
+    Code that imports us takes our helpers along. `ours` are more files of ours, such as STARTER. Each of
+    `dependencies`, a file or a folder, lies beside the folder's own files. Raise SpecError when something cannot be
+    read, when the folder lacks the entry point or has what a dependency is called, or when there is what looks like a
+    secret.
     """
     if not folder.is_dir():
         raise SpecError(
@@ -116,12 +123,12 @@ def pack(
         if dependency.name in {entry.name.partition("/")[0] for entry in entries}:
             raise SpecError(f"{dependency.name} would be there twice", where=str(dependency), hint="rename one of them")
         entries += _entries(dependency)
-    return _package([*entries, *(_Entry(_OURS, path) for path in _helpers(folder, files, starter=starter))])
+    return _package([*entries, *(_Entry(_OURS, path) for path in _helpers(folder, files, ours))])
 
 
-def pack_no_code(*, starter: bool) -> Package:
-    """Return an archive for trainings that have no code of the user's: with our starter, or empty."""
-    return _package([_Entry(_OURS, path) for path in (STARTER if starter else ())])
+def pack_no_code(ours: Sequence[Path] = ()) -> Package:
+    """Return an archive for trainings that have no code of the user's: with these files of ours, or empty."""
+    return _package([_Entry(_OURS, path) for path in ours])
 
 
 def _package(entries: list[_Entry]) -> Package:
@@ -216,10 +223,10 @@ def _refuse_key(file: _Entry, content: bytes) -> None:
         )
 
 
-def _helpers(folder: Path, files: Sequence[Path], *, starter: bool) -> tuple[Path, ...]:
+def _helpers(folder: Path, files: Sequence[Path], ours: Sequence[Path]) -> tuple[Path, ...]:
     """Return the files of ours that the code takes along. A folder with an `orchestrator` of its own keeps its own."""
     if any(path.parts[0] in ("orchestrator", "orchestrator.py") for path in files):
-        if starter:
+        if ours:
             raise SpecError(
                 "there is an `orchestrator` in the source folder, where sweep's starter belongs",
                 where=str(folder),
@@ -227,7 +234,7 @@ def _helpers(folder: Path, files: Sequence[Path], *, starter: bool) -> tuple[Pat
             )
         return ()
     helpers = HELPERS if _imports_ours(folder, files) else ()
-    return tuple(dict.fromkeys((*helpers, *(STARTER if starter else ()))))
+    return tuple(dict.fromkeys((*helpers, *ours)))
 
 
 def _imports_ours(folder: Path, files: Sequence[Path]) -> bool:

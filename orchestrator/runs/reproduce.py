@@ -12,7 +12,7 @@ from orchestrator.errors import Damaged, NotFound, UsageError
 from orchestrator.files import make_folder, write
 from orchestrator.plan.one_task import body_of_point, on_dataset, on_lane
 from orchestrator.platforms.registry import make_operating
-from orchestrator.platforms.source import HELPERS, STARTER
+from orchestrator.platforms.source import BARE, HELPERS
 from orchestrator.runs.sending.templates import source_key
 from orchestrator.spec.sweep import Sweep
 
@@ -85,7 +85,7 @@ def _sources(anchor: Anchor, lane: Lane, cloud: Cloud) -> dict[str, tuple[bytes,
         archive = bucket.get(key).body
     except NotFound as error:
         raise UsageError("the sources of the run are not there any more", where=bucket.uri(key)) from error
-    ours = {path.as_posix() for path in (*HELPERS, *STARTER)}
+    ours = {path.as_posix() for path in (*HELPERS, *BARE)}
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as packed:
             return {

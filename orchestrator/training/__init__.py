@@ -6,6 +6,9 @@
     references.py   how is it written where a secret lies?
     secrets.py      how does a training get the values of its secrets?
     aws_call.py     how is AWS asked, in an image without boto3?
+    credentials.py  with whose credentials?
+    signature.py    how is a request signed?
+    metadata.py     how is an EC2 instance's metadata service asked?
     process.py      which rank is this process, and how does it write a line into the log?
 
 The starter, where AWS's toolkit cannot start what was asked:
@@ -18,6 +21,10 @@ The starter, where AWS's toolkit cannot start what was asked:
     command.py      how is a command run, stopped, and its error found?
     meeting.py      how do the machines of an MPI training wait for each other?
     ranks.py        how does SIGTERM reach MPI's ranks?
+
+Where no SageMaker brings the training:
+
+    bare/           how is a bare machine, or a pod, for a training what SageMaker's container is?
 
 A script writes `from orchestrator import Checkpoints, report`; `platforms/source.py` packs these files with it.
 """

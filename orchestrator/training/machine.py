@@ -60,7 +60,7 @@ class Machine:
 
     def here(self, text: str) -> str:
         """Return a text with paths below /opt/ml as they are on this machine."""
-        return text if str(self.base) == HOME else _BELOW_HOME.sub(str(self.base), text)
+        return moved(text, self.base)
 
 
 def read_machine(base: Path) -> Machine:
@@ -79,6 +79,11 @@ def read_machine(base: Path) -> Machine:
         parameters={name: value for name, value in found.items() if not name.startswith(_NOT_THE_SCRIPTS)},
         order=found.get(ORDER, {}),
     )
+
+
+def moved(text: str, base: Path) -> str:
+    """Return a text with paths below /opt/ml as they are where another folder takes its place."""
+    return text if str(base) == HOME else _BELOW_HOME.sub(str(base), text)
 
 
 def hide_code(base: Path) -> None:

@@ -9,21 +9,16 @@ import json
 import os
 import signal
 import threading
-import urllib.error
-import urllib.request
 from typing import TYPE_CHECKING
 
+from orchestrator.training.metadata import read_metadata
 from orchestrator.training.process import write_line
 
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-METADATA = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
-"""AWS's own variable, with the address of the instance's metadata service."""
-_METADATA_AT = "http://169.254.169.254"
 _LOOK_EVERY_S = 5.0
-_TIMEOUT_S = 2.0
 
 
 class Notice:
@@ -81,20 +76,8 @@ def spot_action() -> dict[str, Any] | None:
 
     Raise OSError or ValueError when the metadata service gives no answer that can be read.
     """
-    token = _ask("/latest/api/token", "PUT", {"X-aws-ec2-metadata-token-ttl-seconds": "60"})
-    try:
-        answer = _ask("/latest/meta-data/spot/instance-action", "GET", {"X-aws-ec2-metadata-token": token})
-    except urllib.error.HTTPError as error:
-        if error.code == 404:
-            return None
-        raise
+    answer = read_metadata("meta-data/spot/instance-action")
+    if answer is None:
+        return None
     action: dict[str, Any] = json.loads(answer)
     return action
-
-
-def _ask(path: str, method: str, headers: dict[str, str]) -> str:
-    url = os.environ.get(METADATA, _METADATA_AT).rstrip("/") + path
-    request = urllib.request.Request(url, method=method, headers=headers)
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy knows this machine
-    with direct.open(request, timeout=_TIMEOUT_S) as answer:
-        return str(answer.read().decode())

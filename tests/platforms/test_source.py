@@ -199,7 +199,10 @@ def test_a_pattern_that_would_take_one_back_is_refused(code: Path) -> None:
 
 HELPERS = (
     "orchestrator/__init__.py",
-    *(f"orchestrator/training/{name}.py" for name in ("__init__", "checkpoint", "notice", "process", "report")),
+    *(
+        f"orchestrator/training/{name}.py"
+        for name in ("__init__", "checkpoint", "metadata", "notice", "process", "report")
+    ),
 )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.platforms.registry import make_planning, make_runner
-from orchestrator.platforms.source import pack, pack_no_code
+from orchestrator.platforms.source import STARTER, pack, pack_no_code
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.result import Attempt, Outcome
 from orchestrator.wire.task import Place
@@ -60,8 +60,8 @@ class Desk:
         """Train one point of a sweep on what was put into `data`. `source` is the folder of the code."""
         planning = make_planning("sagemaker", {"role": self.role})
         assert list(planning.check(sweep)) == []
-        starter = planning.needs_starter(sweep)
-        package = pack(source, sweep.train.script, starter=starter) if source else pack_no_code(starter=starter)
+        ours = STARTER if planning.needs_starter(sweep) else ()
+        package = pack(source, sweep.train.script, ours=ours) if source else pack_no_code(ours)
         key = f"sources/{self.name}/sourcedir.tar.gz"
         self.bucket.put_once(key, package.body)
         output = self.bucket.uri(f"runs/{self.name}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.platforms.source import HELPERS, STARTER
+from orchestrator.platforms.source import BARE, HELPERS
 from orchestrator.training.checkpoint import EVERY, FOLDER, UNFINISHED, Checkpoints, standard_folder
 
 ROOT = Path(__file__).parents[2]
@@ -354,7 +354,7 @@ def test_other_ranks_wait_for_rank_0_to_leave(tmp_path: Path, monkeypatch: pytes
 # In any image
 
 
-@pytest.mark.parametrize("file", dict.fromkeys((*HELPERS, *STARTER)), ids=str)
+@pytest.mark.parametrize("file", dict.fromkeys((*HELPERS, *BARE)), ids=str)
 def test_what_travels_into_a_training_is_read_by_an_old_python_too(file: Path) -> None:
     """AWS's images of the last years have Python 3.8 and up, where `str | None` may be written but not evaluated."""
     text = (ROOT / file).read_text(encoding="utf-8")

@@ -13,7 +13,8 @@ import pytest
 
 from orchestrator.training import notice
 from orchestrator.training.checkpoint import UNFINISHED, Checkpoints
-from orchestrator.training.notice import METADATA, Notice, spot_action
+from orchestrator.training.metadata import METADATA
+from orchestrator.training.notice import Notice, spot_action
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

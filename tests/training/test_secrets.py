@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.training import aws_call
+from orchestrator.training import aws_call, credentials
 from orchestrator.training.references import Reference, variable
 from orchestrator.training.secrets import CannotFetch, with_secrets
 
@@ -154,7 +154,7 @@ def test_the_roles_credentials_come_from_the_containers_agent(
 ) -> None:
     (tmp_path / "token").write_text("pod\n")
     with agent() as (address, seen):
-        monkeypatch.setattr(aws_call, "_AGENT", address)
+        monkeypatch.setattr(credentials, "_AGENT", address)
         environ = {variable("X"): "ssm:eu-west-1:/x", "AWS_ENDPOINT_URL_SSM": address}
         if way == "relative":
             environ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] = "/v2/credentials/1"

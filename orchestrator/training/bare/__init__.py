@@ -1,0 +1,43 @@
+"""Makes a bare machine, or a pod, be for a training what SageMaker's container is. Python 3.8, and nothing else.
+
+A platform puts one *assignment* into S3 (`assignment.py`), once for all machines of an attempt. Each machine runs
+
+    python3 -m orchestrator.training.bare s3://bucket/folder/assignment.json SHA256-OF-IT
+
+in a folder where these files lie. `make_stub` of `stub.py` brings them there: it is short enough for user data or a
+pod's command, and needs nothing but python3. What happened stands in S3 before the program ends. Below the assignment's
+`output` it writes
+
+    machines/<index>/here.json      where the machine is to be found: the others wait for it
+    machines/<index>/outcome.json   how it ended (`outcome.py`): the last that it writes
+    leave.json                      put once, by the first machine that fails or is taken away, or by whoever stops the
+                                    training: every machine looks at it, and leaves too (`leave.py`)
+    output/model.tar.gz             what /opt/ml/model holds; output/output.tar.gz what /opt/ml/output/data does. Those
+                                    of further machines are called model-<index>.tar.gz
+
+and it sends the log to the stream `<training>/rank-<index>` of the assignment's log group while it runs. It ends with
+the training's exit code, or with 75 where it left for another reason.
+
+    assignment.py   what is a machine told?
+    place.py        which of the machines is this, and where is it found?
+    bucket.py       how is S3 read and written?
+    transfer.py     how do many files, and large ones, come from S3 and get there?
+    folders.py      what lies below /opt/ml when the training starts, and what is kept of it?
+    meet.py         how do the machines of a training find each other?
+    saving.py       how do checkpoints come to S3 while it runs, and back?
+    logs.py         how do lines come into CloudWatch?
+    notices.py      who says that this machine is about to go?
+    leave.py        how do all machines leave when one does?
+    outcome.py      how is it told how a machine ended?
+    child.py        how does the training's own process run, and end?
+    machine_run.py  in which order is all that done?
+    stub.py         how do these files come to the machine?
+
+It reads these variables, beside AWS's own (AWS_ENDPOINT_URL, AWS_EC2_METADATA_SERVICE_ENDPOINT, credentials):
+
+    SWEEP_BASE          the folder that is /opt/ml; for tests, and for images that cannot have that
+    SWEEP_INDEX         which of the machines it is, from 0; by default JOB_COMPLETION_INDEX, or what EC2 says
+    SWEEP_ADDRESS       where the others find it; by default what EC2 says, or the address that leads out
+    SWEEP_HOSTS_FILE    where the names algo-1, algo-2 ... are written; by default /etc/hosts. Where it cannot be
+                        written, or the variable is empty, the machines are known by their addresses
+"""

@@ -1,0 +1,232 @@
+"""One machine of a training from its beginning to its end: it fetches, meets the others, trains, keeps and tells.
+
+It travels into the training: standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.training.bare.bucket import S3Failed, Uri
+from orchestrator.training.bare.child import Child
+from orchestrator.training.bare.folders import fetch_data, keep, read_failure, write_folders
+from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
+from orchestrator.training.bare.meet import DidNotMeet, Meeting, meet, name_hosts
+from orchestrator.training.bare.notices import listen
+from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, outcome_uri
+from orchestrator.training.bare.saving import Saving
+from orchestrator.training.machine import HOME, moved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from orchestrator.training.bare.assignment import Assignment
+    from orchestrator.training.bare.bucket import Bucket
+    from orchestrator.training.bare.logs import Log
+    from orchestrator.training.bare.place import Place
+
+UNFINISHED = 75
+"""The exit code of a machine that has left before its training was done."""
+_FLUSH_S = 20.0
+"""Seconds that the last lines have to reach CloudWatch."""
+_PACKAGE = str(Path(__file__).parents[3])
+
+
+class MachineRun:
+    """A machine at work. Whatever ends it is a verdict, and the first one counts."""
+
+    def __init__(
+        self, assignment: Assignment, place: Place, bucket: Bucket, log: Log, environ: Mapping[str, str]
+    ) -> None:
+        self.assignment = assignment
+        self.place = place
+        self.bucket = bucket
+        self.log = log
+        self.environ = environ
+        self.base = Path(environ.get("SWEEP_BASE", HOME))
+        self.started_at = time.time()
+        self._deadline = time.monotonic() + assignment.max_runtime_s
+        self._notices = listen(assignment.kind, log.say)
+        self._verdict: Verdict | None = None
+        self._told = False
+        """The verdict was heard from others."""
+        self._spread_out = False
+        """The others have been told of it."""
+        self._is_ready = False
+        self._began_at = 0.0
+        self._saving: Saving | None = None
+
+    def run(self) -> int:
+        """Do all of it, tell how it ended, and return the exit code of the program."""
+        signal.signal(signal.SIGTERM, lambda *_: self._judge(INTERRUPTED, "SIGTERM: this machine is taken away"))
+        code = self._train() if self._prepare() else 0
+        if code and self._verdict is None:
+            reason = " ".join(read_failure(self.base).split()) or f"the training ended with exit code {code}"
+            self._judge(TASK, reason)
+        self._spread()
+        artifact = self._keep()
+        self._spread()
+        self._tell(code, artifact)
+        return UNFINISHED if self._verdict and (self._told or not code) else code
+
+    # Until the training's own process begins
+
+    def _prepare(self) -> bool:
+        """Do what comes before the training, and look around while it is done; return whether all is there."""
+        worker = threading.Thread(target=self._fetch_and_meet, name="preparing", daemon=True)
+        worker.start()
+        while worker.is_alive() and self._verdict is None:
+            worker.join(self.assignment.look_s)
+            self._look()
+        if not self._is_ready:
+            self._judge(TASK, "it cannot begin, for a reason that its log shows")
+        return self._verdict is None
+
+    def _fetch_and_meet(self) -> None:
+        given, place, say = self.assignment, self.place, self.log.say
+        try:
+            say(f"machine {place.index} of {given.instances} at {place.address} for {given.training}")
+            size = fetch_data(self.bucket, self.base, given, place)
+            say(f"{size} bytes of data are here")
+            folder = Path(moved(given.checkpoint_folder, self.base))
+            if given.checkpoints:
+                saving = Saving(self.bucket, folder, given.checkpoints, given.look_s, say)
+                say(f"{saving.restore()} files of checkpoints are here")
+                self._saving = saving
+            meeting = Meeting(self.bucket, given.output, place.index, given.instances)
+            words = meet(meeting, {"address": place.address}, given.meet_s, self._over)
+            hosts = name_hosts([word["address"] for word in words], self.environ)
+            write_folders(self.base, given, place, hosts)
+            self._is_ready = True
+        except DidNotMeet as error:
+            self._judge(INTERRUPTED, str(error))
+        except (S3Failed, OSError, ValueError, KeyError) as error:
+            self._judge(TASK, f"it cannot begin: {error}")
+
+    def _over(self) -> str:
+        return self._verdict.reason if self._verdict else ""
+
+    # While it runs
+
+    def _train(self) -> int:
+        """Run the starter until it ends by itself, or a verdict ends it; return its exit code."""
+        given = self.assignment
+        try:
+            child = Child(self._line(), self._environment(), self.log.take)
+        except OSError as error:
+            self._judge(TASK, f"it cannot begin: {error}")
+            return 0
+        self._began_at = time.time()
+        if self._saving:
+            self._saving.begin()
+        asked_at = None
+        while True:
+            code = child.wait(given.look_s)
+            if code is not None:
+                return code
+            self._look()
+            if self._verdict and asked_at is None:
+                self.log.say(f"ending: {self._verdict.reason}")
+                asked_at = time.monotonic()
+                child.ask()
+            if asked_at is not None and time.monotonic() > asked_at + given.grace_s:
+                self.log.say(f"it has not ended within {given.grace_s:.0f} s, and is killed")
+                child.kill()
+
+    def _line(self) -> list[str]:
+        python = shutil.which("python3", path=self._path()) or sys.executable
+        code = f"import sys; sys.path.append({_PACKAGE!r}); from orchestrator.training.start import main"
+        return [python, "-I", "-c", f"{code}; sys.exit(main({str(self.base)!r}))"]
+
+    def _path(self) -> str:
+        there = [folder for folder in self.assignment.path if Path(folder).is_dir()]
+        return os.pathsep.join([*there, self.environ.get("PATH", os.defpath)])
+
+    def _environment(self) -> dict[str, str]:
+        """Return what the starter's environment is: that of a container of SageMaker's, and what AWS's tools need."""
+        own = {name: value for name, value in self.environ.items() if not name.startswith("SWEEP_")}
+        base = {} if str(self.base) == HOME else {"SAGEMAKER_BASE_DIR": str(self.base)}
+        region = self.assignment.region
+        return {
+            **own,
+            **base,
+            "PATH": self._path(),
+            "AWS_REGION": region,
+            "AWS_DEFAULT_REGION": region,
+            "PIP_BREAK_SYSTEM_PACKAGES": "1",  # the machine is the training's alone
+            "TRAINING_JOB_NAME": self.assignment.training,
+            **self.assignment.environment,
+        }
+
+    # Verdicts
+
+    def _judge(self, cause: str, reason: str, *, told: bool = False) -> None:
+        if self._verdict is None:
+            self._verdict, self._told = Verdict(cause, reason), told
+
+    def _look(self) -> None:
+        """Look for whatever ends the training: its time, a notice, word from the others."""
+        if time.monotonic() > self._deadline:
+            self._judge(TIMEOUT, f"it ran for longer than {self.assignment.max_runtime_s} s")
+        why = "" if self._verdict else self._notices.heard()
+        if why:
+            self._judge(INTERRUPTED, why)
+        self._spread()
+        if self._verdict is None:
+            try:
+                heard = hear_all(self.bucket, self.assignment.output)
+            except (S3Failed, ValueError, KeyError) as error:
+                self.log.say(f"nobody can say whether to leave: {error}")
+                return
+            if heard:
+                self._judge(*heard, told=True)
+
+    def _spread(self) -> None:
+        """Tell the others of a verdict of our own, until they have been told."""
+        if self._verdict is None or self._told or self._spread_out:
+            return
+        try:
+            tell_all(self.bucket, self.assignment.output, self._verdict, f"machine {self.place.index}")
+            self._spread_out = True
+        except S3Failed as error:
+            self.log.say(f"the other machines cannot be told: {error}")
+
+    # Afterwards
+
+    def _keep(self) -> str:
+        """Upload checkpoints and what the training leaves behind; return the address of the model."""
+        try:
+            if self._saving:
+                self._saving.end()
+            if self._verdict and self._verdict.cause in (INTERRUPTED, STOPPED):
+                return ""
+            return keep(self.bucket, self.base, self.assignment.output, self.place.index) if self._began_at else ""
+        except (S3Failed, OSError) as error:
+            self._judge(TASK, f"what it leaves behind cannot be uploaded: {error}")
+            return ""
+
+    def _tell(self, code: int, artifact: str) -> None:
+        verdict = self._verdict
+        state = (LEFT if self._told else FAILED) if verdict else DONE
+        ended = MachineOutcome(
+            index=self.place.index,
+            state=state,
+            cause=verdict.cause if verdict else "",
+            reason=verdict.reason if verdict else "",
+            exit_code=code,
+            started_at=self.started_at,
+            began_at=self._began_at,
+            ended_at=time.time(),
+            artifact=artifact,
+            facts=self.place.facts,
+        )
+        self.log.say(f"machine {ended.index} is {state}" + (f", {ended.cause}: {ended.reason}" if verdict else ""))
+        self.log.end(_FLUSH_S)
+        self.bucket.write(Uri.parse(outcome_uri(self.assignment.output, ended.index)), ended.to_json())

@@ -1,0 +1,83 @@
+"""Lets the machines of one training find each other: each writes where it is, and waits for all others.
+
+Nobody has to be first, and nothing has to be known of the network before. It travels into the training.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.training.bare.bucket import NotThere, Uri
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from orchestrator.training.bare.bucket import Bucket
+
+HOSTS_FILE = "SWEEP_HOSTS_FILE"
+_LOOK_S = 1.0
+_MARK = "# sweep"
+
+
+class DidNotMeet(Exception):
+    """Some machine did not come, or the training is over before it began."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A place in S3 where the machines of a training leave word for each other."""
+
+    bucket: Bucket
+    output: str
+    index: int
+    instances: int
+
+    def word(self, index: int) -> Uri:
+        """Return the address of the word that a machine leaves."""
+        return Uri.parse(f"{self.output}/machines/{index}/here.json")
+
+
+def meet(meeting: Meeting, said: Mapping[str, str], patience_s: float, over: Callable[[], str]) -> list[dict[str, str]]:
+    """Leave word for the others, and return what each machine has said, in their order.
+
+    Raise DidNotMeet when some machine has said nothing for so long, or when `over` says why nobody need wait.
+    """
+    meeting.bucket.write(meeting.word(meeting.index), json.dumps(dict(said)).encode())
+    heard: dict[int, dict[str, str]] = {meeting.index: dict(said)}
+    ends_at = time.monotonic() + patience_s
+    while len(heard) < meeting.instances:
+        for index in range(meeting.instances):
+            if index not in heard:
+                try:
+                    heard[index] = json.loads(meeting.bucket.read(meeting.word(index)))
+                except NotThere:
+                    continue
+        if len(heard) == meeting.instances:
+            break
+        why = over()
+        if why:
+            raise DidNotMeet(why)
+        if time.monotonic() > ends_at:
+            missing = [str(index) for index in range(meeting.instances) if index not in heard]
+            raise DidNotMeet(f"machine {', '.join(missing)} did not come within {patience_s:.0f} s")
+        time.sleep(_LOOK_S)
+    return [heard[index] for index in range(meeting.instances)]
+
+
+def name_hosts(addresses: list[str], environ: Mapping[str, str]) -> list[str]:
+    """Return the names of the machines: algo-1 and so on where they can be made known here, else their addresses."""
+    names = [f"algo-{number}" for number in range(1, len(addresses) + 1)]
+    file = environ.get(HOSTS_FILE, "/etc/hosts")
+    if not file:
+        return addresses
+    try:
+        before = [line for line in Path(file).read_text().splitlines() if not line.endswith(_MARK)]
+        ours = [f"{address} {name} {_MARK}" for address, name in zip(addresses, names)]  # noqa: B905 (Python 3.8)
+        Path(file).write_text("\n".join([*before, *ours]) + "\n")
+    except OSError:
+        return addresses
+    return names
