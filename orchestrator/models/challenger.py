@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError, UsageError
 from orchestrator.models.evaluation import evaluation_of
-from orchestrator.models.judge import fitness
+from orchestrator.models.judge import fitness, judge, may_be_better
 from orchestrator.models.promotion import TrainedModel
 from orchestrator.platforms.registry import make_operating
 from orchestrator.spec.workload.promote import Promote
@@ -18,6 +18,7 @@ from orchestrator.wire.result import TaskState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from orchestrator.models.promotion import Promotion
     from orchestrator.runs.run import Run
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.wire.result import Outcome
@@ -32,10 +33,11 @@ MOST_LOOKED_AT = 100
 """The best so many tasks of a run are looked at for one that keeps to the rules."""
 
 
-def find_challenger(run: Run, marks: Marks) -> TrainedModel:
-    """Return the best task of a run that keeps to the rules, or else the best of all.
+def find_challenger(run: Run, marks: Marks, champion: Promotion | None) -> TrainedModel:
+    """Return the best task of a run that is better than the champion by the rules, or else the best that could be one.
 
-    UsageError if no task is done.
+    A task that looks best but breaks a guard, as after broken data, does not hide the others. UsageError if no task is
+    done.
     """
     done = [row for row in run.results() if row.state is TaskState.DONE]
     if not done:
@@ -43,11 +45,15 @@ def find_challenger(run: Run, marks: Marks) -> TrainedModel:
             "none of its tasks is done", where=run.name, hint=f"`sweep status {run.name}` says how it stands"
         )
     rules = run.plan.sweep.promote or Promote()
+    looked_at = []
     for row in done[:MOST_LOOKED_AT]:
         found = describe(run, row, marks)
-        if not fitness(found, rules):
+        if judge(found, champion, rules).better:
             return found
-    return describe(run, done[0], marks)
+        looked_at.append(found)
+        if not fitness(found, rules) and not may_be_better(found, champion):
+            break
+    return next((found for found in looked_at if not fitness(found, rules)), looked_at[0])
 
 
 def named_challenger(run: Run, task: int, marks: Marks) -> TrainedModel:

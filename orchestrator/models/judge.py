@@ -64,6 +64,13 @@ def judge(challenger: TrainedModel, champion: Promotion | None, rules: Promote |
     return _compare(challenger, held, rules, notes)
 
 
+def may_be_better(challenger: TrainedModel, champion: Promotion | None) -> bool:
+    """Return whether the objective alone speaks for a model; if it does not, it does for none that is worse by it."""
+    if champion is None or champion.model.score is None or challenger.score is None:
+        return True
+    return _gain(challenger.score, champion.model.score, maximize=challenger.maximize) > 0
+
+
 def _compare(challenger: TrainedModel, held: TrainedModel, rules: Promote, notes: tuple[str, ...]) -> Verdict:
     new, old = _score(challenger), _score(held)
     gain = _gain(new, old, maximize=challenger.maximize)

@@ -116,7 +116,7 @@ class Models:
         made = next((each for each in self._made_of(run) if each.how == CHALLENGE), None)
         if made:
             return self._repeated(made)
-        return self._decide(find_challenger(run, self.marks), run)
+        return self._decide(find_challenger(run, self.marks, self.find(run.plan.sweep.name)), run)
 
     def promote(self, run: Run, task: int, *, force: bool = False) -> Decision:
         """Promote this task of a run if it is better than the champion; with `force`, whatever it is.

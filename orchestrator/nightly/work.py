@@ -167,8 +167,11 @@ class NightWork:
 
     def _judge(self, about: dict[str, Any]) -> dict[str, Any]:
         """Hold the best of each run against the champion."""
-        team = self._team()
-        said = [aftermath.judge_run(team, team.run(name), self.night.instance) for name in about["runs"]]
+        team, said = self._team(), []
+        for name in about["runs"]:
+            run = team.run(name)
+            run.sync_as_far_as_possible()  # whoever recorded it may be gone, and a database of its own with it
+            said.append(aftermath.judge_run(team, run, self.night.instance))
         return {"why": "; ".join(said)}
 
     def _replace(self, about: dict[str, Any]) -> dict[str, Any]:

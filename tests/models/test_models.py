@@ -73,6 +73,17 @@ def test_the_best_task_that_keeps_to_the_rules_is_the_challenger(desk: Desk) -> 
     assert decision.promoted
 
 
+def test_a_model_that_looks_best_and_breaks_a_guard_hides_no_sound_one(desk: Desk) -> None:
+    rules = {"promote": {"guards": [{"maximize": "recall"}]}}
+    models(desk).challenge(finished(desk, "monday", [0.5], {"recall": 0.9}, **rules))
+    run = finished(desk, "tuesday", [0.001, 0.4, 0.3, 0.6], {"recall": 0.9}, **rules)
+    broken = next(one for one in run.ledger.known("tuesday") if one.result.task == 0)
+    broken.result.outcomes[0].metrics["recall"] = 0.1
+    run.ledger.save("tuesday", [broken])
+    decision = models(desk).challenge(run)
+    assert (decision.challenger.task, decision.promoted) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("losses", "why"),
     [([None, None], "task 0 of tuesday: it has no loss that is a finite number")],

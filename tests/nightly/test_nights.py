@@ -282,6 +282,21 @@ def test_ended_runs_are_settled_and_told_and_the_best_is_held_against_the_champi
     assert world.alarms == []
 
 
+def test_whoever_holds_a_run_against_the_champion_knows_it_though_another_process_has_recorded_it(world: World) -> None:
+    world.schedule(sweep={"promote": {}})
+
+    def die(what: str) -> None:
+        if what == "judge":
+            raise Killed
+
+    world.before = die
+    with pytest.raises(Killed):
+        night(world, "2026-11-21")
+    world.before = lambda _: None
+    world.tick()
+    assert world.judged == [("nightly-20261121", "nightly-2026-11-21")]
+
+
 def test_without_rules_nothing_is_promoted(world: World) -> None:
     world.schedule()
     night(world, "2026-11-21")

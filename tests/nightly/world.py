@@ -108,6 +108,8 @@ class World:
     refusal: SweepError | None = None
     """What every submit is refused with."""
     judged: list[tuple[str, str]] = field(default_factory=list)
+    synced: set[str] = field(default_factory=set)
+    """Runs whose results the conductor's process of this moment knows."""
     alarms: list[tuple[str, ...]] = field(default_factory=list)
 
     @classmethod
@@ -140,6 +142,7 @@ class World:
     def judge(self, run: str, who: str) -> str:
         """Hold a run against the champion; its evaluation may be missing."""
         self.before("judge")
+        assert run in self.synced, "none of its tasks is done, as far as this process knows"
         if self.unmeasured:
             raise UsageError("task 0 has no val_loss, so it cannot be held against the champion")
         self.judged.append((run, who))
@@ -207,6 +210,7 @@ class World:
     def tick(self, by: str = "job 1", name: str = "nightly") -> list[Conducted]:
         if not self.pushed:
             self.push()
+        self.synced.clear()
         return list(self.conductor(name).tick(by))
 
     def _open(self, goal: Goal) -> Team:
@@ -295,6 +299,7 @@ class _Run:
             world.trained.append(Training(name, campaign, content, lr, code[:6], world.image, done))
 
     def sync_as_far_as_possible(self, *, documents: bool = True) -> int:  # noqa: ARG002
+        self.world.synced.add(self.name)
         return 0
 
     def status(self) -> Any:
