@@ -25,9 +25,9 @@ test: lint
 test-long: .venv/.installed
 	$(PYTEST) -m long
 
-# Two months of nights, in which clocks change, data arrives, a Region is down and every conductor is killed: docs/nightly.md.
+# Months of nights, in which clocks change, data arrives, a Region is down and every conductor is killed: docs/nightly.md.
 month: .venv/.installed
-	$(BIN)/python -m pytest -m 'long or not long' tests/nightly/test_month.py
+	$(BIN)/python -m pytest -m 'long or not long' tests/nightly/test_month.py tests/nightly/on_the_cloud
 
 lint: .venv/.installed
 	$(BIN)/ruff check
