@@ -66,7 +66,7 @@ class Orchestrator:
     def catalog(self) -> Catalog:
         from orchestrator.catalog.catalog import Catalog
 
-        return Catalog(self.database, self.rules.all(), self.rules.usual)
+        return Catalog(self.database, self.rules.all(), self.rules.usual, self.settings.max_age)
 
     @cached_property
     def feeds(self) -> Feeds:

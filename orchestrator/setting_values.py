@@ -6,6 +6,7 @@ import math
 from string import Formatter
 
 from orchestrator.aws.regions import could_be_region
+from orchestrator.max_age import read_max_age
 from orchestrator.notices.channels import check_address, check_reference
 
 _LANE_FACTS = ("region", "instance_type", "purchase")
@@ -25,6 +26,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         return tuple(each.strip() for each in names)
     if name == "notify":
         return _addresses(value)
+    if name == "max_age":
+        return read_max_age(value)
     if name == "platforms":
         return value
     if value is None and optional:

@@ -3,7 +3,8 @@
 -- temporary tables say what the sweep, the platforms and the clock say: `wanted`, the replicas that it asks for
 -- (dataset, region, s3_uri, bytes); and `offered`, the lanes that it may buy (a lane, its site, opens_h, closes_h), each
 -- with the lane that stands in for it where facts of a spot lane are missing (proxy_platform, proxy_region,
--- proxy_instance_type). Rows come in no order: databases collate differently.
+-- proxy_instance_type). Facts that were observed later than `until` are not believed: a clock was wrong. Rows come in no
+-- order: databases collate differently.
 WITH
 -- Each lane's facts are looked up once, by primary key, whatever a planner knows about the tables. Distinct, though no
 -- two are alike: else SQLite would look each lane's facts up once a dataset.
@@ -14,24 +15,28 @@ fact AS (
             SELECT usd_per_hour FROM prices
             WHERE prices.instance_type = offered.instance_type AND prices.region = offered.region
                 AND prices.purchase = offered.purchase AND prices.platform = offered.platform
+                AND observed_at <= :until
             ORDER BY observed_at DESC LIMIT 1
         ) AS own_usd_per_hour,
         NULLIF((
             SELECT usd_per_hour FROM prices
             WHERE prices.instance_type = offered.instance_type AND prices.region = offered.region
                 AND prices.purchase = 'on_demand' AND prices.platform = offered.platform
+                AND observed_at <= :until
             ORDER BY observed_at DESC LIMIT 1
         ), 0) AS on_demand_usd_per_hour,
         (
             SELECT usd_per_hour FROM prices
             WHERE prices.instance_type = proxy_instance_type AND prices.region = proxy_region
                 AND prices.purchase = 'spot' AND prices.platform = proxy_platform
+                AND observed_at <= :until
             ORDER BY observed_at DESC LIMIT 1
         ) AS proxy_spot_usd_per_hour,
         NULLIF((
             SELECT usd_per_hour FROM prices
             WHERE prices.instance_type = proxy_instance_type AND prices.region = proxy_region
                 AND prices.purchase = 'on_demand' AND prices.platform = proxy_platform
+                AND observed_at <= :until
             ORDER BY observed_at DESC LIMIT 1
         ), 0) AS proxy_on_demand_usd_per_hour,
         CASE WHEN offered.purchase = 'spot' THEN COALESCE(
@@ -39,12 +44,14 @@ fact AS (
                 SELECT per_hour FROM interruptions
                 WHERE interruptions.instance_type = offered.instance_type AND interruptions.region = offered.region
                     AND interruptions.platform = offered.platform
+                    AND observed_at <= :until
                 ORDER BY observed_at DESC LIMIT 1
             ),
             (
                 SELECT per_hour FROM interruptions
                 WHERE interruptions.instance_type = proxy_instance_type AND interruptions.region = proxy_region
                     AND interruptions.platform = proxy_platform
+                    AND observed_at <= :until
                 ORDER BY observed_at DESC LIMIT 1
             )
         ) END AS interruptions_per_hour

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, union
 
-from orchestrator.catalog.ages import tell_ages
+from orchestrator.catalog.ages import newest_prices, tell_ages
 from orchestrator.catalog.check_catalog import Problem, check_catalog
 from orchestrator.catalog.compact import Compacted, compact, tell_thinned
 from orchestrator.catalog.files.cells import is_local
@@ -16,6 +17,7 @@ from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.catalog.files.load import LoadReport, load, load_rows
 from orchestrator.catalog.files.observe import observe
 from orchestrator.catalog.files.rows import CatalogRows
+from orchestrator.catalog.files.to_come import list_to_come, tell_to_come
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.price_history import LanePrices, price_history
 from orchestrator.catalog.quotas import QuotaUse, quota_use
@@ -23,8 +25,9 @@ from orchestrator.catalog.snapshot import write_snapshot
 from orchestrator.catalog.survey.select_types import select_types
 from orchestrator.catalog.survey.survey import resurvey, survey
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, replicas
+from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, refreshes, replicas
 from orchestrator.errors import CatalogError, did_you_mean
+from orchestrator.max_age import MaxAge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from orchestrator.wire.manifest import ClassicLine
     from orchestrator.wire.task import Lane
 
+logger = logging.getLogger(__name__)
+
 
 class Catalog:
     """Holds what exists: campaigns, their datasets and replicas, prices, quotas.
@@ -46,13 +51,22 @@ class Catalog:
     The database is opened on first use.
     """
 
-    def __init__(self, database: Database, planning: Mapping[str, Planning], usual: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        database: Database,
+        planning: Mapping[str, Planning],
+        usual: Sequence[str] = (),
+        ages: MaxAge | None = None,
+    ) -> None:
         """Take the database, and the planning part of each installed platform by its name.
 
-        `usual` are the platforms of sweeps that name none; all that are installed, if it is empty.
+        `usual` are the platforms of sweeps that name none; all that are installed, if it is empty. `ages` say how old
+        facts may be.
         """
         self.database = database
         self._platforms = Platforms(planning, usual)
+        self.ages = ages or MaxAge()
+        self._warned: set[str] = set()
 
     @property
     def engine(self) -> Engine:
@@ -147,7 +161,7 @@ class Catalog:
 
     def check(self, now: datetime | None = None) -> list[Problem]:
         """Return what is missing or looks wrong, in words."""
-        return check_catalog(self.engine_to_read, self._platforms, now or datetime.now(timezone.utc))
+        return check_catalog(self.engine_to_read, self._platforms, self.ages, now or datetime.now(timezone.utc))
 
     def price_history(self, instance_types: Sequence[str], now: datetime | None = None) -> list[LanePrices]:
         """Return what instances of these types cost in each lane, and have cost, cheapest first."""
@@ -164,10 +178,24 @@ class Catalog:
         with reading(self.engine_to_read) as connection:
             return quota_use(connection, now or datetime.now(timezone.utc))
 
-    def tell_ages(self, lanes: Iterable[Lane], now: datetime | None = None) -> tuple[str, ...]:
-        """Return in words which prices of these lanes are too old to plan by; nothing if all are young enough."""
+    def refreshed(self) -> dict[tuple[str, str], datetime]:
+        """Return when each feed was last read in each Region, by their names."""
         with reading(self.engine_to_read) as connection:
-            return tell_ages(connection, lanes, self._platforms, now or datetime.now(timezone.utc))
+            return {(row.feed, row.region): row.refreshed_at for row in connection.execute(select(refreshes))}
+
+    def tell_ages(self, lanes: Iterable[Lane] | None = None, now: datetime | None = None) -> tuple[str, ...]:
+        """Return in words which facts about these lanes, or all, are too old to plan by; nothing if none is."""
+        now = now or datetime.now(timezone.utc)
+        with reading(self.engine_to_read) as connection:
+            if lanes is None:
+                lanes = [lane for lane in newest_prices(connection, now) if self._platforms.may_train(lane)]
+            return tell_ages(connection, lanes, self._platforms, self.ages, now)
+
+    def tell_to_come(self, now: datetime | None = None) -> str:
+        """Return in words which facts are not used, for they are dated later than now; nothing if none is."""
+        with reading(self.engine_to_read) as connection:
+            early = list_to_come(connection, now or datetime.now(timezone.utc))
+        return tell_to_come(early) if early else ""
 
     def select_types(self, sweep: Sweep) -> Sweep:
         """Return the sweep with the instance types that its `where.resources` stands for; as it is, if it has none.
@@ -188,6 +216,7 @@ class Catalog:
         The data is that of a classic JOBARRAY's lines, if these are given, and otherwise what the sweep selects.
         Raise CatalogError if the sweep selects nothing, InfeasibleError if a dataset can be trained nowhere.
         """
+        self._warn_of_clocks(sweep, now or datetime.now(timezone.utc))
         return survey(self.engine_to_read, self._platforms, sweep, classic, past, now)
 
     def resurvey(self, sweep: Sweep, names: Sequence[str], classic: Sequence[ClassicLine] = ()) -> Market:
@@ -195,7 +224,16 @@ class Catalog:
 
         What the catalog does not know is left out: the Market may be empty.
         """
+        self._warn_of_clocks(sweep, datetime.now(timezone.utc))
         return resurvey(self.engine_to_read, self._platforms, sweep, names, classic)
+
+    def _warn_of_clocks(self, sweep: Sweep, now: datetime) -> None:
+        """Warn, once, of facts about what the sweep may use that are dated later than now: they are not used."""
+        with reading(self.engine_to_read) as connection:
+            early = list_to_come(connection, now, self._platforms.types_asked(sweep.where))
+        if early and (line := tell_to_come(early)) not in self._warned:
+            self._warned.add(line)
+            logger.warning("%s", line)
 
 
 def _tags(connection: Connection) -> dict[str, list[str]]:

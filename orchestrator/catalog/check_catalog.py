@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from orchestrator.catalog.ages import newest_prices
-from orchestrator.catalog.files.cells import is_local
-from orchestrator.catalog.files.observe import CLOCKS_DIFFER
+from orchestrator.catalog.ages import days, newest_prices
+from orchestrator.catalog.files.to_come import list_to_come, tell_to_come
 from orchestrator.catalog.market import ANY
 from orchestrator.catalog.quotas import newest_units
 from orchestrator.catalog.wording import counted, few
@@ -27,14 +25,13 @@ from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from sqlalchemy import Connection, Engine, Row
 
     from orchestrator.catalog.ages import Price
     from orchestrator.catalog.platforms import Platforms
-
-STALE = timedelta(days=30)
-"""A price that was not seen for longer is reported."""
+    from orchestrator.max_age import MaxAge
 
 
 @dataclass(frozen=True)
@@ -46,28 +43,24 @@ class Problem:
     message: str
 
 
-def check_catalog(engine: Engine, platforms: Platforms, now: datetime) -> list[Problem]:
+def check_catalog(engine: Engine, platforms: Platforms, ages: MaxAge, now: datetime) -> list[Problem]:
     """Return all that is missing or looks wrong, a line for each sort of problem."""
     with reading(engine) as connection:
         replicated = {(row.dataset, row.region) for row in connection.execute(select(replicas))}
-        listed = newest_prices(connection)
-        usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and _may_train(lane, platforms)}
+        listed = newest_prices(connection, now)
+        usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and platforms.may_train(lane)}
         return [
             *_missing_data(connection, replicated),
             *_free_prices(listed),
             *_missing_prices(replicated, usable),
             *_dear_spot_prices(usable),
-            *_old_prices(listed, now),
-            *_prices_to_come(listed, now),
-            *_missing_quotas(usable, platforms, set(newest_units(connection))),
+            *_old_prices(listed, ages, now),
+            *_facts_to_come(connection, now),
+            *_missing_quotas(usable, platforms, set(newest_units(connection, now))),
             *_missing_transfers(connection, {region for _, region in replicated}, {lane.region for lane in usable}),
             *_useless_interruptions(connection, {*listed, *_proxies(usable, platforms)}),
             *_useless_commitments(connection, usable, now),
         ]
-
-
-def _may_train(lane: Lane, platforms: Platforms) -> bool:
-    return lane.platform in platforms.usual and not is_local(lane.region) and not platforms.refuses(lane)
 
 
 def _missing_data(connection: Connection, replicated: set[tuple[str, str]]) -> Iterator[Problem]:
@@ -101,18 +94,17 @@ def _dear_spot_prices(usable: dict[Lane, Price]) -> Iterator[Problem]:
         yield Problem("prices", f"{counted(dear, 'spot price')} no lower than on demand: {few(dear)}")
 
 
-def _old_prices(listed: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
-    if old := sorted((fact.seen_at, lane) for lane, fact in listed.items() if now - fact.seen_at > STALE):
+def _old_prices(listed: dict[Lane, Price], ages: MaxAge, now: datetime) -> Iterator[Problem]:
+    if old := sorted((fact.seen_at, lane) for lane, fact in listed.items() if now - fact.seen_at > ages.prices):
         oldest, lane = old[0]
         how_many = counted(old, "price")
-        yield Problem("prices", f"{how_many} older than {STALE.days} days; the oldest is {lane}, of {oldest:%Y-%m-%d}")
+        age = days(ages.prices)
+        yield Problem("prices", f"{how_many} older than {age}; the oldest is {lane}, of {oldest:%Y-%m-%d}")
 
 
-def _prices_to_come(listed: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
-    if early := sorted((fact.seen_at, lane) for lane, fact in listed.items() if fact.seen_at > now + CLOCKS_DIFFER):
-        latest, lane = early[-1]
-        how_many = counted(early, "price")
-        yield Problem("prices", f"{how_many} of times to come; the last is {lane}, of {latest:%Y-%m-%d %H:%M} UTC")
+def _facts_to_come(connection: Connection, now: datetime) -> Iterator[Problem]:
+    if early := list_to_come(connection, now):
+        yield Problem("prices", tell_to_come(early))
 
 
 def _missing_quotas(usable: dict[Lane, Price], platforms: Platforms, known: set[Quota]) -> Iterator[Problem]:

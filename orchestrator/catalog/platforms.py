@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from orchestrator.catalog.files.cells import is_local
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.platforms.refusals import find_refusal
 from orchestrator.platforms.start import Start
 from orchestrator.spec.known_types import KnownTypes
+from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from orchestrator.platforms.base import Complaint, Planning
     from orchestrator.spec.sweep import Sweep, Where
     from orchestrator.wire.shapes import Shape
-    from orchestrator.wire.task import Lane
 
 
 class Platforms:
@@ -62,6 +63,10 @@ class Platforms:
         planning = self._planning.get(lane.platform)
         return planning.refuses(lane) if planning else ""
 
+    def may_train(self, lane: Lane) -> bool:
+        """Return whether sweeps that name no platform may train on a lane."""
+        return lane.platform in self.usual and not is_local(lane.region) and not self.refuses(lane)
+
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
         """Return in words why a sweep's trainings cannot run on a lane of a platform that is installed, or nothing."""
         return find_refusal(self._planning[lane.platform], lane, sweep)
@@ -69,6 +74,14 @@ class Platforms:
     def proxy(self, lane: Lane) -> Lane | None:
         """Return the lane whose spot price and interruptions stand in for this spot lane's, if there is one."""
         return self._planning[lane.platform].proxy(lane)
+
+    def types_asked(self, where: Where) -> list[str]:
+        """Return the instance types that a sweep may use, and those whose prices stand in for theirs, sorted."""
+        lanes = [
+            Lane(platform, "", name, Purchase.SPOT) for platform in self.asked(where) for name in where.instance_types
+        ]
+        proxies = (self.proxy(lane) for lane in lanes if not self.refuses(lane))
+        return sorted({*where.instance_types, *(proxy.instance_type for proxy in proxies if proxy)})
 
     def complaints(self, sweep: Sweep) -> Iterator[Complaint]:
         """Yield what the platforms that the sweep may train on cannot do of it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from orchestrator.catalog.ages import newest_prices
+from orchestrator.catalog.files.to_come import believed
 from orchestrator.db.tables import prices
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class LanePrices:
 
 def price_history(connection: Connection, instance_types: Sequence[str], now: datetime) -> list[LanePrices]:
     """Return the prices of all lanes of these instance types, cheapest first."""
-    newest = newest_prices(connection, instance_types)
+    newest = newest_prices(connection, now, instance_types)
     observed: dict[Lane, list[tuple[datetime, float]]] = {lane: [] for lane in newest}
     columns = ("platform", "region", "instance_type", "purchase", "observed_at", "usd_per_hour")
     query = select(*(prices.c[name] for name in columns)).where(prices.c.instance_type.in_(instance_types))
     by_key = {(lane.platform, lane.region, lane.instance_type, lane.purchase.value): lane for lane in newest}
-    for row in connection.execute(query.order_by(prices.c.observed_at)):
+    for row in connection.execute(query.where(believed(prices, now)).order_by(prices.c.observed_at)):
         observed[by_key[tuple(row[:4])]].append((row.observed_at, row.usd_per_hour))
     found = [
         LanePrices(lane, price.value, price.seen_at, _by_day(observed[lane], now)) for lane, price in newest.items()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, func, select
 
+from orchestrator.catalog.files.to_come import believed
 from orchestrator.catalog.market import LEASES, QUOTAS, USES, table
 from orchestrator.db.tables import leases, quotas
 from orchestrator.db.tables import quota_use as quota_use_table
@@ -36,10 +37,10 @@ def uses_of(candidates: pd.DataFrame, platforms: Platforms) -> pd.DataFrame:
 
 
 def known_quotas(
-    connection: Connection, uses: pd.DataFrame, plans: Sequence[TrainingPlan], live: pd.DataFrame
+    connection: Connection, uses: pd.DataFrame, plans: Sequence[TrainingPlan], live: pd.DataFrame, now: datetime
 ) -> pd.DataFrame:
     """Return QUOTAS: the newest units of each quota in `uses` that is known, and what the `live` leases hold of it."""
-    units = newest_units(connection)
+    units = newest_units(connection, now)
     units |= {Quota(plan.platform, plan.region, plan.site): plan.slots for plan in plans}
     held: dict[Quota, int] = defaultdict(int)
     for _, platform, region, name, count in live.itertuples(index=False, name=None):
@@ -98,7 +99,7 @@ def quota_use(connection: Connection, now: datetime) -> list[QuotaUse]:
             used.get(quota, 0) if (quota.platform, quota.region) in asked else None,
             code,
         )
-        for quota, (units, code) in sorted(_newest(connection).items())
+        for quota, (units, code) in sorted(_newest(connection, now).items())
     ]
 
 
@@ -107,15 +108,16 @@ def _used(connection: Connection) -> dict[Quota, int]:
     return {Quota(*row[:3]): row.used for row in rows}
 
 
-def newest_units(connection: Connection) -> dict[Quota, int]:
-    """Return how much of each quota there is, as it was last observed."""
-    return {quota: units for quota, (units, _) in _newest(connection).items()}
+def newest_units(connection: Connection, now: datetime) -> dict[Quota, int]:
+    """Return how much of each quota there is, as it was last observed until now."""
+    return {quota: units for quota, (units, _) in _newest(connection, now).items()}
 
 
-def _newest(connection: Connection) -> dict[Quota, tuple[int, str | None]]:
+def _newest(connection: Connection, now: datetime) -> dict[Quota, tuple[int, str | None]]:
     """Return the newest observation of each quota: its units, and how AWS is asked to raise it."""
     key = [quotas.c[name] for name in ("platform", "region", "quota")]
-    newest = select(*key, func.max(quotas.c.observed_at).label("observed_at")).group_by(*key).subquery()
+    last = func.max(quotas.c.observed_at).label("observed_at")
+    newest = select(*key, last).where(believed(quotas, now)).group_by(*key).subquery()
     same = and_(*(newest.c[column.name] == column for column in (*key, quotas.c.observed_at)))
     rows = connection.execute(select(*key, quotas.c.units, quotas.c.code).join_from(quotas, newest, same))
     return {Quota(*row[:3]): (row.units, row.code) for row in rows}

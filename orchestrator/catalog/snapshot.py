@@ -6,10 +6,12 @@ learned from runs comes along; what live runs hold does too, unless the moment i
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, false, func, insert, select
 
+from orchestrator.catalog.files.to_come import believed
 from orchestrator.db import tables
 from orchestrator.db.engine import engine as open_engine
 from orchestrator.db.engine import reading, writing
@@ -17,7 +19,6 @@ from orchestrator.db.migrate import ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine, Select, Table
@@ -64,8 +65,8 @@ def _is_newest(table: Table, as_of: datetime | None) -> Any:
     other = table.alias()
     key = [column.name for column in table.primary_key if column.name != "observed_at"]
     newest = select(func.max(other.c.observed_at)).where(and_(*(other.c[name] == table.c[name] for name in key)))
-    if as_of is not None:
-        newest = newest.where(other.c.observed_at <= as_of)
+    known = believed(other, datetime.now(timezone.utc)) if as_of is None else other.c.observed_at <= as_of
+    newest = newest.where(known)
     return table.c.observed_at == newest.correlate(table).scalar_subquery()
 
 

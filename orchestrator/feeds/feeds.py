@@ -79,11 +79,14 @@ class Feeds:
         address = self._addresses.get(feed.name)
         return feed.at(address) if feed.at and address else feed
 
-    def refresh(self, names: Sequence[str] = (), regions: Sequence[str] = ()) -> Iterator[Refreshed]:
+    def refresh(
+        self, names: Sequence[str] = (), regions: Sequence[str] = (), *, only_old: bool = False
+    ) -> Iterator[Refreshed]:
         """Bring AWS's facts into the catalog, and yield what became of each feed in each Region.
 
-        All feeds are read, if none is named, in the Regions that the catalog or the settings know. Raise UsageError for
-        an unknown feed or Region, and if there is no Region.
+        All feeds are read, if none is named, in the Regions that the catalog or the settings know. With `only_old`
+        those are left out that were read not long ago, as the setting `max_age` says. Raise UsageError for an unknown
+        feed or Region, and if there is no Region.
         """
         chosen = choose_feeds(self.all(), names)
         self._check_regions(regions)
@@ -93,7 +96,14 @@ class Feeds:
                 "the catalog knows no Region yet", hint="name some, such as --region us-east-1 --region eu-west-1"
             )
         now = datetime.now(timezone.utc)
-        return Refresh(self._catalog.observe, self._clients, now).run(chosen, wanted)
+        young = self._young(chosen, now) if only_old else frozenset()
+        return Refresh(self._catalog.observe, self._clients, now).run(chosen, wanted, young)
+
+    def _young(self, feeds: Sequence[Feed], now: datetime) -> frozenset[tuple[str, str]]:
+        """Return the feeds and Regions whose facts are not too old yet. What is told as it is now is never young."""
+        ages = {feed.name: self._catalog.ages.of_kind(feed.kind, is_spot=feed.is_spot) for feed in feeds}
+        read = self._catalog.refreshed()
+        return frozenset(key for key, at in read.items() if (age := ages.get(key[0])) and now - at <= age)
 
     def _check_regions(self, regions: Sequence[str]) -> None:
         """Raise UsageError for the first that is no Region: AWS is not asked about it, nor for credentials."""

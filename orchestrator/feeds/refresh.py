@@ -20,7 +20,7 @@ from orchestrator.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from orchestrator.aws.session import Clients
@@ -75,15 +75,19 @@ class Refresh:
     clients: Clients
     now: datetime
 
-    def run(self, feeds: Sequence[Feed], regions: Sequence[str]) -> Iterator[Refreshed]:
+    def run(
+        self, feeds: Sequence[Feed], regions: Sequence[str], young: Container[tuple[str, str]] = ()
+    ) -> Iterator[Refreshed]:
         """Yield what became of each feed in each Region, Region by Region. Raise NoCredentials if there are none.
 
         They are read at the same time, and written one after the other. In a Region that is in the order of the feeds:
         what is billed for spot is told by prices on demand, which come before it. Region by Region, the questions of a
-        moment go to many services, so that none of them gets more of them than it takes.
+        moment go to many services, so that none of them gets more of them than it takes. Feeds of Regions whose names
+        are among the `young` are not asked.
         """
         pairs = [(feed, region) for region in regions for feed in feeds if not feed.everywhere]
         pairs += [(feed, ANY) for feed in feeds if feed.everywhere]
+        pairs = [(feed, region) for feed, region in pairs if (feed.name, region) not in young]
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
             asked = [pool.submit(feed.read, self.clients, region, self.now) for feed, region in pairs]
             try:

@@ -40,5 +40,7 @@ class Feed:
     """True if there may be nothing to tell of a Region that is well: no training runs. Else nothing is a failure."""
     everywhere: bool = False
     """True if it tells of all Regions at once. Then it is asked once, about the Region `*`."""
+    is_spot: bool = False
+    """True if it tells prices of the spot market: they are old within a day."""
     at: Callable[[str], Feed] | None = None
     """Makes the feed that reads its file elsewhere, for one that reads a public file: another URL, or a file here."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.catalog.files.observe import Observed
+from orchestrator.max_age import read_max_age
 from orchestrator.wire.task import Lane, Purchase
+from tests.catalog.platforms import make_catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,3 +74,32 @@ def test_a_lane_without_a_price_has_no_age(priced: Catalog) -> None:
     committed = Lane("sagemaker", "us-east-1", "ml.g5.xlarge", Purchase.COMMITTED)
     elsewhere = Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.SPOT)
     assert priced.tell_ages([committed, elsewhere], LISTED + 99 * DAY) == ()
+
+
+def load(catalog: Catalog, folder: Path, kind: str, text: str) -> tuple[str, ...]:
+    file = folder / f"{kind}.csv"
+    file.write_text(text, encoding="utf-8")
+    return catalog.load([file]).to_come
+
+
+def test_quotas_and_interruption_rates_are_told_as_prices_are(priced: Catalog, tmp_path: Path) -> None:
+    quota = "region,instance_type,purchase,slots,observed_at\nus-east-1,ml.g5.xlarge,spot,4,2026-11-01\n"
+    load(priced, tmp_path, "quotas", quota)
+    rates = "platform,region,instance_type,per_hour,observed_at\nec2,us-east-1,g5.xlarge,0.01,2026-11-01\n"
+    load(priced, tmp_path, "interruptions", rates)
+    assert set(priced.tell_ages([SPOT], LISTED + 31 * DAY)) == {
+        "1 spot price last seen 31 days ago: prices.csv told them: load newer ones",
+        "1 quota last seen 31 days ago: quotas.csv told them: load newer ones",
+        "1 interruption rate last seen 31 days ago: interruptions.csv told them: load newer ones",
+    }
+
+
+def test_each_kind_may_be_as_old_as_its_setting_says(database_url: str, tmp_path: Path) -> None:
+    ages = read_max_age({"spot_prices": "3d", "prices": "12h"})
+    catalog = make_catalog(database_url, ages=ages)
+    rows = "us-east-1,ml.g5.xlarge,on_demand,1.4,2026-11-01\nus-east-1,ml.g5.xlarge,spot,0.4,2026-11-01"
+    load(catalog, tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{rows}\n")
+    assert catalog.tell_ages(None, LISTED + 2 * DAY - HOUR)[0].startswith("1 on_demand price last seen 47 hours ago")
+    assert catalog.tell_ages([SPOT, ON_DEMAND], LISTED + 3 * DAY)[0].startswith("1 on_demand price last seen 3 days")
+    assert len(catalog.tell_ages([SPOT, ON_DEMAND], LISTED + 3 * DAY)) == 1
+    assert len(catalog.tell_ages([SPOT, ON_DEMAND], LISTED + 3 * DAY + HOUR)) == 2

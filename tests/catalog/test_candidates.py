@@ -38,6 +38,8 @@ TYPES = ("ml.a.large", "ml.b.large")
 PURCHASES = ("spot", "on_demand")
 DATASETS = ("x@1", "y@1")
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
+NOW = START + timedelta(days=2)
+"""Facts are of four days: those of the last are dated later than now."""
 LANES = [
     {"platform": platform, "region": region, "instance_type": prefix + kind, "purchase": purchase}
     for region, kind, purchase in product((*REGIONS, LOCAL_ZONE), ("a.large", "b.large"), PURCHASES)
@@ -137,7 +139,7 @@ def test_the_join_finds_what_a_loop_would_find(
             _insert(connection, filled, world[name])
         plans = [TrainingPlan(**row) for row in world["plans"]]
         gather_lanes(connection, where, Platforms({"sagemaker": Managed()}), plans, lambda _: "")
-        found = in_order(candidates(connection, may_move=may_move), list(DATASETS)).astype(object)
+        found = in_order(candidates(connection, NOW, may_move=may_move), list(DATASETS)).astype(object)
     if not may_move:
         world = world | {"tiers": []}
     assert found.where(found.notna(), None).to_dict("records") == _loop(where, _World(**world))
@@ -161,7 +163,7 @@ class _World:
         self, wanted: list[Row], rates: list[Row], reclaimed: list[Row], tiers: list[Row], plans: list[Row]
     ) -> None:
         self.wanted, self.tiers, self.plans = wanted, tiers, plans
-        self.rates, self.reclaimed = _newest(rates), _newest(reclaimed)
+        self.rates, self.reclaimed = _newest(_seen(rates)), _newest(_seen(reclaimed))
 
     def usd(self, lane: Row) -> float | None:
         row = self.rates.get(_lane(lane))
@@ -214,6 +216,10 @@ def _loop(where: Where, world: _World) -> list[Row]:
                 | {"transfer_usd_per_gb": usd, "from_region": None if usd is None else replica["region"]}
             )
     return sorted(found, key=lambda row: (row["dataset"], *_lane(row), row["site"] or "", row["from_region"] or ""))
+
+
+def _seen(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row["observed_at"] <= NOW]
 
 
 def _on_demand(lane: Row) -> Row:

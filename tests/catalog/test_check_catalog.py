@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
-from orchestrator.catalog.check_catalog import STALE
+from orchestrator.max_age import MaxAge
 from tests.catalog.conftest import write
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def test_a_spot_price_that_is_no_bargain_is_named(catalog: Catalog, tmp_path: Pa
 
 
 def test_prices_are_old_when_their_newest_observation_is(catalog: Catalog) -> None:
-    oldest = datetime(2026, 11, 1, tzinfo=timezone.utc)
-    assert problems(catalog, "prices", oldest + STALE) == []
-    assert problems(catalog, "prices", oldest + STALE + timedelta(seconds=1)) == [
+    oldest, max_age = datetime(2026, 11, 1, tzinfo=timezone.utc), MaxAge().prices
+    assert problems(catalog, "prices", oldest + max_age) == []
+    assert problems(catalog, "prices", oldest + max_age + timedelta(seconds=1)) == [
         "4 prices older than 30 days; the oldest is sagemaker/eu-central-1/ml.g5.xlarge/on_demand, of 2026-11-01"
     ]
 

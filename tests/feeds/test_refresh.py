@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from botocore.exceptions import ClientError
 from orchestrator.aws.errors import aws_errors
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied, NoCredentials, Throttled, UsageError
+from orchestrator.feeds.feeds import Feeds
 from orchestrator.feeds.refresh import Refresh, choose_feeds
 from orchestrator.platforms.feed import Feed, Reading
 
@@ -243,7 +245,8 @@ def test_what_others_have_dated_to_come_stays_and_is_named(empty: Catalog) -> No
     refreshed(empty, feed(price("us-east-1", 1.4)))
     said = [problem.message for problem in empty.check(NOW)]
     lane = "sagemaker/us-east-1/ml.g5.xlarge/on_demand"
-    assert f"1 price of times to come; the last is {lane}, of 2027-12-27 03:00 UTC" in said
+    told = f"not used, for it is dated later than now: {lane} of 2027-12-27 03:00 UTC in ours.csv"
+    assert f"{told}; load it again with the right observed_at" in said
 
 
 def test_regions_are_taken_one_after_the_other_and_prices_on_demand_first(empty: Catalog) -> None:
@@ -256,3 +259,23 @@ def test_regions_are_taken_one_after_the_other_and_prices_on_demand_first(empty:
         ("eu-west-1", "prices-today", 1),
         ("eu-west-1", "spot", 1),
     ]
+
+
+def test_where_only_what_is_old_is_wanted_young_facts_are_not_asked_for(
+    empty: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(timezone.utc)
+    spot = replace(feed(price("us-east-1", 0.5, "spot"), name="spot"), is_spot=True)
+    used = Feed("use", "quota_use", "what is used now", (), lambda *_: Reading(()), may_be_empty=True)
+    both = (feed(price("us-east-1", 1.4)), spot, used)
+    monkeypatch.setattr("orchestrator.feeds.feeds.every_feed", lambda: both)
+    feeds = Feeds(empty, Clients(), "us-east-1")
+
+    def asked(age: timedelta) -> list[str]:
+        refreshed(empty, *both, now=now - age)
+        return [one.feed for one in feeds.refresh(regions=["us-east-1"], only_old=True)]
+
+    assert asked(timedelta(hours=1)) == ["use"]
+    assert asked(timedelta(hours=25)) == ["spot", "use"]
+    assert asked(timedelta(days=31)) == ["prices-today", "spot", "use"]
+    assert len(list(feeds.refresh(regions=["us-east-1"]))) == 3

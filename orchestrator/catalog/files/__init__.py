@@ -7,6 +7,7 @@ formats.py       how are CSV and Parquet files read?
 rows.py          how does a file become rows of its table, and what place does an error name?
 cells.py         what may one cell hold?
 consistency.py   which rows are wrong although each of their cells is right?
+to_come.py       which rows are dated later than now, and what becomes of them?
 beside.py        which rows are wrong because of other rows?
 lanes.py         which rows are about lanes that no platform has?
 incoming.py      where do rows wait until they are merged into their table?

@@ -105,6 +105,11 @@ class IncomingRows:
             select(self._table).where(condition).order_by(self._table.c.line).limit(1)
         ).first()
 
+    def count(self, condition: ColumnElement[bool]) -> int:
+        """Return for how many rows the condition holds."""
+        counted = select(func.count()).select_from(self._table).where(condition)
+        return self._connection.scalars(counted).one()
+
     def leave_out(self, condition: ColumnElement[bool]) -> int:
         """Forget the rows for which the condition holds, and return how many there were."""
         return int(self._connection.execute(delete(self._table).where(condition)).rowcount)

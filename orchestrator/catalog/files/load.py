@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, delete, insert, select
@@ -13,6 +14,7 @@ from orchestrator.catalog.files.formats import SUFFIXES
 from orchestrator.catalog.files.incoming import Counts, IncomingRows
 from orchestrator.catalog.files.kinds import KINDS, Kind
 from orchestrator.catalog.files.rows import CatalogRows
+from orchestrator.catalog.files.to_come import remove_mended, tell_rows_to_come
 from orchestrator.db import tables
 from orchestrator.db.engine import writing
 from orchestrator.errors import CatalogError, did_you_mean
@@ -33,6 +35,8 @@ class LoadReport:
     """What became of the rows, by table."""
 
     counts: Mapping[str, Counts]
+    to_come: tuple[str, ...] = ()
+    """Which rows are not used yet, for they are dated later than now: a line for each file that has some."""
 
     @property
     def changed(self) -> bool:
@@ -57,6 +61,8 @@ def load_rows(
     Replicas at the addresses `without` are removed first.
     """
     counts: dict[str, Counts] = {}
+    to_come: list[str] = []
+    now = datetime.now(timezone.utc)
     with writing(engine) as connection, ExitStack() as open_tables:
         for address in without:
             connection.execute(delete(tables.replicas).where(tables.replicas.c.s3_uri == address))
@@ -66,10 +72,14 @@ def load_rows(
             loaded.append((file, incoming))
             for table, its_counts in _load(file, platforms, incoming, connection).items():
                 counts[table] = counts.get(table, Counts()) + its_counts
+            if "observed_at" in file.kind.table.c:
+                mended = remove_mended(connection, file.kind.table, incoming, now)
+                counts[file.kind.table.name] += Counts(removed=mended)
+                to_come += tell_rows_to_come(file.where, incoming, now)
         for file, incoming in loaded:
             if file.kind.table is tables.prices:
                 refuse_spot_alone(file, incoming)
-    return LoadReport(counts)
+    return LoadReport(counts, tuple(to_come))
 
 
 def _files(paths: Iterable[Path], kind: str | None) -> list[CatalogRows]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, delete, exists, func, select
@@ -12,6 +11,7 @@ from orchestrator.catalog.files.beside import is_spot_alone, refuse_duplicates
 from orchestrator.catalog.files.incoming import Counts, IncomingRows
 from orchestrator.catalog.files.kinds import KINDS
 from orchestrator.catalog.files.rows import CatalogRows
+from orchestrator.catalog.files.to_come import believed
 from orchestrator.db import tables, upsert
 from orchestrator.db.engine import writing
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Engine, Table
 
     from orchestrator.catalog.platforms import Platforms
-
-
-CLOCKS_DIFFER = timedelta(hours=1)
-"""What was observed later than this from now was observed by a wrong clock. AWS itself takes a few minutes."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> Taken:
         refuse_duplicates(given, incoming)
         to_come = _remove_to_come(connection, observed, kind.table) if "observed_at" in kind.table.c else 0
         alone = incoming.leave_out(is_spot_alone(incoming)) if kind.table is tables.prices else 0
-        known = incoming.leave_out(_is_known(kind.table, incoming)) if "observed_at" in kind.table.c else 0
+        known = incoming.leave_out(_is_known(kind.table, incoming, observed.at)) if "observed_at" in kind.table.c else 0
         merged = incoming.merge(kind.given(given.given), along=["source"] if "source" in kind.table.c else [])
         if kind.of_now:
             merged += Counts(removed=_remove_gone(connection, observed, kind.table, incoming))
@@ -73,20 +69,21 @@ def observe(engine: Engine, platforms: Platforms, observed: Observed) -> Taken:
     return Taken(merged + Counts(unchanged=known), alone, to_come)
 
 
-def _is_known(table: Table, incoming: IncomingRows) -> ColumnElement[bool]:
-    """Return the condition for a row to say what the newest one of its key says."""
+def _is_known(table: Table, incoming: IncomingRows, now: datetime) -> ColumnElement[bool]:
+    """Return the condition for a row to say what the newest one of its key says that is not of a time to come."""
     key = [column.name for column in table.primary_key if column.name != "observed_at"]
     facts = [column.name for column in table.columns if column.name not in {*key, "observed_at", "source"}]
     other = table.alias()
-    newest = select(func.max(other.c.observed_at)).where(and_(*(other.c[name] == incoming.c[name] for name in key)))
+    same_key = and_(*(other.c[name] == incoming.c[name] for name in key))
+    newest = select(func.max(other.c.observed_at)).where(same_key, believed(other, now))
     same = [table.c[name].is_not_distinct_from(incoming.c[name]) for name in (*key, *facts)]
     return exists().where(and_(*same, table.c.observed_at == newest.scalar_subquery()))
 
 
 def _remove_to_come(connection: Connection, observed: Observed, table: Table) -> int:
     """Remove what the feed has observed in this Region later than now: it would hide all that is told until then."""
-    later = table.c.observed_at > observed.at + CLOCKS_DIFFER
-    gone = delete(table).where(table.c.source == observed.feed, table.c.region == observed.region, later)
+    its_own = and_(table.c.source == observed.feed, table.c.region == observed.region)
+    gone = delete(table).where(its_own, ~believed(table, observed.at))
     return int(connection.execute(gone).rowcount)
 
 

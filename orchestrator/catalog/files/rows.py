@@ -25,7 +25,7 @@ class CatalogRows:
         """Take where the rows stand, as errors name it, and the source of those that name none."""
         self.kind = kind
         self._batches = batches
-        self._where = where
+        self.where = where
         self._source = source
         self.given: tuple[str, ...] = ()
         """The columns that were given. They are known once the rows are read."""
@@ -61,7 +61,7 @@ class CatalogRows:
 
     def error(self, problem: str, *, line: int, column: str = "", hint: str = "") -> CatalogError:
         """Return an error that names the place, the line, and the column if one is to blame."""
-        where = f"{self._where}:{line}:{column}" if column else f"{self._where}:{line}"
+        where = f"{self.where}:{line}:{column}" if column else f"{self.where}:{line}"
         return CatalogError(problem, where=where, hint=hint)
 
     def _refuse_inconsistent(self, columns: Columns, lines: Sequence[int]) -> None:
@@ -81,11 +81,11 @@ class CatalogRows:
         for name in batch.columns:
             if name not in known:
                 raise CatalogError(
-                    f"{self.kind.name} have no column {name!r}", where=self._where, hint=did_you_mean(name, known)
+                    f"{self.kind.name} have no column {name!r}", where=self.where, hint=did_you_mean(name, known)
                 )
         for field in self.kind.fields:
             if field.required and field.name not in batch.columns:
-                raise CatalogError(f"column {field.name!r} is missing", where=self._where)
+                raise CatalogError(f"column {field.name!r} is missing", where=self.where)
         return tuple(batch.columns)
 
     def _values(self, field: Field, batch: Batch) -> Sequence[Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
+from orchestrator.catalog.files.to_come import believed
 from orchestrator.catalog.survey.for_sale import OFFERED
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.tables import prices
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 def check_instance_types(connection: Connection, where: Where, for_sale: ForSale) -> None:
     """Raise if the sweep allows an instance type that cannot be had anywhere, even when the others would do."""
-    sold = select(prices.c.instance_type).where(prices.c.platform.in_(for_sale.platforms)).distinct()
+    seen = believed(prices, datetime.now(timezone.utc))
+    sold = select(prices.c.instance_type).where(prices.c.platform.in_(for_sale.platforms), seen).distinct()
     known = {*connection.scalars(sold), *(plan.instance_type for plan in for_sale.plans)}
     if not known:
         raise CatalogError("the catalog has no prices", hint="sweep catalog load prices.csv")
@@ -71,6 +74,7 @@ def _no_price(connection: Connection, allowed: list[str], where: Where, for_sale
         prices.c.instance_type.in_(where.instance_types)
         & prices.c.platform.in_(for_sale.platforms)
         & (prices.c.usd_per_hour > 0)
+        & believed(prices, datetime.now(timezone.utc))
     )
     known = {(row.region, row.purchase) for row in connection.execute(priced.distinct())}
     known |= {(plan.region, Purchase.COMMITTED.value) for plan in for_sale.plans}

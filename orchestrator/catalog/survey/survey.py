@@ -8,9 +8,10 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, Column, MetaData, Table, Text, func, insert, select, text
+from sqlalchemy import BigInteger, Column, MetaData, Table, Text, bindparam, func, insert, select, text
 
 from orchestrator import resources
+from orchestrator.catalog.files.to_come import CLOCKS_DIFFER
 from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, TRANSFERS, Market, Past, table
 from orchestrator.catalog.quotas import known_quotas, live_leases, uses_of
 from orchestrator.catalog.survey.commitments import savings_pools, training_plans
@@ -20,7 +21,7 @@ from orchestrator.catalog.survey.lines import name_lines
 from orchestrator.catalog.survey.select_datasets import Chosen, datasets_named, select_datasets
 from orchestrator.catalog.survey.starts import starts_of
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import datasets, replicas, transfer_prices
+from orchestrator.db.tables import UtcTime, datasets, replicas, transfer_prices
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -117,13 +118,14 @@ class _Survey:
     def market(self, chosen: Sequence[Chosen], *, may_move: bool) -> Market:
         """Return the Market of the replicas in WANTED."""
         connection = self._connection
-        lanes = candidates(connection, may_move=may_move and self._sweep.data.move_data != "never")
+        may_move = may_move and self._sweep.data.move_data != "never"
+        lanes = candidates(connection, self._now, may_move=may_move)
         live, uses = live_leases(connection, self._now), uses_of(lanes, self._platforms)
         return Market(
             datasets=table(chosen, DATASETS),
             candidates=in_order(lanes, [row.dataset for row in chosen]),
             transfers=transfers(connection, lanes),
-            quotas=known_quotas(connection, uses, self.for_sale.plans, live),
+            quotas=known_quotas(connection, uses, self.for_sale.plans, live, self._now),
             uses=uses,
             pools=table(savings_pools(connection, self._sweep.where, self._now), POOLS),
             leases=live,
@@ -137,10 +139,11 @@ class _Survey:
         return [f"left out: {why}" for why in self.for_sale.excluded_in(regions)]
 
 
-def candidates(connection: Connection, *, may_move: bool = False) -> pd.DataFrame:
+def candidates(connection: Connection, now: datetime, *, may_move: bool = False) -> pd.DataFrame:
     """Return CANDIDATES: what sql/candidates.sql finds for the replicas in WANTED and the lanes in OFFERED."""
-    statement = text(resources.text("sql/candidates.sql"))
-    found = table(connection.execute(statement, {"may_move": int(may_move)}).fetchall(), CANDIDATES)
+    statement = text(resources.text("sql/candidates.sql")).bindparams(bindparam("until", type_=UtcTime))
+    facts = {"may_move": int(may_move), "until": now + CLOCKS_DIFFER}
+    found = table(connection.execute(statement, facts).fetchall(), CANDIDATES)
     return found.fillna({"closes_h": math.inf})
 
 

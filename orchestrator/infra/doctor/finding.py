@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.infra.names import Names
     from orchestrator.settings import Settings
-    from orchestrator.wire.task import Quota
+    from orchestrator.wire.task import Lane, Quota
 
 OK, WARNING, WRONG = "ok", "warning", "wrong"
 PERMISSION, QUOTA, OTHER = 4, 6, 1
@@ -47,6 +47,8 @@ class Need:
     """The units of each quota that its plan takes at once."""
     nights: bool = False
     """True if it has a schedule: a conductor carries that out."""
+    lanes: frozenset[Lane] = frozenset()
+    """The lanes that its plan chooses."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,9 @@ def need_of(make: Callable[[], Plan], where: str, *, nights: bool = False) -> tu
         code = error.exit_code if error.exit_code in (4, 6) else 1
         return Need(nights=nights), wrong("plan", where, error.message, f"sweep plan {where}", code)
     units = units_taken(plan, tasks_by_lot(plan))
-    return Need(tasks_at_once(plan), _images(plan), units, nights), ok("plan", where, "every task finds its place")
+    lanes = frozenset(share.places[0].lane for share in plan.shares)
+    need = Need(tasks_at_once(plan), _images(plan), units, nights, lanes)
+    return need, ok("plan", where, "every task finds its place")
 
 
 def tasks_at_once(plan: Plan) -> int:

@@ -68,7 +68,10 @@ def load(
 
     Example: sweep catalog load data/
     """
-    show_loaded(Session.of(context).orchestrator.catalog.load(paths, kind).counts, as_json=as_json)
+    report = Session.of(context).orchestrator.catalog.load(paths, kind)
+    show_loaded(report.counts, as_json=as_json)
+    for line in report.to_come:
+        render.say(f"warning: {line}")
 
 
 def show_loaded(counts: Mapping[str, Any], *, as_json: bool) -> None:

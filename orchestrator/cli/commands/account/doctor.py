@@ -35,8 +35,8 @@ def doctor(
     """Look at all that a sweep needs, and say what is missing, with the command that mends it.
 
     Credentials, clock, Regions, buckets, roles and what they may do (as IAM's simulator says), queues, the way to S3,
-    images, quotas, the database. Nothing is changed. Ends with 4 if a permission is missing, 6 if a quota is too small,
-    1 if anything else is.
+    images, quotas, the database, how old its facts are. Nothing is changed. Ends with 4 if a permission is missing,
+    6 if a quota is too small, 1 if anything else is.
 
     Example: sweep doctor sweep.yaml
     """
@@ -45,6 +45,8 @@ def doctor(
     session = Session.of(context)
     found = [_database(session)]
     need = _need(session, sweep, found)
+    if found[0].state == "ok":
+        found += _facts(session, need)
     for each in found:
         _show(each, as_json=as_json)
     for each in examine(session.settings, need):
@@ -65,6 +67,19 @@ def _database(session: Session) -> Finding:
     except CatalogError as error:
         return wrong("database", error.where or "catalog", error.message, "sweep catalog upgrade")
     return ok("database", "catalog", f"its schema is current, {rows:,} rows")
+
+
+def _facts(session: Session, need: Need) -> list[Finding]:
+    """Return whether the catalog's facts are young enough to plan by: those of the sweep's plan, or all."""
+    from orchestrator.infra.doctor.finding import ok, warning
+
+    catalog = session.orchestrator.catalog
+    told = [
+        warning("facts", "catalog", line, "sweep catalog refresh") for line in catalog.tell_ages(need.lanes or None)
+    ]
+    if line := catalog.tell_to_come():
+        told.append(warning("facts", "catalog", line, "sweep catalog check"))
+    return told or [ok("facts", "catalog", "young enough to plan by, as max_age says")]
 
 
 def _need(session: Session, sweep: Path | None, found: list[Finding]) -> Need:

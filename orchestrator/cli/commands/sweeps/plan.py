@@ -123,7 +123,7 @@ def plan(
         typer.Option("--time-limit", metavar="TIME", help="Take the best plan found in so long, such as 30s."),
     ] = None,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Ask AWS for prices and quotas first, as `sweep catalog refresh` does.")
+        bool, typer.Option("--refresh", help="Ask AWS first for prices and quotas that are older than `max_age`.")
     ] = False,
     as_of: AsOf = None,
     force: Force = False,
@@ -178,7 +178,10 @@ def plan(
 def _refresh(orchestrator: Orchestrator, sweep: Sweep) -> None:
     """Ask AWS for the facts that the sweep needs. What cannot be asked is told; the plan is made by the old ones."""
     try:
-        tell_failures(list(show_progress(orchestrator.feeds.refresh(regions=sweep.where.regions))))
+        brought = list(show_progress(orchestrator.feeds.refresh(regions=sweep.where.regions, only_old=True)))
+        if not brought:
+            render.say("note: nothing is older than max_age; `sweep catalog refresh` asks AWS all the same")
+        tell_failures(brought)
     except AccessError as error:
         render.say(f"warning: nothing was refreshed: {error}")
 

@@ -84,4 +84,5 @@ FEED = Feed(
     about="what an hour of an EC2 instance costs on the spot market",
     actions=("ec2:DescribeSpotPriceHistory",),
     read=read,
+    is_spot=True,
 )
