@@ -217,7 +217,7 @@ def _layers(overrides: Mapping[str, object], folder: Path, environ: Mapping[str,
     yield _Layer(_aws_region(environ), lambda _: "AWS_REGION")
     for file in (_user_file(environ), project_file(folder)):
         if file is not None and file.is_file():
-            yield _file_layer(file)
+            yield _Layer(_from_file(file), lambda _, file=file: str(file))  # type: ignore[misc]
     yield _Layer(_from_environment(environ), _variable)
     yield _Layer({name: value for name, value in overrides.items() if value is not None}, _flag)
 
@@ -238,10 +238,6 @@ def project_file(folder: Path) -> Path | None:
     start = folder.resolve()
     files = (parent / PROJECT_FILE for parent in (start, *start.parents))
     return next((file for file in files if file.is_file()), None)
-
-
-def _file_layer(file: Path) -> _Layer:
-    return _Layer(_from_file(file), lambda _: str(file))
 
 
 def _from_file(file: Path) -> dict[str, object]:
