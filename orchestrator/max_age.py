@@ -1,4 +1,4 @@
-"""How old may facts of the catalog be before a plan warns of them? The setting `max_age`.
+"""The ages that facts of the catalog may have before a plan warns of them: the setting `max_age`.
 
 [max_age]
 spot_prices = "6h"
