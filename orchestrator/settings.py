@@ -117,7 +117,7 @@ class Settings:
     notify_secret: str | None = None
     """Reference to the secret that webhooks are signed with, such as ssm:eu-west-1:/team/webhooks."""
     max_age: MaxAge = field(default_factory=MaxAge)
-    """How old facts may be before a plan warns of them; in the environment one time for all, such as 12h."""
+    """The ages that facts may have before a plan warns of them; in the environment one time for all, such as 12h."""
     poll_s: float = 30.0
     """Launchers look at their training no more often than this."""
     platforms: dict[str, dict[str, Any]] = field(default_factory=dict)
