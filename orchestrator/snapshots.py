@@ -7,6 +7,7 @@ catalog/newest.json                which of them is the newest; moved by compare
 from __future__ import annotations
 
 import gzip
+import logging
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from orchestrator.wire.stored import VERSION, check_version, damage_named, resto
 if TYPE_CHECKING:
     from orchestrator.aws.s3 import S3
     from orchestrator.catalog.catalog import Catalog
+
+log = logging.getLogger(__name__)
 
 POINTER = "catalog/newest.json"
 
@@ -52,9 +55,10 @@ class Snapshots:
     def push(self, catalog: Catalog, owner: str) -> Pushed:
         """Write the catalog as it is now into the bucket, and let the pointer name it. Return what is the newest now.
 
-        A catalog that has not changed since moves nothing. CatalogError if another one was pushed meanwhile.
+        A catalog that has not changed since moves nothing. CatalogError if another one was pushed meanwhile. A pointer
+        that cannot be understood is written anew.
         """
-        there, etag = self._newest()
+        there, etag = self._replaceable()
         with TemporaryDirectory(prefix="sweep-") as folder:
             file = Path(folder) / "catalog.db"
             rows = catalog.snapshot(file)
@@ -104,13 +108,24 @@ class Snapshots:
             draft.unlink(missing_ok=True)
         return newest
 
+    def _replaceable(self) -> tuple[Pushed | None, str | None]:
+        try:
+            return self._newest()
+        except Damaged as error:
+            log.warning("%s: it is written anew", error.message)
+            return None, self._s3.get(POINTER).etag
+
     def _newest(self) -> tuple[Pushed | None, str | None]:
         """Return the newest snapshot, and the etag of the pointer that names it."""
         try:
             stored = self._s3.get(POINTER)
         except NotFound:
             return None, None
-        with damage_named(self._s3.uri(POINTER)):
-            body = stored.json()
-            check_version(body, "pointer to a catalog")
-            return restore(Pushed, body), stored.etag
+        try:
+            with damage_named(self._s3.uri(POINTER)):
+                body = stored.json()
+                check_version(body, "pointer to a catalog")
+                return restore(Pushed, body), stored.etag
+        except Damaged as error:
+            hint = "`sweep catalog push`, where the catalog is, writes it anew"
+            raise Damaged(error.message, where=error.where, hint=hint) from error

@@ -113,3 +113,16 @@ def test_a_damaged_pointer_is_named(snapshots: Snapshots, bucket: Bucket) -> Non
     with pytest.raises(Damaged) as told:
         snapshots.newest()
     assert told.value.where == f"s3://control/{POINTER}"
+
+
+def test_a_damaged_pointer_is_told_with_the_way_out_and_the_next_push_writes_it_anew(
+    snapshots: Snapshots, bucket: Bucket, catalog: Catalog, tmp_path: Path
+) -> None:
+    pushed = snapshots.push(catalog, "ada")
+    bucket.delete(POINTER)
+    bucket.put_once(POINTER, b"[]")
+    with pytest.raises(Damaged) as told:
+        snapshots.pull(tmp_path / "pulled.db")
+    assert "`sweep catalog push`" in told.value.hint
+    assert snapshots.push(catalog, "ada").snapshot == pushed.snapshot
+    assert snapshots.pull(tmp_path / "pulled.db").snapshot == pushed.snapshot

@@ -14,13 +14,14 @@ from orchestrator.errors import Damaged, NewerVersion, SweepError
 from orchestrator.nightly.aftermath import raise_alarm
 from orchestrator.nightly.calendar import due, moment
 from orchestrator.nightly.goal import read_goal
+from orchestrator.nightly.lost import why_lost
 from orchestrator.nightly.picking.under_way import UnderWay
 from orchestrator.nightly.shelf import Night, Shelf
 from orchestrator.nightly.team import Team
 from orchestrator.nightly.work import NightWork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.aws.s3 import S3
     from orchestrator.conductor.drive import Time
@@ -74,6 +75,8 @@ class Conductor:
         self._clock = clock
         self._open = team or self._open_team
         self._teams: list[Team] = []
+        self._left_out: set[str] = set()
+        """Nights of which was said that they are left out."""
 
     def _open_team(self, goal: Goal, s3: S3) -> Orchestrator:
         self._teams.append(Team(goal, s3))  # its catalog stays for as long as we do
@@ -95,12 +98,20 @@ class Conductor:
         given_up += self._given_up_elsewhere(goal)
         if tonight and begun:
             self._tell_late(goal, tonight)
-        if goal.when.overlap == "replace" and tonight and begun:
-            yield self.conduct(tonight)
-        for night in given_up:
-            yield self.conduct(night)
-        if goal.when.overlap != "replace" and tonight and begun:
-            yield self.conduct(tonight)
+        new = [tonight] if tonight and begun else []
+        yield from self._conduct_all([*new, *given_up] if goal.when.overlap == "replace" else [*given_up, *new])
+
+    def _conduct_all(self, nights: Sequence[Night]) -> Iterator[Conducted]:
+        """Conduct these nights. One that fails holds up none of the others: its error is raised after them."""
+        failed: SweepError | None = None
+        for night in nights:
+            try:
+                yield self.conduct(night)
+            except SweepError as error:
+                log.warning("the night %s cannot be gone on with now: %s", night.id, error)
+                failed = failed or error
+        if failed:
+            raise failed
 
     def _given_up_elsewhere(self, goal: Goal) -> list[Night]:
         """Return nights of other schedules of the workload that hold tasks of it, and that nobody conducts any more."""
@@ -155,28 +166,34 @@ class Conductor:
 
     def is_silent(self, night: Night) -> bool:
         """Return whether nobody has said a word of this night for so long that nobody is at it any more."""
-        alive = self.notes(night).alive()
+        try:
+            alive = self.notes(night).alive()
+        except (Damaged, NewerVersion) as error:  # whoever conducts it writes its next word over it
+            log.warning("the night %s: nobody knows when it was last heard of: %s", night.id, error)
+            alive = None
         return self._clock.now() - max(night.at, alive.at if alive else 0.0) > SILENT_S
 
     def _open_nights(self) -> list[Night]:
         """Return the nights that have not ended, the oldest first. One that cannot be understood is left out."""
-        nights = list(self._shelf.newest(self._schedule, LOOKED_AT, _leave_out))[::-1]
+        nights = list(self._shelf.newest(self._schedule, LOOKED_AT, self._leave_out))[::-1]
         return [night for night in nights if self._is_open(night)]
 
     def _is_open(self, night: Night) -> bool:
-        try:
-            return self.notes(night).ended() is None
-        except (Damaged, NewerVersion) as error:  # somebody did write down that it has ended
-            _leave_out(night.id, error)
+        if self.notes(night).has_ended():
             return False
+        lost = why_lost(self._s3, night.schedule, night.id, night.goal)
+        if lost:
+            self._leave_out(night.id, lost)
+        return lost is None
+
+    def _leave_out(self, night: str, error: SweepError) -> None:
+        if night not in self._left_out:
+            log.warning("the night %s is left out: %s", night, error)
+        self._left_out.add(night)
 
     def _earlier(self, night: Night) -> list[str]:
         """Return the ids of the nights that began before this one and have not ended."""
         return [other.id for other in self._open_nights() if (other.at, other.id) < (night.at, night.id)]
-
-
-def _leave_out(night: str, error: SweepError) -> None:
-    log.warning("the night %s is left out: %s", night, error)
 
 
 def _alarm(goal: Goal, night: Night, said: str) -> None:

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.errors import aws_code
+from orchestrator.errors import Damaged, NotFound
 from orchestrator.platforms.source import Package
 from orchestrator.settings import Settings
 from orchestrator.spec.schedule.schedule import Schedule
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 _OF_A_MACHINE = ("database", "profile", "campaign_database", "campaign_query", "infra_table")
 """Settings that mean something on one machine only, or that may hold a password."""
+
+
+_MEND = "`sweep schedule update sweep.yaml` freezes it anew; `sweep schedule delete` gives it up"
 
 
 @dataclass(frozen=True)
@@ -88,14 +93,21 @@ def write_goal(s3: S3, goal: Goal, package: Package) -> None:
 
 
 def read_goal(s3: S3, name: str) -> Goal:
-    """Return the goal of this digest. NotFound if there is none, Damaged if it cannot be understood."""
+    """Return the goal of this digest. Damaged if it is gone, or cannot be understood."""
     key = f"conductor/{name}/goal.json"
-    stored = s3.get(key)
-    with damage_named(s3.uri(key)):
-        body = stored.json()
-        if digest(body, 16) != name:  # what was written, for a newer version may know more fields than it has
-            raise ValueError("it is not what its name says")
-        return Goal.from_json(body)
+    try:
+        stored = s3.get(key)
+        with damage_named(s3.uri(key)):
+            body = stored.json()
+            if digest(body, 16) != name:  # what was written, for a newer version may know more fields than it has
+                raise ValueError("it is not what its name says")
+            return Goal.from_json(body)
+    except NotFound as error:
+        if aws_code(error) == "NoSuchBucket":
+            raise
+        raise Damaged("is gone", where=s3.uri(key), hint=_MEND) from error
+    except Damaged as error:
+        raise Damaged(error.message, where=error.where, hint=_MEND) from error
 
 
 def read_package(s3: S3, goal: Goal) -> Package:

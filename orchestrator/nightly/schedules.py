@@ -73,12 +73,17 @@ class Schedules:
     def _trains(self, name: str, workload: str) -> bool:
         try:
             return self.goal(self.shelf.entry(name)).sweep.name == workload
-        except (Damaged, UsageError, NotFound):
+        except (Damaged, UsageError):
             return False  # nobody knows what it trains, and `sweep schedule list` names it
 
     def changes(self, frozen: Frozen) -> list[str]:
         """Return in words what an update would change, a line each; nothing if nothing does."""
-        return describe_changes(self.goal(self.shelf.entry(frozen.goal.schedule)), frozen.goal)
+        entry = self.shelf.entry(frozen.goal.schedule)
+        try:
+            there = self.goal(entry)
+        except Damaged as error:
+            return [f"{entry.goal}, which {error.message}: {frozen.goal.digest} takes its place"]
+        return describe_changes(there, frozen.goal)
 
     def update(self, frozen: Frozen) -> Entry:
         """Let a schedule do this from its next night on. What runs goes on as it was begun."""
@@ -94,17 +99,19 @@ class Schedules:
     def pause(self, name: str) -> Entry:
         """Begin no more nights. What runs goes on."""
         entry = self.shelf.entry(name)
+        goal = self.goal(entry)
         if not entry.paused:
             entry = self.shelf.change(name, paused=True)
-        self._arm(entry, self.goal(entry))
+        self._arm(entry, goal)
         return entry
 
     def resume(self, name: str) -> Entry:
         """Begin nights again, with the next that is due: those that were due meanwhile are left out."""
         entry = self.shelf.entry(name)
+        goal = self.goal(entry)
         if entry.paused:
             entry = self.shelf.change(name, paused=False, since=time.time())
-        self._arm(entry, self.goal(entry))
+        self._arm(entry, goal)
         return entry
 
     def delete(self, name: str) -> None:

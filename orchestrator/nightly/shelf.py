@@ -75,9 +75,9 @@ class Shelf:
         self.s3 = s3
 
     def names(self) -> list[str]:
-        """Return the names of all schedules."""
+        """Return the names of all schedules. Folders whose names no schedule can have are somebody else's."""
         found = (folder.removeprefix("schedules/").rstrip("/") for folder in self.s3.folders("schedules/"))
-        return [name for name in found if self.s3.exists(_key(name))]
+        return [name for name in found if _can_name(name) and self.s3.exists(_key(name))]
 
     def entry(self, name: str) -> Entry:
         """Return the schedule of this name. UsageError if there is none, Damaged if it cannot be understood."""
@@ -159,7 +159,7 @@ class Shelf:
     def replaced_by(self, schedule: str, night: str) -> str:
         """Return the night that has taken the place of this one; empty if none has."""
         try:
-            return self.s3.get(f"schedules/{schedule}/replaced/{night}").body.decode()
+            return self.s3.get(f"schedules/{schedule}/replaced/{night}").body.decode(errors="replace")
         except NotFound:
             return ""
 
@@ -189,12 +189,16 @@ class Shelf:
 
 def check_name(name: str) -> str:
     """Return the name if a schedule can have it. Raise UsageError if not."""
-    if not valid_run_name(name) or len(name) > LONGEST_NAME:
+    if not _can_name(name):
         raise UsageError(
             f"{name!r} cannot name a schedule",
             hint=f"at most {LONGEST_NAME} small letters, digits and single hyphens; --name gives it another name",
         )
     return name
+
+
+def _can_name(name: str) -> bool:
+    return valid_run_name(name) and len(name) <= LONGEST_NAME
 
 
 def _order(night: str) -> tuple[str, int]:

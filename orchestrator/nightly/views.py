@@ -11,6 +11,7 @@ from orchestrator.conductor.notes import Notes
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.nightly.calendar import due, following, moment
 from orchestrator.nightly.conduct import LATE_S, SILENT_S
+from orchestrator.nightly.lost import why_lost
 from orchestrator.spec.schedule.schedule import Query
 
 if TYPE_CHECKING:
@@ -105,10 +106,13 @@ def history(schedules: Schedules, name: str, count: int = NIGHTS) -> list[NightR
             rows.append((night.at, _row(schedules, night)))
         except (Damaged, NewerVersion) as error:
             damaged.append((night.id, error))
+    try:
+        rows += _missed(entry, schedules.goal(entry), set(schedules.shelf.nights(name)))
+    except (Damaged, NewerVersion) as error:  # its nights are to be seen all the same
+        schedules.leave_out(error)
     for night_id, damage in damaged:
         schedules.leave_out(damage)
         rows.append((_midnight(night_id), _damaged_row(night_id, damage)))
-    rows += _missed(entry, schedules.goal(entry), set(schedules.shelf.nights(name)))
     return [row for _, row in sorted(rows, key=lambda each: each[0], reverse=True)][:count]
 
 
@@ -135,9 +139,9 @@ def _midnight(night: str) -> float:
         return 0.0
 
 
-def _damaged_row(night: str, error: SweepError) -> NightRow:
+def _damaged_row(night: str, error: SweepError, begun: Night | None = None) -> NightRow:
     alarm = f"the night {night} is left out: {error.where} {error.message}"
-    return NightRow(night, "damaged", None, "", None, "", alarm)
+    return NightRow(night, "damaged", begun.at if begun else None, begun.by if begun else "", None, "", alarm)
 
 
 def _row(schedules: Schedules, night: Night) -> NightRow:
@@ -146,7 +150,15 @@ def _row(schedules: Schedules, night: Night) -> NightRow:
     if end:
         alarm = f"the night {night.id} failed: {end.why}" if end.exit else ""
         return NightRow(night.id, "ended", night.at, night.by, end.exit, end.why, alarm)
-    alive = notes.alive()
+    lost = why_lost(schedules.s3, night.schedule, night.id, night.goal)
+    if lost:
+        schedules.leave_out(lost)
+        return _damaged_row(night.id, lost, night)
+    try:
+        alive = notes.alive()
+    except (Damaged, NewerVersion) as error:
+        schedules.leave_out(error)
+        alive = None
     heard = max(night.at, alive.at if alive else 0.0)
     silent = time.time() - heard
     alarm = ""

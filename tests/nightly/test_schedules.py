@@ -253,6 +253,54 @@ def test_a_damaged_schedule_is_left_out_of_the_list_and_can_be_deleted(
     assert set(timers(clients)) == {"nightly", "nightly-utc"}
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_damaged_goal_blocks_its_schedule_alone_and_an_update_mends_it(
+    s3: S3, frozen: Callable[..., Frozen], gone: bool
+) -> None:
+    team = Orchestrator(settings())
+    schedules = Schedules(team)
+    entry = schedules.create(frozen())
+    schedules.create(frozen(name="weekly", sweep="braking"))
+    key = f"conductor/{entry.goal}/goal.json"
+    night = schedules.run_now("nightly", force=False)
+    s3.delete(key) if gone else spoil(s3, key)
+    assert [row.schedule for row in views.list_schedules(schedules)] == ["weekly"]
+    (row,) = views.history(schedules, "nightly")
+    assert (row.night, row.state) == (night.id, "damaged")
+    with pytest.raises(Damaged, match=key) as told:
+        team.check_damage()
+    assert "`sweep schedule update sweep.yaml` freezes it anew" in str(told.value)
+    for attempt in (schedules.pause, schedules.resume):
+        with pytest.raises(Damaged, match=key):
+            attempt("nightly")
+    assert not schedules.shelf.entry("nightly").paused
+    new = frozen("print(2)\n")
+    assert new.goal.digest in schedules.changes(new)[0]
+    schedules.update(new)
+    assert [row.schedule for row in views.list_schedules(Schedules(Orchestrator(settings())))] == ["nightly", "weekly"]
+    schedules.delete("nightly")
+
+
+def test_a_damaged_word_of_a_conductor_is_named_and_its_night_shown(s3: S3, frozen: Callable[..., Frozen]) -> None:
+    team = Orchestrator(settings())
+    schedules = Schedules(team)
+    entry = schedules.create(frozen())
+    night = schedules.run_now("nightly", force=False)
+    s3.put_once(f"conductor/{entry.goal}/{night.instance}/alive.json", b"[]")
+    (row,) = views.history(schedules, "nightly")
+    assert (row.night, row.state) == (night.id, "running")
+    with pytest.raises(Damaged, match=r"alive\.json"):
+        team.check_damage()
+
+
+def test_folders_that_no_schedule_could_have_made_are_somebody_else_s(
+    s3: S3, schedules: Schedules, frozen: Callable[..., Frozen]
+) -> None:
+    schedules.create(frozen())
+    s3.put_once("schedules/My Notes/schedule.json", b"hello")
+    assert [row.schedule for row in views.list_schedules(schedules)] == ["nightly"]
+
+
 @pytest.mark.parametrize("body", [b"[]", b"{", b'{"version": 99}'])
 def test_a_damaged_night_is_shown_and_the_next_one_begins(s3: S3, frozen: Callable[..., Frozen], body: bytes) -> None:
     team = Orchestrator(settings())
@@ -282,4 +330,4 @@ def test_a_tick_goes_past_a_damaged_night_and_a_damaged_end(
     spoil(s3, f"schedules/nightly/nights/{damaged.id}.json")
     s3.put_once(f"conductor/{entry.goal}/{ended.instance}/end.json", b"[]")
     assert list(schedules.tick("nightly")) == []
-    assert [record.args[0] for record in caplog.records] == [damaged.id, ended.id]  # type: ignore[index]
+    assert [record.args[0] for record in caplog.records] == [damaged.id]  # type: ignore[index]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.conductor.notes import Notes
 from orchestrator.errors import AlreadyExists, Damaged, NotFound
+from orchestrator.nightly.lost import why_lost
 from orchestrator.wire.names import canonical
 from orchestrator.wire.stored import VERSION, check_version, damage_named, restore
 
@@ -85,7 +86,13 @@ class UnderWay:
             return wanted
 
     def _has_ended(self, claim: Claim) -> bool:
-        return Notes(self._s3, claim.goal, f"{claim.schedule}-{claim.night}").has_ended()
+        """Return whether a night holds nothing any more: it has ended, or nobody can go on with it."""
+        if Notes(self._s3, claim.goal, f"{claim.schedule}-{claim.night}").has_ended():
+            return True
+        lost = why_lost(self._s3, claim.schedule, claim.night, claim.goal)
+        if lost:
+            log.warning("the night %s holds its tasks no more: %s", claim.name, lost)
+        return lost is not None
 
     def _read(self) -> tuple[list[Claim], str | None]:
         try:

@@ -34,7 +34,7 @@ class Damage:
         """Remember what an error says of an object, whose address is the error's `where`."""
         with self._lock:
             self._found[error.where] = error.message
-            self._hints[error.where] = _BRING_BACK if isinstance(error, Damaged) else error.hint
+            self._hints[error.where] = error.hint or (_BRING_BACK if isinstance(error, Damaged) else "")
 
     def note_task(self, error: SweepError, run: str, task: int) -> None:
         """Remember what an error says of the result of a task."""

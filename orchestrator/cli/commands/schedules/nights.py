@@ -45,7 +45,10 @@ def run_now(
     schedules = Session.of(context).schedules
     night = schedules.run_now(name, force=force)
     if here:
-        _tell(name, schedules.conduct(night), as_json=as_json)
+        done = schedules.conduct(night)
+        _tell(name, done, as_json=as_json)
+        if done.end.exit:
+            raise typer.Exit(done.end.exit)
         return
     job = schedules.send(night)
     if as_json:
@@ -62,21 +65,22 @@ def tick(context: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
     Example: sweep schedule tick nightly
     """
-    conducted = list(Session.of(context).schedules.tick(name))
-    for done in conducted:
-        _tell(name, done, as_json=as_json, ends=done is conducted[-1])
-    if not conducted:
+    worst, nights = 0, 0
+    for done in Session.of(context).schedules.tick(name):
+        _tell(name, done, as_json=as_json)
+        worst, nights = max(worst, done.end.exit), nights + 1
+    if not nights:
         render.say("nothing is due")
+    if worst:
+        raise typer.Exit(worst)
 
 
-def _tell(name: str, done: Conducted, *, as_json: bool, ends: bool = True) -> None:
-    """Show how a night ended. The last one's exit code is the command's."""
+def _tell(name: str, done: Conducted, *, as_json: bool) -> None:
+    """Show how a night ended."""
     if as_json:
         render.as_json(Begun(name, done.night, None, done.end.exit, done.end.why))
     else:
         render.line(f"{name} {done.night}: {done.end.why}")
-    if ends and done.end.exit:
-        raise typer.Exit(done.end.exit)
 
 
 def history(

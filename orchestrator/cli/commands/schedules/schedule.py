@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import formatting, render
+from orchestrator.cli.commands.schedules.asked import Asked, freeze_asked
 from orchestrator.cli.commands.schedules.nights import history, run_now, tick
 from orchestrator.cli.confirm import confirm
 from orchestrator.cli.options import AsJson, Yes
@@ -17,7 +18,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.api import Frozen, Schedule, ScheduleRow, Sweep
+    from orchestrator.api import Schedule, ScheduleRow, Sweep
 
 app = typer.Typer(help="Train a workload again by itself, on what is new.", rich_markup_mode=None)
 
@@ -75,7 +76,7 @@ def create(
     Example: sweep schedule create sweep.yaml --cron "0 2 * * *" --timezone Europe/Berlin
     """
     session = Session.of(context)
-    frozen = _freeze(session, file, name, _When(cron, timezone, overlap, retrain))
+    frozen = freeze_asked(session, file, name, Asked(cron, timezone, overlap, retrain))
     goal = frozen.goal
     render.say(f"{goal.schedule}: {goal.when.cron} {goal.when.timezone}, trains {_what(goal.when)}, {goal.digest}")
     _say_what_it_plans_on(session, goal.database)
@@ -111,7 +112,7 @@ def update(
     """
     session = Session.of(context)
     schedules = session.schedules
-    frozen = _freeze(session, file, name, _When(cron, timezone, overlap, retrain), update=True)
+    frozen = freeze_asked(session, file, name, Asked(cron, timezone, overlap, retrain), update=True)
     changes = schedules.changes(frozen)
     for line in changes:
         render.say(line)
@@ -213,42 +214,6 @@ def _tell_state(now: Standing, more: str, as_json: bool) -> None:
 app.command("run-now")(run_now)
 app.command()(history)
 app.command()(tick)
-
-
-@dataclass(frozen=True)
-class _When:
-    """What options say of a schedule; None where they say nothing."""
-
-    cron: str | None
-    timezone: str | None
-    overlap: str | None
-    retrain: str | None
-
-
-def _freeze(session: Session, file: Path, name: str | None, given: _When, *, update: bool = False) -> Frozen:
-    """Return what nights would do. An update of a file that says nothing of its schedule keeps what there is."""
-    from orchestrator.api import freeze
-
-    sweep = session.read_sweep(file)
-    there = sweep.schedule
-    if update and there is None:
-        schedules = session.schedules
-        there = schedules.goal(schedules.shelf.entry(name or sweep.name)).when
-    return freeze(session.orchestrator, sweep, _schedule(there, file, given), name or sweep.name)
-
-
-def _schedule(there: Schedule | None, file: Path, given: _When) -> Schedule:
-    """Return the schedule that is there, with what the options say instead. UsageError for what is wrong or missing."""
-    from orchestrator.api import read_schedule
-
-    said = dict(there.model_dump(mode="json")) if there else {}
-    said |= {name: value for name, value in vars(given).items() if value is not None and name != "retrain"}
-    if given.retrain is not None:
-        said["retrain"] = {"query": given.retrain} if given.retrain.endswith(".sql") else given.retrain
-    if "cron" not in said:
-        hint = 'give --cron "0 2 * * *", or write `schedule: {cron: "0 2 * * *"}` in the file'
-        raise UsageError("says not when it is to run", where=str(file), hint=hint)
-    return read_schedule(said)
 
 
 def _what(when: Schedule) -> str:
