@@ -41,6 +41,10 @@ from orchestrator.localcloud.services.batch.api import Batch
 from orchestrator.localcloud.services.cloudformation.api import CloudFormation
 from orchestrator.localcloud.services.cloudformation.caller import Caller
 from orchestrator.localcloud.services.ecr import Registry
+from orchestrator.localcloud.services.eks.api import Eks
+from orchestrator.localcloud.services.eks.cluster import Around
+from orchestrator.localcloud.services.eks.kubernetes.images import Images
+from orchestrator.localcloud.services.eks.tokens import Tokens
 from orchestrator.localcloud.services.events import Events
 from orchestrator.localcloud.services.job_starter import JobStarter
 from orchestrator.localcloud.services.logs import Logs
@@ -185,7 +189,11 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
     else:
         provision(batch, objects, moto_backends.LogStreams(), options.vcpus)
     faults = Faults()
-    cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings)
+    call_faults, repositories = CallFaults(faults, clock), Repositories()
+    callers = Callers(site.account, access.key_id, Identities())
+    around = Around(site, Tokens(callers, guard.secret), Images(site.account, repositories), call_faults)
+    clusters = {region: Eks(around, region, empty=options.empty) for region in options.regions}
+    cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings, clusters)
     overview = Overview(guard.endpoint, clock, faults, objects, batch, trainings)
     return Gateway(
         guard=guard,
@@ -194,6 +202,7 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
             "cloudformation": {
                 region: CloudFormation(site, region, Caller(access, site.account, region)) for region in options.regions
             },
+            "eks": clusters,
             "sagemaker": trainings,
             "ec2": {region: SpotMarket(region, options.regions, clock) for region in REGIONS},
             "pricing": dict.fromkeys(ENDPOINTS, Pricing()),
@@ -204,9 +213,9 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
         logs=logs,
         objects=objects,
         schedules=Schedules(moto_backends.ScheduleStore(), clock, batch, JobStarter(site.roles, site.account)),
-        registry=Registry(Repositories()),
+        registry=Registry(repositories),
         local_api=LocalApi(clock, faults, cloud_faults, overview, iam.authority if iam else None),
-        call_faults=CallFaults(faults, clock),
+        call_faults=call_faults,
         rates=Rates(),
         authority=iam.authority if iam else None,
     )

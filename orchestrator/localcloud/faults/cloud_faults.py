@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.faults.faults import CALLS
+from orchestrator.localcloud.faults.faults import CALLS, DISRUPTIONS
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.quotas import QuotaKey
 from orchestrator.localcloud.services.sagemaker.capacity import Shortage
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.faults.faults import Active, Fault, Faults
     from orchestrator.localcloud.services.batch.api import Batch
+    from orchestrator.localcloud.services.eks.api import Eks
     from orchestrator.localcloud.services.quotas import Quotas
     from orchestrator.localcloud.services.sagemaker.api import Trainings
     from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
@@ -34,6 +35,7 @@ class CloudFaults:
     lifecycle: Lifecycle
     batch: Mapping[str, Batch]
     trainings: Mapping[str, Trainings]
+    clusters: Mapping[str, Eks]
 
     def add(self, fault: Fault) -> Active:
         """Take a fault in. It begins at once or after its delay, and ends after the time that it lasts.
@@ -60,7 +62,7 @@ class CloudFaults:
         active.begun = True
         if fault.lasts is not None:
             self.clock.after(fault.lasts, lambda: self.faults.remove(active.number))
-        if fault.kind in ("reclaim", "crash", "kill"):  # it has happened, once
+        if fault.kind in DISRUPTIONS:  # it has happened, once
             self.faults.remove(active.number)
 
     def _cause(self, fault: Fault) -> Callable[[], None] | None:
@@ -68,14 +70,33 @@ class CloudFaults:
         if fault.kind == "quota":
             return self._quota(fault)
         if fault.kind == "capacity":
-            shortage = Shortage(fault.region, fault.instance_type, fault.spot)
-            self.lifecycle.add_shortage(shortage, fault.seconds)
-            return lambda: self.lifecycle.end_shortage(shortage)
+            return self._shortage(fault)
+        if fault.kind in ("forget", "admission"):
+            return self._change_api(fault)
         if not self._disrupt(fault):
             raise AwsError(
                 "LocalCloudError", f"{fault.kind}: nothing of the name {fault.what} runs, or it is not spot", 404
             )
         return None
+
+    def _shortage(self, fault: Fault) -> Callable[[], None]:
+        shortage = Shortage(fault.region, fault.instance_type, fault.spot)
+        self.lifecycle.add_shortage(shortage, fault.seconds)
+        enough = self.clusters[fault.region].add_shortage(fault.instance_type, fault.spot)
+        self.clock.after(fault.seconds, enough)
+
+        def undo() -> None:
+            self.lifecycle.end_shortage(shortage)
+            enough()
+
+        return undo
+
+    def _change_api(self, fault: Fault) -> Callable[[], None]:
+        """Let a cluster's API forget a field, or refuse Jobs; return a call that undoes it."""
+        requests = self.clusters[fault.region].cluster.requests
+        changed = requests.forgotten if fault.kind == "forget" else requests.refusals
+        changed.append(fault.what)
+        return lambda: changed.remove(fault.what)
 
     def _quota(self, fault: Fault) -> Callable[[], None]:
         """Set the quotas, and return a call that sets them back."""
@@ -96,8 +117,11 @@ class CloudFaults:
         """Interrupt, crash or kill the training or the job that the fault names. Return False when none ran."""
         trainings = [service.jobs[fault.what] for service in self.trainings.values() if fault.what in service.jobs]
         actions = {"reclaim": self.lifecycle.interrupt, "crash": self.lifecycle.crash, "kill": self.lifecycle.kill}
-        disrupted = [actions[fault.kind](training) for training in trainings]
+        disrupted = [actions[fault.kind](training) for training in trainings if fault.kind in actions]
         for service in self.batch.values():
-            if job := service.jobs.get(fault.what):
+            if (job := service.jobs.get(fault.what)) and fault.kind != "evict":
                 disrupted.append(service.scheduler.kill(job, reclaim=fault.kind == "reclaim"))
+        for cluster in filter(None, (service.running for service in self.clusters.values())):
+            befall = {"reclaim": cluster.reclaim, "crash": cluster.lose, "kill": cluster.kill}
+            disrupted.append(befall.get(fault.kind, cluster.push_out)(fault.what))
         return any(disrupted)

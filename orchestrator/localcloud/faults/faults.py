@@ -31,12 +31,17 @@ CALLS = {
 EVENTS = {
     "capacity": "a Region has no instances for --seconds",
     "quota": "a Region's quota for an instance type is --value",
-    "reclaim": "a spot training's instances, or a Batch job's host, are taken away",
-    "crash": "a training's instances fail: an InternalServerError",
-    "kill": "a training's or a Batch job's processes are killed",
+    "reclaim": "a spot training's instances, a Batch job's host, or a spot node, are taken away",
+    "crash": "a training's instances fail: an InternalServerError; or a node is lost",
+    "kill": "a training's, a Batch job's or a pod's processes are killed",
+    "evict": "a pod is evicted, as its node is short of memory",
+    "forget": "an EKS cluster's API does not know a field, and drops it without a word",
+    "admission": "an EKS cluster's admission webhook denies each new Job",
 }
 """Faults that befall the cloud itself: `cloud_faults.py` tells the services."""
 KINDS = {**CALLS, **EVENTS}
+DISRUPTIONS = ("reclaim", "crash", "kill", "evict")
+"""Faults that befall something once."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class Fault:
 
     kind: str
     what: str = "*"
-    """The calls, as `service:Operation` with an asterisk for any; for events, a training's name or a job's id."""
+    """The calls, as `service:Operation` with an asterisk for any; for events, a training's name or a job's id, a field
+    to forget, an admission webhook's words."""
     region: str = "*"
     percent: float = 100.0
     """The share of calls that are hit."""
@@ -77,14 +83,16 @@ class Fault:
         fault = cls(**body)
         if fault.kind not in KINDS:
             raise ValueError(f"there is no fault {fault.kind}: there are {', '.join(KINDS)}")
-        if fault.kind in ("down", "capacity", "quota") and fault.region == "*":
+        if fault.kind in ("down", "capacity", "quota", "forget", "admission") and fault.region == "*":
             raise ValueError(f"{fault.kind} needs a region")
         if fault.kind == "quota" and fault.instance_type is None:
             raise ValueError("quota needs an instance_type")
         if fault.kind in ("slow", "stale", "capacity") and fault.seconds <= 0:
             raise ValueError(f"{fault.kind} needs seconds")
-        if fault.kind in ("reclaim", "crash", "kill") and fault.what == "*":
-            raise ValueError(f"{fault.kind} needs the name of a training or the id of a job")
+        if fault.kind in DISRUPTIONS and fault.what == "*":
+            raise ValueError(f"{fault.kind} needs the name of a training, a pod or a node, or the id of a job")
+        if fault.kind == "forget" and fault.what == "*":
+            raise ValueError("forget needs the path of a field, such as spec.podFailurePolicy")
         if fault.kind in CALLS:
             check_calls(fault.what)
         if fault.purchase not in (None, "spot", "on_demand"):

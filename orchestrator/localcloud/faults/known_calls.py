@@ -16,6 +16,7 @@ SERVICES = frozenset(
         "cloudformation",
         "ec2",
         "ecr",
+        "eks",
         "events",
         "iam",
         "logs",
@@ -32,6 +33,20 @@ SERVICES = frozenset(
 """The services among which an operation is looked for whose service has an asterisk in it."""
 FILED_AS = {"servicequotas": "service-quotas"}
 """What botocore calls a service that requests call otherwise."""
+OURS = {
+    "kubernetes": frozenset(
+        f"{verb}{kind}"
+        for verb, kinds in {
+            "Create": "Job Service PersistentVolumeClaim ResourceQuota ServiceAccount Namespace LocalQueue",
+            "Get": "Job Service Pod PodLog Node Namespace ServiceAccount PersistentVolumeClaim ResourceQuota",
+            "List": "Jobs Services Pods Events Nodes Namespaces ResourceQuotas LocalQueues",
+            "Patch": "Job",
+            "Delete": "Job Service Pod",
+        }.items()
+        for kind in kinds.split()
+    )
+}
+"""The calls of services that botocore does not know: the Kubernetes API of an EKS cluster."""
 
 
 def check_calls(what: str) -> None:
@@ -58,11 +73,13 @@ def _services() -> tuple[str, ...]:
     from botocore.session import get_session
 
     filed = {name: called for called, name in FILED_AS.items()}
-    return tuple(filed.get(name, name) for name in get_session().get_available_services())
+    return (*(filed.get(name, name) for name in get_session().get_available_services()), *OURS)
 
 
 @cache
 def _of(service: str) -> frozenset[str]:
     from botocore.session import get_session
 
+    if service in OURS:
+        return OURS[service]
     return frozenset(get_session().get_service_model(FILED_AS.get(service, service)).operation_names)

@@ -36,6 +36,7 @@ class AwsError(Exception):
 _THROTTLED = {
     "batch": ("TooManyRequestsException", "Too Many Requests", 429),
     "ec2": ("RequestLimitExceeded", "Request limit exceeded.", 503),
+    "kubernetes": ("TooManyRequests", "the server has received too many requests and has asked us to try again", 429),
     "s3": ("SlowDown", "Please reduce your request rate.", 503),
 }
 
@@ -106,8 +107,26 @@ def error(service: str, problem: AwsError) -> Answer:
             "<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>"
             "<RequestId>{id}</RequestId></ErrorResponse>",
         )
+    if service == "kubernetes":
+        return _status(problem)
     body = json.dumps({"__type": problem.code, "message": problem.message}).encode()
     return Answer(problem.status, body, {**_headers("application/json"), "x-amzn-ErrorType": problem.code})
+
+
+_REASONS = {403: "Forbidden", 429: "TooManyRequests", 500: "InternalError"}
+
+
+def _status(problem: AwsError) -> Answer:
+    """Return an error of a Kubernetes API, whose words for what is too much or broken are those of its status."""
+    body: dict[str, Any] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": problem.message,
+    }
+    body |= {"reason": _REASONS.get(problem.status, problem.code), "code": problem.status}
+    return Answer(problem.status, json.dumps(body).encode(), {"Content-Type": "application/json"})
 
 
 def _xml(problem: AwsError, form: str) -> Answer:

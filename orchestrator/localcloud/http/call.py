@@ -51,4 +51,6 @@ class Call:
         if path.startswith("/v1/tags/"):
             document["resourceArn"] = unquote(path.removeprefix("/v1/tags/"))
             document.update(parse_qs(self.environ.get("QUERY_STRING", "")))
+        if self.service == "eks":
+            document |= operations.path_parameters(self.service, self.operation, operations.raw_path(self.environ))
         return document

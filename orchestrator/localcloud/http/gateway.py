@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 _TRAINING_ARN = ":training-job/"
 _JSON = "application/json"
 _AMZ_JSON = "application/x-amz-json-1.1"
-_REST = ("batch", "savingsplans", "scheduler")
+_REST = ("batch", "eks", "savingsplans", "scheduler")
 """Services of ours whose documents are plain JSON."""
-_WHOLLY_OURS = ("batch", "cloudformation", "pricing", "savingsplans", "servicequotas")
+_WHOLLY_OURS = ("batch", "cloudformation", "eks", "pricing", "savingsplans", "servicequotas")
 """Services that moto is not asked about: what ours do not support, nobody does."""
 
 

@@ -70,13 +70,14 @@ class Guard:
 
     def scope(self, environ: Mapping[str, Any], body: bytes) -> Scope:
         """Return what a request is signed for. Raise AwsError unless it is signed with a key of this cloud."""
-        return signature.check(environ, body, self._secret)
+        return signature.check(environ, body, self.secret)
 
     def access(self, key_id: str, token: str) -> Access:
         """Return the way in of whoever has a key, for services that call others on behalf of their caller."""
-        return Access(self.endpoint, key_id, self._secret(key_id) or "", token)
+        return Access(self.endpoint, key_id, self.secret(key_id) or "", token)
 
-    def _secret(self, key_id: str) -> str | None:
+    def secret(self, key_id: str) -> str | None:
+        """Return the secret of a key of this cloud; None for any other."""
         return self._access.secret if key_id == self._access.key_id else self._other_secret(key_id)
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 from orchestrator.localcloud.http import validation
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from botocore.model import StructureShape
 
 _ACTION = re.compile(rb"(?:^|&)Action=(\w+)")
-_REST = ("batch", "s3", "savingsplans", "scheduler")
+_REST = ("batch", "eks", "s3", "savingsplans", "scheduler")
 """Services whose operations have a method and a path; the others name theirs in a header or in the body."""
 
 
@@ -36,6 +36,8 @@ def name(service: str, environ: dict[str, Any], body: bytes) -> str:
     if target := environ.get("HTTP_X_AMZ_TARGET"):
         return str(target.rpartition(".")[2])
     method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+    if service == "eks":
+        path = raw_path(environ)
     if service in _REST:
         query = set(parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True))
         for form in _forms(service):
@@ -44,6 +46,21 @@ def name(service: str, environ: dict[str, Any], body: bytes) -> str:
     elif action := _ACTION.search(body):
         return action[1].decode()
     return f"{method} {path}"
+
+
+def raw_path(environ: dict[str, Any]) -> str:
+    """Return a request's path as it was sent: a parameter in it may have slashes, which are escaped."""
+    return str(environ["REQUEST_URI"]).partition("?")[0]
+
+
+def path_parameters(service: str, operation: str, path: str) -> dict[str, str]:
+    """Return the parameters of an operation that stand in its raw path, by their names."""
+    if operation not in validation.service(service).operation_names:
+        return {}
+    form = validation.service(service).operation_model(operation).http["requestUri"].partition("?")[0]
+    names = re.findall(r"\{(\w+)\}", form)
+    found = re.fullmatch(re.sub(r"\{\w+\}", "([^/]+)", form) + "/?", path)
+    return dict(zip(names, map(unquote, found.groups()), strict=True)) if found else {}
 
 
 def _has(environ: dict[str, Any], form: _Form) -> bool:

@@ -10,7 +10,7 @@ import re
 import time
 from base64 import b64encode
 from calendar import timegm
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 from posixpath import normpath
@@ -62,15 +62,20 @@ class _Claim:
     in_url: bool
 
 
-def check(environ: Mapping[str, Any], body: bytes, secret_of: Callable[[str], str | None]) -> Scope:
+def check(
+    environ: Mapping[str, Any], body: bytes, secret_of: Callable[[str], str | None], *, lasts_s: float | None = None
+) -> Scope:
     """Return what a request is signed for. Raise AwsError, in the words of its service, unless a known key signed it.
 
-    `secret_of` returns the secret of a key's id; None for an unknown one.
+    `secret_of` returns the secret of a key's id; None for an unknown one. `lasts_s` are the seconds for which the
+    request may be used, if that is not what it says itself.
     """
     query = _query(environ)
     claim = _claim(environ, dict(query))
     if claim is None:
         return _check_version_2(environ, dict(query), secret_of)
+    if lasts_s is not None:
+        claim = replace(claim, lasts_s=lasts_s)
     secret = _secret(claim.scope, claim.key_id, secret_of)
     _check_moment(claim)
     _check_headers(environ, claim)

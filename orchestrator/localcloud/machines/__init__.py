@@ -3,6 +3,7 @@
 processes.py      how does a service start a process, signal it, and hear of its end?
 own_mounts.py     what does a host have mounted that is a plain process?
 own_opt_ml.py     how does it get an /opt/ml of its own? (a script)
+own_names.py      how does it get a name of its own, and others's? (a script)
 fuse/             how is a channel streamed?
 python_layer.py   what does a training's own `pip install` change?
 no_ssh.py         how does a training's own `mpirun` reach other hosts, which are all this machine?

@@ -97,6 +97,10 @@ def _schedule(scene: Scene, said: Mapping[str, Any]) -> str:
     return ""
 
 
+def _cluster(scene: Scene, said: Mapping[str, Any]) -> str:
+    return scene.arn("eks", f"cluster/{said['name']}") if "name" in said else ""
+
+
 def _assumed(scene: Scene, said: Mapping[str, Any]) -> str:  # noqa: ARG001 - a role's ARN says its account
     return str(said.get("RoleArn", ""))
 
@@ -112,6 +116,7 @@ _READERS: dict[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "sqs": _queue,
     "scheduler": _schedule,
     "sts": _assumed,
+    "eks": _cluster,
 }
 """A reader for each service: it returns the resource that a call's parameters name, and nothing if there is none."""
 _PREFIXES = {"monitoring": "cloudwatch", "email": "ses"}

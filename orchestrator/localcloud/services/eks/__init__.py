@@ -1,0 +1,9 @@
+"""EKS, as the local cloud plays it: a cluster in each Region, with a Kubernetes API of its own (kubernetes/).
+
+api.py            which operations does EKS have?
+cluster.py        what is a cluster made of, and what can befall it?
+access.py         who may do what in a cluster?
+tokens.py         who is it that asks?
+certificates.py   how does a client know that it speaks to this cluster?
+web.py            how is it asked over TLS?
+"""

@@ -1,0 +1,109 @@
+"""Who may do what in a cluster: its access entries, and the access policies that EKS has for them.
+
+docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html says what each allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.eks.kubernetes.resources import (
+    CLAIMS,
+    EVENTS,
+    JOBS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    QUEUES,
+    QUOTAS,
+    SERVICES,
+)
+from orchestrator.localcloud.services.eks.kubernetes.status import may_not, unauthorized
+
+if TYPE_CHECKING:
+    from orchestrator.localcloud.services.eks.kubernetes.requests import Asked
+    from orchestrator.localcloud.services.eks.kubernetes.resources import Resource
+
+Body = dict[str, Any]
+
+_PREFIX = "arn:aws:eks::aws:cluster-access-policy/"
+_LOOK = frozenset({"get", "list", "watch"})
+_CHANGE = frozenset({"create", "delete", "patch", "update"})
+_VIEWED = frozenset({JOBS, PODS, SERVICES, EVENTS, CLAIMS, QUOTAS, NAMESPACES, QUEUES})
+_EDITED = frozenset({JOBS, PODS, SERVICES, CLAIMS})
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One of EKS's own access policies, as far as this API has what it is about."""
+
+    everything: bool = False
+    edited: frozenset[Resource] = frozenset()
+    viewed: frozenset[Resource] = _VIEWED
+
+    def allows(self, verb: str, resource: Resource) -> bool:
+        """Say whether it allows a verb on a kind of objects."""
+        if self.everything:
+            return True
+        return (verb in _LOOK and resource in self.viewed) or (verb in _CHANGE and resource in self.edited)
+
+
+POLICIES = {
+    f"{_PREFIX}AmazonEKSClusterAdminPolicy": Policy(everything=True),
+    f"{_PREFIX}AmazonEKSEditPolicy": Policy(edited=_EDITED),
+    f"{_PREFIX}AmazonEKSViewPolicy": Policy(),
+    f"{_PREFIX}AmazonEKSAdminViewPolicy": Policy(viewed=_VIEWED | {NODES}),
+}
+
+
+@dataclass
+class Entry:
+    """An access entry: a principal, and its policies, each in all namespaces or in some."""
+
+    principal: str
+    policies: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The namespaces of each policy; none for all."""
+
+
+class Access:
+    """The access entries of one cluster."""
+
+    def __init__(self, creator: str) -> None:
+        """Begin with who has made the cluster, who may do everything."""
+        self.entries = {creator: Entry(creator, {f"{_PREFIX}AmazonEKSClusterAdminPolicy": ()})}
+
+    def check(self, principal: str, asked: Asked) -> None:
+        """Raise KubeError unless somebody may ask for that."""
+        entry = self.entries.get(principal)
+        if entry is None:
+            raise unauthorized()
+        target = asked.target
+        for name, namespaces in entry.policies.items():
+            inside = not namespaces or target.namespace in namespaces
+            if inside and POLICIES[name].allows(asked.verb, target.resource):
+                return
+        raise may_not(principal, asked.verb, target.resource, target.namespace)
+
+    def add(self, principal: str) -> Entry:
+        """Add an entry. Raise AwsError when there is one."""
+        if principal in self.entries:
+            raise AwsError("ResourceInUseException", "The specified access entry resource is already in use.", 409)
+        self.entries[principal] = Entry(principal)
+        return self.entries[principal]
+
+    def get(self, principal: str) -> Entry:
+        """Return an entry. Raise AwsError when there is none."""
+        if principal not in self.entries:
+            raise AwsError(
+                "ResourceNotFoundException", f"The specified principalArn could not be found: {principal}.", 404
+            )
+        return self.entries[principal]
+
+    def allow(self, principal: str, policy: str, scope: Body) -> None:
+        """Give a principal a policy. Raise AwsError when there is no such entry or policy."""
+        entry = self.get(principal)
+        if policy not in POLICIES:
+            raise AwsError("InvalidParameterException", f"The policyArn {policy} is not known to the local cloud.", 400)
+        entry.policies[policy] = tuple(scope.get("namespaces", ())) if scope["type"] == "namespace" else ()
