@@ -2,6 +2,7 @@
 
 batch/            how does AWS Batch run jobs?
 sagemaker/        how does SageMaker run trainings?
+eks/              how does a Kubernetes cluster run Jobs?
 cloudformation/   how are stacks made, changed and taken away?
 market/           which prices, quotas and spot markets does AWS show?
 logs.py           how does what a process prints get into CloudWatch Logs?

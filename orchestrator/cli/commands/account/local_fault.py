@@ -21,7 +21,8 @@ Kind = Annotated[
     str,
     typer.Argument(
         metavar="KIND",
-        help="Of calls: throttle, deny, error, slow, reset, stale, down. Else: capacity, quota, reclaim, crash, kill.",
+        help="Of calls: throttle, deny, error, slow, reset, stale, down. Else: capacity, quota, reclaim, crash, kill; "
+        "of a cluster: evict, forget, admission.",
     ),
 ]
 What = Annotated[

@@ -1,4 +1,4 @@
-"""How a pod's container becomes a process of this machine, with a name, an /opt/ml and volumes of its own.
+"""Makes of a pod's container a process of this machine, with a name, an /opt/ml and volumes of its own.
 
 A pod has an address of its own below 127. The names of the pods of one Service lead there, in a file that takes the
 place of /etc/hosts. /opt/ml is a folder of the pod's; the folder of any other volume is put into the container's words
@@ -47,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """Where one pod runs."""
+    """The folders in which one pod runs."""
 
     group: Group
     base: Path
