@@ -10,6 +10,9 @@
     conformance_subject.py    what does that suite start its trainings with?
     feed.py                   what does AWS tell of prices and quotas, in rows of the catalog?
     refusals.py               why can a sweep's trainings not run on a lane?
+    bare_template.py          what do all tasks of a Region share, where machines are bare?
+    bare_assignment.py        what is one attempt's machine told there?
+    network_variables.py      which variables does the network between instances need?
     source.py                 how does a training's code become one archive?
     sagemaker/                Amazon SageMaker training jobs
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
-from orchestrator.platforms.sagemaker.processes.network import add_network_variables
+from orchestrator.platforms.network_variables import add_network_variables
 from orchestrator.platforms.sagemaker.processes.parallel import encode, place_hyperparameters, restyle
 from orchestrator.training.machine import HOME, ORDER, decode
 from orchestrator.training.machine import encode as encode_for_starter

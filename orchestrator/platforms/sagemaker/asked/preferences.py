@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.base import Complaint
-from orchestrator.platforms.sagemaker.processes.network import add_network_variables
+from orchestrator.platforms.network_variables import add_network_variables
 from orchestrator.platforms.sagemaker.processes.parallel import names_instance_type
 from orchestrator.platforms.sagemaker.processes.starting import why_starter
 from orchestrator.platforms.sagemaker.request import is_accelerated

@@ -4,5 +4,4 @@ starting.py          who starts a training's processes: AWS's toolkit, or our st
 parallel_support.py  which images and instance types can start processes as `train.parallel` says?
 mpi_options.py       which options of mpirun would be set twice?
 parallel.py          which hyperparameters make the toolkit start processes as the sweep says?
-network.py           which variables does libfabric need for the network between instances?
 """
