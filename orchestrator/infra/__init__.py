@@ -6,6 +6,7 @@ policies.py     which statements does each role need?
 template.py     which resources are in the stacks?
 network.py      how do launchers get out, where the team has no network for them?
 deploy.py       how do stacks become what they should be?
+stack_states.py  what stands in the way of a change, and what is to be done?
 waiting.py      how is AWS waited for?
 fill.py         how does sweep.toml learn what was made?
 state.py        how do the stacks stand?

@@ -9,10 +9,12 @@ import hashlib
 import json
 import logging
 import re
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AccessDenied, CloudError, InvalidRequest, NotFound
+from orchestrator.infra.stack_states import NEVER_MADE, lost_to, refuse_busy, refuse_stuck
 from orchestrator.infra.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -25,13 +27,6 @@ log = logging.getLogger(__name__)
 _NOT_GRANTED = re.compile(
     r"not authorized to perform: (?P<action>[\w-]+:\w+)(?: on resource: \"?(?P<resource>[^\s\"]+)\"?)?"
 )
-_NEVER_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED")
-"""The states of a stack whose first deployment failed. It can only be deleted."""
-_STUCK = {
-    "UPDATE_ROLLBACK_FAILED": "aws cloudformation continue-update-rollback --stack-name {stack} --region {region}",
-    "DELETE_FAILED": "aws cloudformation describe-stack-events --stack-name {stack} --region {region}",
-}
-"""The states that a person has to look into, and the command to begin with."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +36,8 @@ class Wanted:
     name: str
     stacks: Stacks
     template: str
+    reverts_drift: bool = False
+    """True if what somebody has changed by hand is to be put back."""
 
     @property
     def region(self) -> str:
@@ -75,25 +72,30 @@ def _propose(wanted: Wanted) -> tuple[Wanted, bool, str]:
     at once more.
     """
     name = f"sweep-{hashlib.sha256(wanted.template.encode()).hexdigest()[:12]}"
+    if wanted.reverts_drift:  # what was proposed before is of what was there then
+        name = f"sweep-{uuid.uuid4().hex[:12]}"
     while True:
         stack = _ready(wanted)
         is_new = stack is None or stack.is_new
         try:
-            return wanted, is_new, wanted.stacks.propose(wanted.name, name, wanted.template, is_new=is_new)
-        except (InvalidRequest, NotFound):
+            reverts_drift = wanted.reverts_drift and not is_new
+            id_ = wanted.stacks.propose(wanted.name, name, wanted.template, is_new=is_new, reverts_drift=reverts_drift)
+            return wanted, is_new, id_
+        except (InvalidRequest, NotFound) as error:
             now = wanted.stacks.find(wanted.name)
-            if (now and now.status) == (stack and stack.status):
+            is_same = (now and now.status) == (stack and stack.status)
+            if is_same and "_IN_PROGRESS" not in error.message:  # else somebody was at it, and has ended since
                 raise
 
 
 def _worked_out(asked: Sequence[tuple[Wanted, bool, str]]) -> Iterator[Planned]:
     """Yield the proposals once CloudFormation has worked them out. Those that change nothing are dropped."""
     for each, is_new, id_ in asked:
-        proposal = wait_for(
-            lambda each=each, id_=id_: each.stacks.proposal(id_),  # type: ignore[misc]
-            lambda found: not found.is_pending,
-            f"working out what changes of {each.name} in {each.region}",
-        )
+        try:
+            proposal = _wait_for_proposal(each, id_)
+        except NotFound:  # somebody has carried it out, or taken it back
+            yield from plan_changes([each])
+            continue
         if proposal.failure:
             each.stacks.drop(proposal)
             raise CloudError(
@@ -107,23 +109,42 @@ def _worked_out(asked: Sequence[tuple[Wanted, bool, str]]) -> Iterator[Planned]:
             yield Planned(each, proposal, is_new)
 
 
+def _wait_for_proposal(wanted: Wanted, id_: str) -> Proposal:
+    return wait_for(
+        lambda: wanted.stacks.proposal(id_),
+        lambda found: not found.is_pending,
+        f"working out what changes of {wanted.name} in {wanted.region}",
+    )
+
+
 def carry_out(planned: Sequence[Planned]) -> Iterator[Stack]:
     """Change the stacks, Regions side by side, and yield each as it stands in the end.
 
     The control Region's comes first. Raise CloudError with the first resource that failed; what is under way goes on.
+    Raise Refused for a stack that somebody else has changed meanwhile to something else.
     """
     for each in planned:
         _execute(each)
     for each in planned:
-        yield settle(each.wanted.stacks, each.wanted.name)
+        wanted = each.wanted
+        stack = settle(wanted.stacks, wanted.name)
+        if not is_as_wanted(wanted, stack):
+            raise lost_to(stack, wanted.name, wanted.region)
+        yield stack
 
 
 def drop(planned: Sequence[Planned]) -> None:
     """Take proposals back, with the stacks that were made for nothing else."""
     for each in planned:
-        each.wanted.stacks.drop(each.proposal)
-        if each.is_new:
-            each.wanted.stacks.delete(each.wanted.name)
+        wanted = each.wanted
+        try:
+            wanted.stacks.drop(each.proposal)
+        except (InvalidRequest, NotFound) as error:  # who deploys the same at once has the same proposal
+            log.warning("%s in %s is being changed by somebody else: %s", wanted.name, wanted.region, error.message)
+            continue
+        stack = wanted.stacks.find(wanted.name)
+        if each.is_new and stack and stack.is_new:
+            wanted.stacks.delete(wanted.name)
 
 
 def settle(stacks: Stacks, name: str) -> Stack:
@@ -168,23 +189,26 @@ def _ready(wanted: Wanted) -> Stack | None:
             lambda found: found is None or not found.is_busy,
             f"the stack {wanted.name} in {wanted.region}",
         )
-    if stack and stack.status in _NEVER_MADE:
+    if stack and stack.status in NEVER_MADE:
         log.warning("%s in %s was never made whole: what is left of it is deleted first", stack.name, stack.region)
         wait_until_gone(wanted.stacks, stack)
         return None
-    if stack and stack.status in _STUCK:
-        command = _STUCK[stack.status].format(stack=stack.name, region=stack.region)
-        raise CloudError(
-            f"the stack {stack.name} is in state {stack.status}: {stack.reason}",
-            where=stack.region,
-            hint=f"`{command}` shows what holds it up",
-        )
+    if stack:
+        refuse_stuck(stack)
     return stack
 
 
 def wait_until_gone(stacks: Stacks, stack: Stack) -> None:
-    """Delete a stack, and wait until it is gone. Raise CloudError if a part of it stays that should go."""
-    stacks.delete(stack.name)
+    """Delete a stack, and wait until it is gone: also where somebody else is at it.
+
+    Raise CloudError if a part of it stays that should go, Refused if somebody changes it.
+    """
+    now = stacks.find(stack.id)
+    if now is None or now.status == "DELETE_COMPLETE":
+        return
+    refuse_busy(now)
+    if not now.is_busy:
+        _delete(stacks, stack)
     left = wait_for(
         lambda: stacks.find(stack.id),
         lambda found: found is None or not found.is_busy,
@@ -199,6 +223,16 @@ def wait_until_gone(stacks: Stacks, stack: Stack) -> None:
         )
 
 
+def _delete(stacks: Stacks, stack: Stack) -> None:
+    try:
+        stacks.delete(stack.name)
+    except InvalidRequest:
+        now = stacks.find(stack.id)
+        if now is None or not now.is_busy:
+            raise
+        refuse_busy(now)
+
+
 def is_as_wanted(wanted: Wanted, stack: Stack) -> bool:
     """Return whether a stack was made from this very template."""
     there = wanted.stacks.template(stack.id)
@@ -207,12 +241,26 @@ def is_as_wanted(wanted: Wanted, stack: Stack) -> bool:
 
 
 def _execute(planned: Planned) -> None:
+    """Begin to change a stack. What somebody else has begun meanwhile is waited for, if it leads to the same.
+
+    Raise Refused where it does not, or where what was agreed to no longer holds.
+    """
     wanted = planned.wanted
     try:
         wanted.stacks.execute(planned.proposal)
+        return
     except CloudError as error:
         stack = wanted.stacks.find(wanted.name)
-        if stack is None or not (stack.is_busy or (stack.is_well and is_as_wanted(wanted, stack))):
+        if stack is not None and (stack.is_busy or (stack.is_well and is_as_wanted(wanted, stack))):
+            log.warning("%s in %s is being changed by somebody else: %s", wanted.name, wanted.region, error.message)
+            return
+        if not isinstance(error, InvalidRequest | NotFound):
             raise
-        # Somebody else carries out a proposal, or has done so. What becomes of it is waited for.
-        log.warning("%s in %s is being changed by somebody else: %s", wanted.name, wanted.region, error.message)
+    # Somebody has taken the proposal back, or carried out another: perhaps the same is still to be done.
+    again = plan_changes([wanted])
+    if not again:
+        return
+    if again[0].changes != planned.changes:
+        drop(again)
+        raise lost_to(wanted.stacks.find(wanted.name), wanted.name, wanted.region)
+    wanted.stacks.execute(again[0].proposal)

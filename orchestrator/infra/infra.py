@@ -60,24 +60,26 @@ class Infra:
         return write_template(region_template(wanted, region) if region else control_template(wanted))
 
     def regions(self, chosen: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the Regions to train in: those chosen, those of [infra], those of the stack, or the control Region.
+        """Return the Regions to train in: those of [infra], or of the stack, and those chosen; or the control Region.
 
         Raise UsageError for a name that no Region of AWS has.
         """
         self._check_regions((self._settings.region, *chosen, *self._settings.infra.regions))
-        said = tuple(dict.fromkeys(chosen)) or self._settings.infra.regions
-        return said or self._deployed_regions() or (self._settings.region,)
+        known = self._settings.infra.regions or self._deployed_regions()
+        return tuple(dict.fromkeys((*known, *chosen))) or (self._settings.region,)
 
-    def plan_changes(self, regions: Sequence[str]) -> list[Planned]:
+    def plan_changes(self, regions: Sequence[str], *, reverts_drift: bool = False) -> list[Planned]:
         """Return what deploying would change, stack by stack; nothing where all is as it should be.
 
+        Unless it `reverts_drift`, what somebody has changed by hand stays so: CloudFormation does not look at it.
         Raise UsageError if the settings name what lies in another Region or account. Raise Refused while jobs wait or
         run in queues that would go. Nothing is changed.
         """
         self._check_file()
         wanted = self._names(regions)
         self._check_given(wanted)
-        planned = deploy.plan_changes(list(self._stacks(wanted)))
+        stacks = [replace(each, reverts_drift=reverts_drift) for each in self._stacks(wanted)]
+        planned = deploy.plan_changes(stacks)
         lost = [
             change.physical
             for each in planned
@@ -147,7 +149,8 @@ class Infra:
 
         Raise Refused while jobs wait or run in the queues that would go.
         """
-        known = self._names(self.regions(regions))
+        self._check_regions(regions)
+        known = self._names(tuple(dict.fromkeys(regions)) or self.regions())
         if not regions:  # a stack may be left of a time when the control Region was trained in, too
             known = replace(known, regions=tuple(dict.fromkeys((*known.regions, known.region))))
         stacks = [each for each in self._stacks(known) if not regions or each.name == REGION_STACK]
@@ -156,6 +159,13 @@ class Infra:
     def destroy(self, going: Sequence[Going]) -> Iterator[Going]:
         """Delete stacks, and yield each when it is gone. What holds data stays."""
         return destroy.destroy(going)
+
+    def forget(self, regions: Sequence[str]) -> Filled | None:
+        """Take Regions out of sweep.toml, whose stacks have gone. None where it does not name them, or no other."""
+        left = [region for region in self._settings.infra.regions if region not in regions]
+        if not left or len(left) == len(self._settings.infra.regions) or not project_file(Path.cwd()):
+            return None
+        return fill(_settings_file(), {}, left)
 
     def _names(self, regions: Sequence[str]) -> Names:
         account = account_of_credentials(self._clients, self._settings.region)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.infra.deploy import is_as_wanted
+from orchestrator.infra.stack_states import what_to_do
 from orchestrator.infra.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ class StackState:
     is_current: bool
     """True if deploying would change nothing of it."""
     drifts: tuple[Drift, ...]
+    what_to_do: str = ""
+    """What its state means and what mends it; empty for one that is well."""
 
     @property
     def is_well(self) -> bool:
         """True if it is there, as it should be, and nobody has changed it."""
-        return self.is_current and not self.drifts and self.status.endswith("_COMPLETE")
+        return self.is_current and not self.drifts and not self.what_to_do
 
 
 def look(wanted: Sequence[Wanted]) -> list[StackState]:
@@ -47,7 +50,8 @@ def _is_made(stack: Stack) -> bool:
 
 def _state(wanted: Wanted, stack: Stack | None, look: str) -> StackState:
     if stack is None or not _is_made(stack):
-        return StackState(wanted.name, wanted.region, stack.status if stack else "", "", False, ())
+        told = what_to_do(stack) if stack else ""
+        return StackState(wanted.name, wanted.region, stack.status if stack else "", "", False, (), told)
     wait_for(
         lambda: wanted.stacks.has_looked(look),
         lambda is_done: is_done,
@@ -55,4 +59,5 @@ def _state(wanted: Wanted, stack: Stack | None, look: str) -> StackState:
     )
     is_current = is_as_wanted(wanted, stack)
     drifts = tuple(wanted.stacks.drifts(stack.id))
-    return StackState(wanted.name, wanted.region, stack.status, stack.outputs.get("Version", ""), is_current, drifts)
+    version, told = stack.outputs.get("Version", ""), what_to_do(stack)
+    return StackState(wanted.name, wanted.region, stack.status, version, is_current, drifts, told)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_code, aws_errors
-from orchestrator.errors import InvalidRequest, SweepError
+from orchestrator.errors import InvalidRequest, SweepError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,8 @@ class Stack:
     status: str
     reason: str = ""
     outputs: Mapping[str, str] = field(default_factory=dict)
+    changed_at: datetime | None = None
+    """When its last change began, or it was made."""
 
     @property
     def is_busy(self) -> bool:
@@ -115,14 +118,28 @@ class Stacks:
             raise
         outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
         reason = found.get("StackStatusReason", "")
-        return Stack(found["StackName"], self.region, found["StackId"], found["StackStatus"], reason, outputs)
+        began = found.get("LastUpdatedTime") or found.get("CreationTime")
+        return Stack(
+            found["StackName"],
+            self.region,
+            found["StackId"],
+            found["StackStatus"],
+            reason,
+            outputs,
+            began.astimezone(timezone.utc) if began else None,
+        )
 
-    def propose(self, stack: str, name: str, template: str, *, is_new: bool) -> str:
+    def propose(self, stack: str, name: str, template: str, *, is_new: bool, reverts_drift: bool = False) -> str:
         """Ask what a template would change of a stack, and return the proposal's id.
 
         Asking again under the same name finds the same proposal. What holds data and is there already, as after a stack
-        that went, is taken in.
+        that went, is taken in; but not where the proposal is to put back what somebody has changed by hand. Raise
+        UsageError if boto3 is too old for that.
         """
+        how: dict[str, Any] = {"ImportExistingResources": True}
+        if reverts_drift:
+            self._check_reverts_drift()
+            how = {"DeploymentMode": "REVERT_DRIFT"}
         try:
             with aws_errors(f"propose changes to the stack {stack}", where=self.region):
                 made = self._client.create_change_set(
@@ -131,7 +148,7 @@ class Stacks:
                     ChangeSetType="CREATE" if is_new else "UPDATE",
                     TemplateBody=template,
                     Capabilities=["CAPABILITY_NAMED_IAM"],
-                    ImportExistingResources=True,
+                    **how,
                 )
         except SweepError as error:
             if aws_code(error) != "AlreadyExistsException":
@@ -140,6 +157,13 @@ class Stacks:
                 made = self._client.describe_change_set(StackName=stack, ChangeSetName=name)
                 return str(made["ChangeSetId"])
         return str(made["Id"])
+
+    def _check_reverts_drift(self) -> None:
+        asked = self._client.meta.service_model.operation_model("CreateChangeSet").input_shape
+        if "DeploymentMode" not in asked.members:
+            raise UsageError(
+                "this boto3 does not know change sets that revert drift", hint="pip install --upgrade boto3"
+            )
 
     def proposal(self, id_: str) -> Proposal:
         """Return a proposal as it stands."""

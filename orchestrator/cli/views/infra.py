@@ -59,6 +59,8 @@ class StackRow:
     current: bool
     drifted: tuple[str, ...]
     """The names of resources that somebody has changed or deleted."""
+    what_to_do: str
+    """What its state means and what mends it; empty for one that is well."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def changes_of(planned: Planned) -> Iterator[ChangeRow]:
 def state_of(state: StackState) -> StackRow:
     """Return the row of a stack."""
     drifted = tuple(drift.physical for drift in state.drifts)
-    return StackRow(state.region, state.name, state.status, state.version, state.is_current, drifted)
+    return StackRow(state.region, state.name, state.status, state.version, state.is_current, drifted, state.what_to_do)
 
 
 def going_of(going: Going) -> Iterator[GoingRow]:

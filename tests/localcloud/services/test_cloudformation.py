@@ -198,6 +198,19 @@ def test_drift_is_told_with_what_is_and_what_should_be(deployer: Deployer) -> No
     )
 
 
+def test_a_change_set_that_reverts_drift_brings_back_what_was_changed_and_what_was_deleted(deployer: Deployer) -> None:
+    resources = {"Mine": GROUP, "Other": {"Type": GROUP["Type"], "Properties": {"LogGroupName": "GROUP-2"}}}
+    assert deployer.deploy(resources) == "CREATE_COMPLETE"
+    deployer.logs.put_retention_policy(logGroupName=deployer.name, retentionInDays=30)
+    deployer.logs.delete_log_group(logGroupName=f"{deployer.name}-2")
+    assert deployer.propose(resources, "UPDATE")["Status"] == "FAILED"
+    assert deployer.deploy(resources, "UPDATE", DeploymentMode="REVERT_DRIFT") == "UPDATE_COMPLETE"
+    assert deployer.groups() == [deployer.name, f"{deployer.name}-2"]
+    (mine, _) = deployer.logs.describe_log_groups(logGroupNamePrefix=deployer.name)["logGroups"]
+    assert mine["retentionInDays"] == 7
+    assert deployer.propose(resources, "UPDATE", DeploymentMode="REVERT_DRIFT")["Status"] == "FAILED"
+
+
 def test_a_stack_is_made_once_and_only_updated_after(deployer: Deployer) -> None:
     with pytest.raises(ClientError, match="does not exist"):
         deployer.propose({"A": group()}, "UPDATE")

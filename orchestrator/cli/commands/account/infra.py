@@ -37,7 +37,7 @@ Regions = Annotated[
     list[str] | None,
     typer.Option(
         metavar="REGION",
-        help="A Region to train in. Repeatable; those of sweep.toml, if none is named.",
+        help="A Region to train in, beside those of sweep.toml. Repeatable.",
         show_default=False,
     ),
 ]
@@ -63,18 +63,26 @@ def template(
 
 
 @app.command()
-def deploy(context: typer.Context, region: Regions = None, yes: Yes = False, as_json: AsJson = False) -> None:
+def deploy(
+    context: typer.Context,
+    region: Regions = None,
+    revert_drift: Annotated[
+        bool, typer.Option("--revert-drift", help="Put back what somebody has changed by hand, too.")
+    ] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
     """Make the account ready: show what changes, ask, do it, and write the names into sweep.toml.
 
     The launcher's image is made too, unless `launcher_image` names one of yours: see `sweep images launcher`.
     Deploying again changes what has to change, and nothing else. What the settings name already is yours: it is used as
-    it is. What sweep.toml says stays, and is told where it differs.
+    it is. What sweep.toml says stays, and is told where it differs. To train in fewer Regions, see `infra destroy`.
 
     Example: sweep infra deploy --region us-east-1 --region eu-west-1
     """
     infra = Session.of(context).infra
     regions = infra.regions(region or ())
-    planned = infra.plan_changes(regions)
+    planned = infra.plan_changes(regions, reverts_drift=revert_drift)
     rows = [row for each in planned for row in changes_of(each)]
     for left in infra.left_out(regions):
         render.say(f"{left} is not trained in any more: `sweep infra destroy --region {left}` takes its stack away")
@@ -138,15 +146,15 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     else:
         render.as_table([state_of(each) for each in found], STACK_COLUMNS)
         for each in found:
+            if each.what_to_do:
+                render.say(f"{each.region}: {each.name} is in state {each.status}: {each.what_to_do}")
             for drift in each.drifts:
                 how = "is gone" if drift.is_gone else f"was changed: {', '.join(drift.properties)}"
                 render.say(f"{each.region}: {drift.physical} ({drift.type}) {how}")
     if not all(each.is_well for each in found):
         hint = "`sweep infra deploy` shows what it would change"
         if any(each.drifts for each in found):
-            hint += (
-                "; what somebody changed by hand it leaves: put that back by hand, or destroy and deploy (data stays)"
-            )
+            hint += ", and with --revert-drift it puts back what somebody has changed by hand"
         raise PartlyFailed("not everything is as it should be", hint=hint)
 
 
@@ -155,7 +163,11 @@ def destroy(
     context: typer.Context,
     region: Annotated[
         list[str] | None,
-        typer.Option(metavar="REGION", help="Only this Region's stack. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="REGION",
+            help="Only this Region's stack: it is not trained in any more. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -175,6 +187,9 @@ def destroy(
         confirm("Delete what is said to go?", yes=yes)
     for each in infra.destroy(going):
         render.say(f"{each.stack.name} in {each.stack.region}: gone")
+    if region and (filled := infra.forget(region)):
+        tell_filled(filled)
+        render.say("`sweep infra deploy` takes their queues away, too")
     if as_json:
         render.as_json(rows)
     elif not going:

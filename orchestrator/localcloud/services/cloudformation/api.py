@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.cloudformation import drift
-from orchestrator.localcloud.services.cloudformation.changes import find_changes
+from orchestrator.localcloud.services.cloudformation.changes import find_changes, revert_drift
 from orchestrator.localcloud.services.cloudformation.drift import Detection
 from orchestrator.localcloud.services.cloudformation.execution import Execution
 from orchestrator.localcloud.services.cloudformation.intrinsics import resolve
@@ -57,6 +57,8 @@ class CloudFormation:
             tags = _members(body, "Tags")
             adopt = body.get("ImportExistingResources") == "true"
             changes = self._changes(stack, template, adopt=adopt)
+            if body.get("DeploymentMode") == "REVERT_DRIFT":
+                changes = self._with_drift(stack, template, changes)
             is_new = bool(changes) or tags != stack.tags or template.outputs != stack.template.outputs
             stack.change_sets[name] = made = ChangeSet(
                 name=name,
@@ -91,6 +93,11 @@ class CloudFormation:
         caller = self._caller.on_behalf()
         scope = Execution(stack, caller, self._now).scope()
         return find_changes(stack, template, caller, lambda value: resolve(value, scope), adopt=adopt)
+
+    def _with_drift(self, stack: Stack, template: Template, changes: list[Any]) -> list[Any]:
+        """Return the changes, and those that bring back what is no longer as the stack made it."""
+        drifts = drift.look(stack, self._caller.on_behalf(), self._now())
+        return [*changes, *revert_drift(drifts, {change.logical for change in changes}, template)]
 
     def describe_change_set(self, body: Body) -> Body:
         stack, found = self._change_set(body)

@@ -30,6 +30,19 @@ def find_changes(
     return found
 
 
+def revert_drift(drifts: list[dict[str, Any]], changed: set[str], template: Template) -> Iterator[Change]:
+    """Yield a change for each resource that drifted and does not change anyway: it is made anew, or changed back."""
+    for each in drifts:
+        logical, status = each["LogicalResourceId"], each["StackResourceDriftStatus"]
+        if logical in changed or logical not in template.resources or status == "IN_SYNC":
+            continue
+        if status == "DELETED":
+            yield Change("Add", logical, each["ResourceType"])
+            continue
+        names = dict.fromkeys(path["PropertyPath"].split("/")[1] for path in each["PropertyDifferences"])
+        yield Change("Modify", logical, each["ResourceType"], each["PhysicalResourceId"], "False", tuple(names))
+
+
 def _of_declared(
     stack: Stack, template: Template, caller: Caller, resolve: Callable[[Any], Any], adopt: bool
 ) -> Iterator[Change]:

@@ -144,7 +144,7 @@ def test_deploying_again_changes_nothing_and_more_regions_add_to_it(
     again = here("infra", "deploy", "--yes")
     assert (again.code, "nothing to change" in again.err) == (0, True)
     assert Path("sweep.toml").read_text() == before
-    more = here("infra", "deploy", "--region", "us-west-2", "--region", "us-east-2", "--yes", "--json")
+    more = here("infra", "deploy", "--region", "us-east-2", "--yes", "--json")
     changed = {(row["region"], row["change"], row["type"]) for row in json.loads(more.out)["changes"]}
     assert changed == {
         ("us-west-2", "add", "AWS::Batch::JobQueue"),
@@ -155,12 +155,17 @@ def test_deploying_again_changes_nothing_and_more_regions_add_to_it(
     assert stacks(empty_client("cloudformation", "us-east-2")) == {"sweep-region": "CREATE_COMPLETE"}
     batch = empty_client("batch", "us-west-2")
     job = batch.submit_job(**a_job(batch) | {"jobQueue": "sweep-tasks-us-west-2"})["jobId"]
-    refused = here("infra", "deploy", "--region", "us-east-2", "--yes")
+    gone = here("infra", "destroy", "--region", "us-west-2", "--yes")
+    assert (gone.code, "wrote infra.regions" in gone.err) == (0, True)
+    assert settings_file()["infra"]["regions"] == ["us-east-2"]
+    refused = here("infra", "deploy", "--yes")
     assert (refused.code, "in the queue sweep-tasks-us-west-2, and would end with it" in refused.err) == (6, True)
     batch.terminate_job(jobId=job, reason="enough")
     wait_until_ended(batch, job)
-    fewer = here("infra", "deploy", "--region", "us-east-2", "--yes")
-    assert "us-west-2 is not trained in any more: `sweep infra destroy --region us-west-2` takes its" in fewer.err
+    fewer = here("infra", "deploy", "--yes", "--json")
+    assert [(row["change"], row["type"]) for row in json.loads(fewer.out)["changes"]] == [
+        ("remove", "AWS::Batch::JobQueue")
+    ]
     assert here("infra", "destroy", "--yes").code == 0
     for region in ("us-west-2", "us-east-2"):
         assert "sweep-region" not in stacks(empty_client("cloudformation", region))
@@ -182,6 +187,15 @@ def test_drift_is_told_and_data_outlives_its_stack(
     assert status.code == 5
     assert f"{settings['bucket']} (AWS::S3::Bucket) was changed: /VersioningConfiguration/Status" in status.err
     assert "sweep-launcher-eu-central-1 (AWS::IAM::Role) was changed" in status.err
+    assert "with --revert-drift it puts back what somebody has changed by hand" in status.err
+    assert here("infra", "deploy", "--yes").code == 0
+    assert here("infra", "status").code == 5
+    reverted = here("infra", "deploy", "--revert-drift", "--yes", "--json")
+    assert {(row["change"], row["name"]) for row in json.loads(reverted.out)["changes"]} == {
+        ("modify", settings["bucket"]),
+        ("modify", "sweep-launcher-eu-central-1"),
+    }
+    assert here("infra", "status").code == 0
 
     waiting = empty_client("batch", "eu-central-1").submit_job(**a_job(empty_client("batch", "eu-central-1")))["jobId"]
     refused = here("infra", "destroy", "--yes")
