@@ -40,6 +40,7 @@ from orchestrator.localcloud.services import moto_backends
 from orchestrator.localcloud.services.batch.api import Batch
 from orchestrator.localcloud.services.cloudformation.api import CloudFormation
 from orchestrator.localcloud.services.cloudformation.caller import Caller
+from orchestrator.localcloud.services.ec2.service import Compute
 from orchestrator.localcloud.services.ecr import Registry
 from orchestrator.localcloud.services.eks.api import Eks
 from orchestrator.localcloud.services.eks.cluster import Around
@@ -49,10 +50,8 @@ from orchestrator.localcloud.services.events import Events
 from orchestrator.localcloud.services.job_starter import JobStarter
 from orchestrator.localcloud.services.logs import Logs
 from orchestrator.localcloud.services.market.commitments import SavingsPlans
-from orchestrator.localcloud.services.market.price_table import REGIONS
 from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
-from orchestrator.localcloud.services.market.spot_market import SpotMarket
 from orchestrator.localcloud.services.moto_identities import Identities
 from orchestrator.localcloud.services.moto_images import Repositories
 from orchestrator.localcloud.services.quotas import Quotas
@@ -193,8 +192,11 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
     callers = Callers(site.account, access.key_id, Identities())
     around = Around(site, Tokens(callers, guard.secret), Images(site.account, repositories), call_faults)
     clusters = {region: Eks(around, region, empty=options.empty) for region in options.regions}
-    cloud_faults = CloudFaults(faults, clock, site.quotas, lifecycle, batch, trainings, clusters)
-    overview = Overview(guard.endpoint, clock, faults, objects, batch, trainings)
+    compute = Compute(site, options.regions)
+    cloud_faults = CloudFaults(
+        faults, clock, site.quotas, lifecycle, batch, trainings, clusters, compute.lifecycle, compute.capacity
+    )
+    overview = Overview(guard.endpoint, clock, faults, objects, batch, trainings, compute.lifecycle)
     return Gateway(
         guard=guard,
         services={
@@ -204,7 +206,7 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
             },
             "eks": clusters,
             "sagemaker": trainings,
-            "ec2": {region: SpotMarket(region, options.regions, clock) for region in REGIONS},
+            "ec2": compute.regions,
             "pricing": dict.fromkeys(ENDPOINTS, Pricing()),
             "savingsplans": {"us-east-1": SavingsPlans()},
             "servicequotas": {region: ServiceQuotas(site, region) for region in options.regions},

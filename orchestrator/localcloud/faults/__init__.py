@@ -11,12 +11,17 @@ Where each kind takes effect:
 | ----------------------------------------- | --- | --- |
 | throttle, deny, error, slow, reset, stale, down | call_faults.py | a call is answered otherwise than by its service |
 | capacity                                  | services/sagemaker/lifecycle.py | waiting trainings get no instances |
+|                                           | services/ec2/capacity.py | a zone has no more instances |
 | quota                                     | services/quotas.py | the limit is another |
 |                                           | services/sagemaker/api.py | a training above the limit is refused |
+|                                           | services/ec2/vcpus.py | the limit of vCPUs is another |
 | reclaim                                   | services/sagemaker/lifecycle.py | a spot training loses its instances |
+|                                           | services/ec2/lifecycle.py | a spot instance has its notice, then ends |
 |                                           | services/batch/scheduler.py | a job loses its host |
+| rebalance                                 | services/ec2/lifecycle.py | a spot instance is recommended to be moved |
 | crash                                     | services/sagemaker/lifecycle.py | a training's instances fail |
-| kill                                      | both of these | processes are killed |
+|                                           | services/ec2/lifecycle.py | an instance's host fails |
+| kill                                      | all of these | processes are killed |
 
-`reclaim`, `crash` and `kill` happen once; the others last until their time is over or they are taken back.
+`reclaim`, `rebalance`, `crash` and `kill` happen once; the others last until their time is over or they are taken back.
 """

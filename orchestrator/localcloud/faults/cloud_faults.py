@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.faults.faults import CALLS, DISRUPTIONS
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.ec2 import capacity as ec2
+from orchestrator.localcloud.services.ec2.lifecycle import NOTICE_S
+from orchestrator.localcloud.services.ec2.vcpus import VcpuKey
 from orchestrator.localcloud.services.quotas import QuotaKey
 from orchestrator.localcloud.services.sagemaker.capacity import Shortage
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.faults.faults import Active, Fault, Faults
     from orchestrator.localcloud.services.batch.api import Batch
     from orchestrator.localcloud.services.eks.api import Eks
+    from orchestrator.localcloud.services.ec2.instance import Instance
+    from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
     from orchestrator.localcloud.services.quotas import Quotas
     from orchestrator.localcloud.services.sagemaker.api import Trainings
     from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
@@ -36,6 +41,8 @@ class CloudFaults:
     batch: Mapping[str, Batch]
     trainings: Mapping[str, Trainings]
     clusters: Mapping[str, Eks]
+    instances: InstanceLifecycle
+    ec2_capacity: ec2.Capacity
 
     def add(self, fault: Fault) -> Active:
         """Take a fault in. It begins at once or after its delay, and ends after the time that it lasts.
@@ -68,7 +75,7 @@ class CloudFaults:
     def _cause(self, fault: Fault) -> Callable[[], None] | None:
         """Tell the services, and return a call that undoes it; None when nothing can be undone."""
         if fault.kind == "quota":
-            return self._quota(fault)
+            return self._quota(fault) if _of_sagemaker(fault) else self._vcpu_quota(fault)
         if fault.kind == "capacity":
             return self._shortage(fault)
         if fault.kind in ("forget", "admission"):
@@ -80,16 +87,27 @@ class CloudFaults:
         return None
 
     def _shortage(self, fault: Fault) -> Callable[[], None]:
-        shortage = Shortage(fault.region, fault.instance_type, fault.spot)
-        self.lifecycle.add_shortage(shortage, fault.seconds)
-        enough = self.clusters[fault.region].add_shortage(fault.instance_type, fault.spot)
-        self.clock.after(fault.seconds, enough)
+        """Let all services that a type is one of lack instances. Return a call that ends it."""
+        name = fault.instance_type
+        undo: list[Callable[[], None]] = []
+        if fault.zone is None and (name is None or _of_sagemaker(fault)):
+            shortage = Shortage(fault.region, name, fault.spot)
+            self.lifecycle.add_shortage(shortage, fault.seconds)
+            undo.append(lambda: self.lifecycle.end_shortage(shortage))
+        if not _of_sagemaker(fault):
+            of_ec2 = ec2.Shortage(fault.region, fault.zone, name, fault.spot)
+            self.ec2_capacity.add_shortage(of_ec2, fault.seconds)
+            undo.append(lambda: self.ec2_capacity.end_shortage(of_ec2))
+        if fault.zone is None:
+            enough = self.clusters[fault.region].add_shortage(name, fault.spot)
+            self.clock.after(fault.seconds, enough)
+            undo.append(enough)
 
-        def undo() -> None:
-            self.lifecycle.end_shortage(shortage)
-            enough()
+        def end() -> None:
+            for each in undo:
+                each()
 
-        return undo
+        return end
 
     def _change_api(self, fault: Fault) -> Callable[[], None]:
         """Let a cluster's API forget a field, or refuse Jobs; return a call that undoes it."""
@@ -99,10 +117,9 @@ class CloudFaults:
         return lambda: changed.remove(fault.what)
 
     def _quota(self, fault: Fault) -> Callable[[], None]:
-        """Set the quotas, and return a call that sets them back."""
-        purchases = (False, True) if fault.spot is None else (fault.spot,)
+        """Set SageMaker's quotas, and return a call that sets them back."""
         before = {}
-        for spot in purchases:
+        for spot in _purchases(fault):
             key = QuotaKey(fault.region, fault.instance_type or "", spot)
             before[key] = self.quotas.limit(key)
             self.quotas.set(key, fault.value)
@@ -113,15 +130,54 @@ class CloudFaults:
 
         return undo
 
+    def _vcpu_quota(self, fault: Fault) -> Callable[[], None]:
+        """Set EC2's quotas of an instance type's family, and return a call that sets them back."""
+        quotas = self.quotas.vcpus
+        keys = [VcpuKey.of(fault.region, fault.instance_type or "", spot=spot) for spot in _purchases(fault)]
+        before = {key: quotas.limit(key) for key in keys}
+        for key in keys:
+            quotas.set(key, fault.value)
+
+        def undo() -> None:
+            for key, value in before.items():
+                quotas.set(key, value)
+
+        return undo
+
     def _disrupt(self, fault: Fault) -> bool:
-        """Interrupt, crash or kill the training or the job that the fault names. Return False when none ran."""
+        """Let a fault befall whatever it names. Return False when nothing of that name runs."""
         trainings = [service.jobs[fault.what] for service in self.trainings.values() if fault.what in service.jobs]
         actions = {"reclaim": self.lifecycle.interrupt, "crash": self.lifecycle.crash, "kill": self.lifecycle.kill}
         disrupted = [actions[fault.kind](training) for training in trainings if fault.kind in actions]
+        disrupted += [self._disrupt_instance(fault, each) for each in self.instances.named(fault.what)]
         for service in self.batch.values():
-            if (job := service.jobs.get(fault.what)) and fault.kind != "evict":
+            if (job := service.jobs.get(fault.what)) and fault.kind in actions:
                 disrupted.append(service.scheduler.kill(job, reclaim=fault.kind == "reclaim"))
         for cluster in filter(None, (service.running for service in self.clusters.values())):
-            befall = {"reclaim": cluster.reclaim, "crash": cluster.lose, "kill": cluster.kill}
-            disrupted.append(befall.get(fault.kind, cluster.push_out)(fault.what))
+            befall = {
+                "reclaim": cluster.reclaim,
+                "crash": cluster.lose,
+                "kill": cluster.kill,
+                "evict": cluster.push_out,
+            }
+            if fault.kind in befall:
+                disrupted.append(befall[fault.kind](fault.what))
         return any(disrupted)
+
+    def _disrupt_instance(self, fault: Fault, instance: Instance) -> bool:
+        if fault.kind == "reclaim":
+            return self.instances.take_back(instance, fault.seconds or NOTICE_S)
+        actions = {
+            "rebalance": self.instances.recommend_rebalance,
+            "crash": self.instances.crash,
+            "kill": self.instances.kill,
+        }
+        return fault.kind in actions and actions[fault.kind](instance)
+
+
+def _of_sagemaker(fault: Fault) -> bool:
+    return (fault.instance_type or "").startswith("ml.")
+
+
+def _purchases(fault: Fault) -> tuple[bool, ...]:
+    return (False, True) if fault.spot is None else (fault.spot,)

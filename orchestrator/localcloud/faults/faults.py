@@ -31,16 +31,17 @@ CALLS = {
 EVENTS = {
     "capacity": "a Region has no instances for --seconds",
     "quota": "a Region's quota for an instance type is --value",
-    "reclaim": "a spot training's instances, a Batch job's host, or a spot node, are taken away",
-    "crash": "a training's instances fail: an InternalServerError; or a node is lost",
-    "kill": "a training's, a Batch job's or a pod's processes are killed",
+    "reclaim": "a spot training's instances, a spot instance, a Batch job's host, or a spot node, are taken away",
+    "rebalance": "a spot instance is recommended to be moved",
+    "crash": "a training's instances fail: an InternalServerError; or an instance's host, or a node, is lost",
+    "kill": "a training's, an instance's, a Batch job's or a pod's processes are killed",
     "evict": "a pod is evicted, as its node is short of memory",
     "forget": "an EKS cluster's API does not know a field, and drops it without a word",
     "admission": "an EKS cluster's admission webhook denies each new Job",
 }
 """Faults that befall the cloud itself: `cloud_faults.py` tells the services."""
 KINDS = {**CALLS, **EVENTS}
-DISRUPTIONS = ("reclaim", "crash", "kill", "evict")
+DISRUPTIONS = ("reclaim", "rebalance", "crash", "kill", "evict")
 """Faults that befall something once."""
 
 
@@ -50,15 +51,16 @@ class Fault:
 
     kind: str
     what: str = "*"
-    """The calls, as `service:Operation` with an asterisk for any; for events, a training's name or a job's id, a field
-    to forget, an admission webhook's words."""
+    """The calls, as `service:Operation` with an asterisk for any; for events, a training's name, a job's or an
+    instance's id, an instance's tag `Name`, a field to forget, an admission webhook's words."""
     region: str = "*"
     percent: float = 100.0
     """The share of calls that are hit."""
     seed: int = 0
     """A number that decides which calls are hit."""
     seconds: float = 0.0
-    """The length of a delay, the age of a stale answer, or the time without capacity."""
+    """The length of a delay, the age of a stale answer, the time without capacity, or that from a spot instance's
+    notice to its end, which is two minutes unless it is said."""
     after: bool = False
     """True when the call's work is done, and only its answer is lost."""
     times: int | None = None
@@ -68,11 +70,13 @@ class Fault:
     delay: float = 0.0
     """Seconds, on the cloud's clock, until it begins."""
     instance_type: str | None = None
-    """The instance type without capacity, or whose quota changes; None is any."""
+    """The instance type without capacity, or whose quota changes; None is any. SageMaker's begin with ml."""
+    zone: str | None = None
+    """The availability zone of EC2's without capacity; None is any."""
     purchase: str | None = None
     """The purchase without capacity, or whose quota changes: spot or on_demand; None is both."""
     value: int = 0
-    """The new limit of a quota."""
+    """The new limit of a quota: instances of SageMaker's, or vCPUs of an EC2 family."""
 
     @classmethod
     def read(cls, body: dict[str, Any]) -> Fault:
@@ -90,7 +94,7 @@ class Fault:
         if fault.kind in ("slow", "stale", "capacity") and fault.seconds <= 0:
             raise ValueError(f"{fault.kind} needs seconds")
         if fault.kind in DISRUPTIONS and fault.what == "*":
-            raise ValueError(f"{fault.kind} needs the name of a training, a pod or a node, or the id of a job")
+            raise ValueError(f"{fault.kind} needs the name of a training, a pod or a node, or the id of a job or instance")
         if fault.kind == "forget" and fault.what == "*":
             raise ValueError("forget needs the path of a field, such as spec.podFailurePolicy")
         if fault.kind in CALLS:

@@ -15,7 +15,9 @@ from orchestrator.localcloud.http.answers import Answer, AwsError
 from orchestrator.localcloud.http.call import Call
 from orchestrator.localcloud.services import base_image, iam, s3
 from orchestrator.localcloud.services.cloudformation.caller import act_for
+from orchestrator.localcloud.services.ec2 import images
 from orchestrator.localcloud.services.market import spot_advisor
+from orchestrator.localcloud.services.moto_ec2 import Ec2Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -122,6 +124,8 @@ class Gateway:
             return answers.members(call.operation, iam.simulate(call, self.authority))
         if call.service == "logs":
             self.logs.refresh()
+        if images.PREFIX.encode() in call.body or call.operation == "DescribeImages":
+            images.add_deep_learning_images(Ec2Store(call.region), call.region)
         if call.service == "scheduler":
             return self._schedule(call)
         return self._from_moto(call)

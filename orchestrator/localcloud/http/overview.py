@@ -1,4 +1,4 @@
-"""The facts that the page shows: Regions, their jobs and trainings, buckets, faults. JSON can carry them."""
+"""The facts that the page shows: Regions, their jobs, trainings and instances, buckets, faults. JSON can carry them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.faults.faults import Faults
     from orchestrator.localcloud.services.batch.api import Batch
     from orchestrator.localcloud.services.batch.jobs import Job
+    from orchestrator.localcloud.services.ec2.instance import Instance
+    from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
     from orchestrator.localcloud.services.moto_backends import Objects
     from orchestrator.localcloud.services.sagemaker.api import Trainings
     from orchestrator.localcloud.services.sagemaker.training import Training
 
 _Item = TypeVar("_Item")
 _NEWEST = 20
-"""The most jobs, and the most trainings, that a Region shows."""
+"""The most jobs, trainings and instances, each, that a Region shows."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Overview:
     objects: Objects
     batch: Mapping[str, Batch]
     trainings: Mapping[str, Trainings]
+    instances: InstanceLifecycle
 
     def facts(self) -> dict[str, Any]:
         """Return what the page shows, as it is now."""
@@ -53,6 +56,7 @@ class Overview:
             newest = [_job(job) for job in _newest(jobs)]
             queues = list(service.resources.queues)
         trainings = list(self.trainings[region].jobs.values())
+        instances = self.instances.in_region(region)
         return {
             "name": region,
             "queues": queues,
@@ -61,6 +65,9 @@ class Overview:
             "trainings": len(trainings),
             "training_states": dict(Counter(training.status for training in trainings)),
             "newest_trainings": [_training(each, self.clock.now()) for each in _newest(trainings)],
+            "instances": len(instances),
+            "instance_states": dict(Counter(each.state for each in instances)),
+            "newest_instances": [_instance(each, self.clock.now()) for each in _newest(instances)],
         }
 
 
@@ -86,4 +93,16 @@ def _training(training: Training, now: float) -> dict[str, Any]:
         "instances": training.instances,
         "purchase": "spot" if training.spot else "on demand",
         "seconds": round(seconds),
+    }
+
+
+def _instance(instance: Instance, now: float) -> dict[str, Any]:
+    return {
+        "id": instance.id,
+        "type": instance.reservation.instance_type,
+        "zone": instance.reservation.subnet.zone,
+        "purchase": "spot" if instance.reservation.spot else "on demand",
+        "status": instance.state,
+        "reason": instance.reason[0],
+        "seconds": round(instance.seconds(now)),
     }

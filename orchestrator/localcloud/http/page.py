@@ -25,8 +25,9 @@ tr:last-child td { border-bottom: 0; } .number { text-align: right; }
 .none { color: var(--soft); margin: 0; }
 h3 { font-size: .85rem; color: var(--soft); margin: .9rem 0 .2rem; font-weight: 500; }
 .SUCCEEDED, .Completed { color: var(--good); } .FAILED, .Failed { color: var(--bad); }
-.RUNNING, .STARTING, .Training, .Downloading, .Uploading { color: var(--busy); }
-.RUNNABLE, .PENDING, .SUBMITTED, .Starting, .Pending, .Restarting, .Interrupted, .Stopping { color: var(--wait); }
+.RUNNING, .STARTING, .running, .Training, .Downloading, .Uploading { color: var(--busy); }
+.RUNNABLE, .PENDING, .SUBMITTED, .pending, .shutting-down { color: var(--wait); }
+.Starting, .Pending, .Restarting, .Interrupted, .Stopping { color: var(--wait); }
 """
 
 
@@ -60,6 +61,18 @@ def _region(region: dict[str, Any]) -> str:
         ]
         for each in region["newest_trainings"]
     ]
+    instances = [
+        [
+            each["id"],
+            each["type"],
+            each["zone"],
+            each["purchase"],
+            _state(each["status"]),
+            each["reason"],
+            each["seconds"],
+        ]
+        for each in region["newest_instances"]
+    ]
     return _section(
         region["name"],
         region["name"],
@@ -67,6 +80,8 @@ def _region(region: dict[str, Any]) -> str:
         _table(["name", "queue", "state", "children"], jobs, f"None yet, in {', '.join(region['queues'])}."),
         f"<h3>Trainings ({region['trainings']})</h3>",
         _table(["name", "instances", "purchase", "state", "seconds"], trainings, "None yet."),
+        f"<h3>EC2 instances ({region['instances']})</h3>",
+        _table(["id", "type", "zone", "purchase", "state", "reason", "seconds"], instances, "None yet."),
     )
 
 

@@ -9,6 +9,8 @@ python_layer.py   what does a training's own `pip install` change?
 no_ssh.py         how does a training's own `mpirun` reach other hosts, which are all this machine?
 keeper.py         who owns all processes, so that none outlives the server?
 
+instance/         how is an EC2 instance a process?
+
 With `--toolkit` only:
 
 real_toolkit.py   how does AWS's own training toolkit start a training?

@@ -3,6 +3,7 @@
 batch/            how does AWS Batch run jobs?
 sagemaker/        how does SageMaker run trainings?
 eks/              how does a Kubernetes cluster run Jobs?
+ec2/              how does EC2 run instances?
 cloudformation/   how are stacks made, changed and taken away?
 market/           which prices, quotas and spot markets does AWS show?
 logs.py           how does what a process prints get into CloudWatch Logs?
@@ -19,5 +20,6 @@ s3.py             which Region answers for a bucket?
 moto_backends.py  what do we use of moto?
 moto_identities.py  and of its IAM?
 moto_images.py    and of its ECR?
+moto_ec2.py       and of its EC2, and of instance profiles?
 moto_corrections.py  what does moto do otherwise than AWS?
 """

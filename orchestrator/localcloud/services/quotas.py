@@ -1,13 +1,15 @@
 """Quotas: how many instances of a type an account may hold in a Region.
 
-SageMaker keeps to them, and Service Quotas shows them (market/service_quotas.py). AWS grants a new account few or none.
-This is an account whose quotas have been raised; `sweep local fault quota` lowers one.
+SageMaker and EC2 keep to them, and Service Quotas shows them (market/service_quotas.py). AWS grants a new account few
+or none. This is an account whose quotas have been raised; `sweep local fault quota` lowers one.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+
+from orchestrator.localcloud.services.ec2.vcpus import VcpuQuotas
 
 _GRANTED = {"p": 32, "trn": 32, "g": 100}
 """What is granted to a family of instance types, by its letters; all other families have many."""
@@ -33,6 +35,8 @@ class Quotas:
     """The account's quotas in all Regions."""
 
     _changed: dict[QuotaKey, int] = field(default_factory=dict)
+    vcpus: VcpuQuotas = field(default_factory=VcpuQuotas)
+    """EC2's, which count vCPUs."""
 
     def limit(self, key: QuotaKey) -> int:
         """Return how many instances the account may hold."""

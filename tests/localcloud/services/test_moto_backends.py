@@ -15,9 +15,11 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from moto.s3.models import FakeKey, S3Backend
 from moto.s3.utils import _VersionedKeyStore
 from moto.scheduler.models import scheduler_backends
+from moto.ssm.models import ssm_backends
 
 from orchestrator.localcloud import names as shared
-from orchestrator.localcloud.services import moto_backends, moto_images
+from orchestrator.localcloud.services import moto_backends, moto_ec2, moto_images
+from orchestrator.localcloud.services.ec2.images import PREFIX, add_deep_learning_images
 
 LOCAL_CLOUD = Path(moto_backends.__file__).parents[1]
 
@@ -26,10 +28,16 @@ def test_moto_is_the_version_that_this_was_written_for() -> None:
     assert importlib.metadata.version("moto") == "5.2.5"
 
 
-def test_moto_is_touched_in_four_files() -> None:
+def test_moto_is_touched_in_five_files() -> None:
     imports_moto = re.compile(r"^\s*(from|import) moto\b", re.MULTILINE)
     touching = {file.name for file in LOCAL_CLOUD.rglob("*.py") if imports_moto.search(file.read_text())}
-    assert touching == {"moto_backends.py", "moto_corrections.py", "moto_identities.py", "moto_images.py"}
+    assert touching == {
+        "moto_backends.py",
+        "moto_corrections.py",
+        "moto_ec2.py",
+        "moto_identities.py",
+        "moto_images.py",
+    }
 
 
 def test_the_account_is_the_one_that_our_arns_name() -> None:
@@ -125,3 +133,30 @@ def test_the_secrets_of_its_keys_are_found_while_the_keys_are_active() -> None:
     made.status = "Inactive"
     assert moto_backends.secret_of(made.access_key_id) is None
     assert moto_backends.secret_of("AKIANOBODY") is None
+
+
+def test_an_instance_brings_volumes_and_interfaces_along_that_moto_lists() -> None:
+    backend = ec2_backends[moto_backends.ACCOUNT]["eu-west-1"]
+    store, holder = moto_ec2.Ec2Store("eu-west-1"), moto_ec2.Holder("i-1")
+    subnet = store.default_subnets()[0]
+    group = store.default_security_group(subnet.vpc)
+    assert store.security_group(group) == (subnet.vpc, "default")
+    interface = store.add_interface(subnet.id, "127.1.2.3", [group], holder, 0)
+    volume, _ = store.add_volume(9, "gp3", subnet.zone, holder, "/dev/sda1")
+    assert (interface.attachment.instance_id, interface.private_ip_address) == ("i-1", "127.1.2.3")
+    assert backend.volumes[volume].attachment.instance_id == "i-1"
+    store.tag([volume, "i-1"], {"a": "b"})
+    assert {(volume, "a", "b"), ("i-1", "a", "b")} <= set(store.all_tags())
+    store.remove([volume, interface.id, "i-1"])
+    assert volume not in backend.volumes
+    assert interface.id not in backend.enis
+    assert store.tags("i-1") == {}
+
+
+def test_an_image_is_added_with_the_parameter_that_names_it() -> None:
+    store = moto_ec2.Ec2Store("eu-west-1")
+    add_deep_learning_images(store, "eu-west-1")
+    add_deep_learning_images(store, "eu-west-1")
+    path = f"{PREFIX}arm64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
+    (parameter,) = ssm_backends[moto_backends.ACCOUNT]["eu-west-1"]._parameters[path]
+    assert store.image(parameter.value) == moto_ec2.Image(parameter.value, "arm64", "/dev/sda1")

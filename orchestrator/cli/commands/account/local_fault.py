@@ -21,19 +21,22 @@ Kind = Annotated[
     str,
     typer.Argument(
         metavar="KIND",
-        help="Of calls: throttle, deny, error, slow, reset, stale, down. Else: capacity, quota, reclaim, crash, kill; "
-        "of a cluster: evict, forget, admission.",
+        help="Of calls: throttle, deny, error, slow, reset, stale, down. Else: capacity, quota, reclaim, rebalance, "
+        "crash, kill; of a cluster: evict, forget, admission.",
     ),
 ]
 What = Annotated[
     str,
     typer.Argument(
-        metavar="[WHAT]", help="Calls, as service:Operation with * for any; or a training's name, a job's id."
+        metavar="[WHAT]",
+        help="Calls, as service:Operation with * for any; or a training's name, a job's or instance's id.",
     ),
 ]
 Percent = Annotated[float, typer.Option(min=0, max=100, help="How many of the calls are struck.")]
 Seed = Annotated[int, typer.Option(help="The same one strikes the same calls again.")]
-Seconds = Annotated[float, typer.Option(min=0, help="How slow, how stale, how long without capacity.")]
+Seconds = Annotated[
+    float, typer.Option(min=0, help="How slow, how stale, how long without capacity, or from a spot notice to the end.")
+]
 Count = Annotated[int | None, typer.Option(min=1, help="How many calls are struck at most.")]
 
 
@@ -67,8 +70,9 @@ def fault(
     lasts: Annotated[float | None, typer.Option(min=0, metavar="S", help="End it after so many seconds.")] = None,
     delay: Annotated[float, typer.Option(min=0, metavar="S", help="Begin it so many seconds from now.")] = 0,
     instance_type: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="An instance type.")] = None,
+    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="An availability zone of EC2's.")] = None,
     purchase: Annotated[str | None, typer.Option(metavar="PURCHASE", help="spot or on_demand.")] = None,
-    value: Annotated[int, typer.Option(min=0, help="Of a quota: how many instances.")] = 0,
+    value: Annotated[int, typer.Option(min=0, help="Of a quota: how many instances, or vCPUs of EC2.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Let something go wrong in the local AWS that runs. Prints the number by which `faults --clear` takes it back.
@@ -88,6 +92,7 @@ def fault(
             lasts=lasts,
             delay=delay,
             instance_type=instance_type,
+            zone=zone,
             purchase=purchase,
             value=value,
         )

@@ -1,4 +1,4 @@
-"""Service Quotas in one Region: the quotas that SageMaker keeps to, as that service lists them."""
+"""Service Quotas in one Region: the quotas that SageMaker and EC2 keep to, as that service lists them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.ec2.vcpus import VcpuKey, all_keys
 from orchestrator.localcloud.services.market.price_table import VCPUS, is_offered
 from orchestrator.localcloud.services.quotas import QuotaKey, default_limit
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Body = dict[str, Any]
 
 _MOST = 100
+_SERVICES = {"ec2": "Amazon Elastic Compute Cloud (Amazon EC2)", "sagemaker": "Amazon SageMaker"}
+"""The services whose quotas are held to, by their codes."""
 _FARGATE = {
     "ServiceCode": "fargate",
     "ServiceName": "AWS Fargate",
@@ -38,25 +41,22 @@ class ServiceQuotas:
         self._region = region
 
     def list_services(self, _: Body) -> Body:
-        return {"Services": [{"ServiceCode": "sagemaker", "ServiceName": "Amazon SageMaker"}]}
+        return {"Services": [{"ServiceCode": code, "ServiceName": name} for code, name in _SERVICES.items()]}
 
     def list_service_quotas(self, body: Body) -> Body:
-        return self._page(body, self._site.quotas.limit)
+        return self._page(body, self._applied(body))
 
     def list_aws_default_service_quotas(self, body: Body) -> Body:
-        return self._page(body, lambda key: default_limit(key.instance_type))
+        return self._page(body, self._default(body))
 
     def get_service_quota(self, body: Body) -> Body:
-        return self._find(body, self._site.quotas.limit)
+        return self._find(body, self._applied(body))
 
     def get_aws_default_service_quota(self, body: Body) -> Body:
-        return self._find(body, lambda key: default_limit(key.instance_type))
+        return self._find(body, self._default(body))
 
-    def _page(self, body: Body, limit: Callable[[QuotaKey], int]) -> Body:
-        """Return a page of all quotas; `limit` says how many instances each allows."""
-        everything = [self._quota(key, limit(key)) for key in self._keys(body)]
-        if body["ServiceCode"] == "fargate":
-            everything = [_FARGATE]
+    def _page(self, body: Body, everything: list[Body]) -> Body:
+        """Return a page of all quotas."""
         token = body.get("NextToken") or "0"
         if not token.isdecimal():
             raise AwsError("InvalidPaginationTokenException", "Invalid NextToken")
@@ -66,32 +66,47 @@ class ServiceQuotas:
             answer["NextToken"] = str(stop)
         return answer
 
-    def _find(self, body: Body, limit: Callable[[QuotaKey], int]) -> Body:
+    def _find(self, body: Body, everything: list[Body]) -> Body:
         """Return the quota of the code that a request names, or raise the refusal of an unknown one."""
-        for key in self._keys(body):
-            if _code(key) == body["QuotaCode"]:
-                return {"Quota": self._quota(key, limit(key))}
+        for quota in everything:
+            if quota["QuotaCode"] == body["QuotaCode"]:
+                return {"Quota": quota}
         raise AwsError(
             "NoSuchResourceException", f"The request failed because the quota {body['QuotaCode']} is not known"
         )
 
-    def _keys(self, body: Body) -> list[QuotaKey]:
-        """Return what there are quotas for, in the service that a request names."""
-        if body["ServiceCode"] == "fargate":
-            return []
-        if body["ServiceCode"] != "sagemaker":
-            raise AwsError("NoSuchResourceException", f"the local cloud knows no quotas of {body['ServiceCode']}")
-        types = [f"ml.{name}" for name in VCPUS if is_offered(name, self._region)]
-        return [QuotaKey(self._region, name, spot) for name in types for spot in (False, True)]
+    def _applied(self, body: Body) -> list[Body]:
+        """Return the quotas of the service that a request names, as they are now."""
+        quotas = self._site.quotas
+        return self._quotas(body["ServiceCode"], quotas.limit, quotas.vcpus.limit)
 
-    def _quota(self, key: QuotaKey, limit: int) -> Body:
-        code = _code(key)
+    def _default(self, body: Body) -> list[Body]:
+        """Return these quotas as AWS grants them."""
+        return self._quotas(
+            body["ServiceCode"], lambda key: default_limit(key.instance_type), lambda key: key.bucket.granted
+        )
+
+    def _quotas(
+        self, service: str, of_type: Callable[[QuotaKey], int], of_vcpus: Callable[[VcpuKey], int]
+    ) -> list[Body]:
+        """Return the quotas of a service; `of_type` and `of_vcpus` say how much each allows."""
+        if service == "fargate":
+            return [_FARGATE]
+        if service == "ec2":
+            return [self._quota("ec2", key.code, key.name, of_vcpus(key)) for key in all_keys(self._region)]
+        if service != "sagemaker":
+            raise AwsError("NoSuchResourceException", f"the local cloud knows no quotas of {service}")
+        types = [f"ml.{name}" for name in VCPUS if is_offered(name, self._region)]
+        keys = [QuotaKey(self._region, name, spot) for name in types for spot in (False, True)]
+        return [self._quota("sagemaker", _code(key), key.name, of_type(key)) for key in keys]
+
+    def _quota(self, service: str, code: str, name: str, limit: int) -> Body:
         return {
-            "ServiceCode": "sagemaker",
-            "ServiceName": "Amazon SageMaker",
-            "QuotaArn": self._site.arn("servicequotas", self._region, f"sagemaker/{code}"),
+            "ServiceCode": service,
+            "ServiceName": _SERVICES[service],
+            "QuotaArn": self._site.arn("servicequotas", self._region, f"{service}/{code}"),
             "QuotaCode": code,
-            "QuotaName": key.name,
+            "QuotaName": name,
             "Value": float(limit),
             "Unit": "None",
             "Adjustable": True,
