@@ -94,7 +94,9 @@ class Fault:
         if fault.kind in ("slow", "stale", "capacity") and fault.seconds <= 0:
             raise ValueError(f"{fault.kind} needs seconds")
         if fault.kind in DISRUPTIONS and fault.what == "*":
-            raise ValueError(f"{fault.kind} needs the name of a training, a pod or a node, or the id of a job or instance")
+            raise ValueError(
+                f"{fault.kind} needs the name of a training, a pod or a node, or the id of a job or instance"
+            )
         if fault.kind == "forget" and fault.what == "*":
             raise ValueError("forget needs the path of a field, such as spec.podFailurePolicy")
         if fault.kind in CALLS:

@@ -26,7 +26,7 @@ def refusal(call: Callable[..., Any], **arguments: Any) -> tuple[int, str]:
         ("batch", "list_service_jobs", {"jobQueue": "sweep"}),
         ("sagemaker", "create_workforce", {"WorkforceName": "w"}),
         ("savingsplans", "create_savings_plan", {"savingsPlanOfferingId": "o", "commitment": "1"}),
-        ("ec2", "create_placement_group", {"GroupName": "g", "Strategy": "cluster"}),
+        ("ec2", "purchase_capacity_block", {"CapacityBlockOfferingId": "o", "InstancePlatform": "Linux/UNIX"}),
     ],
 )
 def test_what_is_not_supported_is_said_so_and_not_retried(
