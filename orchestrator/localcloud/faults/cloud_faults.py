@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.faults.faults import Active, Fault, Faults
     from orchestrator.localcloud.services.batch.api import Batch
-    from orchestrator.localcloud.services.eks.api import Eks
     from orchestrator.localcloud.services.ec2.instance import Instance
     from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
+    from orchestrator.localcloud.services.eks.api import Eks
     from orchestrator.localcloud.services.quotas import Quotas
     from orchestrator.localcloud.services.sagemaker.api import Trainings
     from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle

@@ -15,7 +15,7 @@ equipment.py         which volumes and interfaces does it bring along?
 lifecycle.py         when does an instance start and end, and what befalls it?
 machine.py           what is it on this machine?
 metadata/            what does its metadata service say?
-show.py              how do calls show it?
+show.py              what do calls show of it?
 filters.py           which instances does a call mean, and on which page?
 placement_groups.py  which placement groups are there?
 spot_requests.py     what became of a spot request?

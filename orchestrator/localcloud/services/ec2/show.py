@@ -1,4 +1,4 @@
-"""How calls show an instance: in boto3's names, and as filters look at it."""
+"""Shows an instance: in boto3's names, and as filters look at it."""
 
 from __future__ import annotations
 
