@@ -7,6 +7,7 @@ docs/planner-solving.md tells how.
     exact.py           how is a small problem solved?
     slots/             how do whole tasks fill slots?
     rounding.py        how is a large problem solved: relaxation, copies, whole tasks?
+    whole_tasks.py     how do whole tasks come out of the relaxation's flow?
     dominated.py       which choices does no relaxation need?
     columns.py         what is the relaxation, and which bound do duals prove?
     dual_estimate.py   what are slots about worth, before any program is solved?

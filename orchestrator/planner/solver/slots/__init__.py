@@ -7,5 +7,7 @@ slot_program.py     how do whole tasks fill slots, as far as a linear program ca
 place_tasks.py      which whole tasks does each lane take, one lane after the other?
 rest.py             what is left meanwhile: tasks without a place, slots without tasks?
 fill_lane.py        which whole tasks are all slots of a lane worth most with, in the order in which they start?
+best_fillings.py    which whole tasks is one slot of each lane worth most with?
+all_ways.py         in which ways can a slot be filled, where tasks have few lengths?
 fill_slot.py        which whole tasks is one slot worth most with?
 """

@@ -60,6 +60,11 @@ class Placing:
             self._fill_anew(random, time_limit)
         return self.rest.tasks
 
+    def place_at_once(self) -> Integers:
+        """Return the tasks of each choice, for no more than the program says of all lanes. It takes far less time."""
+        self._fill_rest(self._program.solve())
+        return self.rest.tasks
+
     def _fill_anew(self, random: np.random.Generator, time_limit: TimeLimit) -> None:
         """Empty some lanes, and fill them anew. All stays as it was if more is left over then."""
         rest, held = self.rest.copy(), self._held.copy()

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.solver.incremental import IncrementalProgram
-from orchestrator.planner.solver.slots.fill_slot import Kind, fill_slot
+from orchestrator.planner.solver.slots.best_fillings import BestFillings, Filling
 from orchestrator.planner.solver.slots.rest import Rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.problem import Problem
@@ -29,24 +29,12 @@ ROUNDS = 16
 """Times that new fillings are looked for."""
 NEAR = 3e-4
 """The part of the bound by which the program may cost more, for its fillings to be good enough."""
-KINDS = 20
-"""Kinds of tasks that are looked at for one slot: those that are worth most by the hour."""
 SMALL = 1e-6
 """The part of all cost that other fillings of a lane must be able to save, to be looked for."""
 NONE = 1e-9
 """A filling that is taken no more often than this is not taken."""
 LEFT_OUT = 10.0
 """Leaving a task out costs so many times its dearest choice."""
-
-
-class Filling(NamedTuple):
-    """One slot with whole tasks in it. On a lane that is under no limit it is one task."""
-
-    lane: int
-    rows: Integers
-    """Its choices."""
-    counts: Integers
-    """The number of tasks of each."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,8 @@ class SlotAnswer:
 class SlotProgram:
     """The program for these choices of a problem, all of whose data is there."""
 
-    def __init__(self, problem: Problem, rows: Integers) -> None:
+    def __init__(self, problem: Problem, rows: Integers, near: Booleans) -> None:
+        """Begin with slots of equal tasks, for choices that are `near` only. Others come in where they pay."""
         choices = problem.choices
         self._problem, self.rows = problem, rows
         self.lanes: Integers = np.unique(choices.lane[rows])
@@ -89,6 +78,7 @@ class SlotProgram:
         """Lanes whose slots are not theirs alone."""
         self.rest = Rest.of(problem, self._shared)
         """What is left to be filled: whoever fills slots says so here."""
+        self._best_fillings = BestFillings(problem, rows)
         self._fillings: list[Filling] = []
         self._known: set[tuple[bytes, bytes]] = set()
         self._program = IncrementalProgram()
@@ -101,7 +91,7 @@ class SlotProgram:
         self._program.add_columns(
             LEFT_OUT * dearest + 1.0, ones * np.inf, ones.astype(np.int64), np.arange(len(dearest)), ones
         )
-        self._add(self._equal_tasks())
+        self._add(self._equal_tasks(rows[near[rows]]))
 
     def improve(self, bound: float, time_limit: TimeLimit) -> None:
         """Look for better fillings, until the program costs hardly more than the bound, or few are found."""
@@ -130,7 +120,8 @@ class SlotProgram:
 
     def _add_paying(self, duals: Floats, usd: float) -> bool:
         """Add new fillings that pay at these duals. Return whether there are any."""
-        new = [filling for filling in self._paying(duals, usd) if self._is_new(filling)]
+        paying = self._best_fillings.paying(self._worth(duals), self._slot_usd(duals), self.rest, SMALL * usd)
+        new = [filling for filling in paying if self._is_new(filling)]
         if new:
             self._add(new)
         return bool(new)
@@ -162,9 +153,9 @@ class SlotProgram:
         low[: len(rest.left)] = rest.left
         return low, np.maximum(high, 0.0)
 
-    def _equal_tasks(self) -> list[Filling]:
-        """Return a filling for each choice: as many of its tasks as a slot holds."""
-        choices, rows = self._problem.choices, self.rows
+    def _equal_tasks(self, rows: Integers) -> list[Filling]:
+        """Return a filling for each of these choices: as many of its tasks as a slot holds."""
+        choices = self._problem.choices
         open_hours = self._problem.latest_end[choices.lane[rows]] * SLACK - choices.wait[rows]
         each = np.where(self._is_limited(rows), np.floor(open_hours / choices.hours[rows]), 1).astype(np.int64)
         every = zip(choices.lane[rows].tolist(), rows[:, None], np.maximum(each, 1)[:, None], strict=True)
@@ -172,52 +163,6 @@ class SlotProgram:
 
     def _is_limited(self, rows: Integers) -> Booleans:
         return np.asarray(np.isfinite(self._problem.most_slots[self._problem.choices.lane[rows]]))
-
-    def _paying(self, duals: Floats, usd: float) -> Iterator[Filling]:
-        """Yield the best filling of each lane that is worth more than a slot costs at these duals."""
-        choices, rows = self._problem.choices, self.rows
-        price, worth = self._slot_usd(duals), self._worth(duals)[rows]
-        by_hour = worth / choices.hours[rows]
-        best_first = np.lexsort((-by_hour, choices.lane[rows]))
-        best_first = best_first[(worth[best_first] > 1e-9) & self._is_limited(rows[best_first])]
-        lane_of = choices.lane[rows[best_first]]
-        for some in np.split(best_first, np.flatnonzero(np.diff(lane_of)) + 1):
-            if not len(some):
-                continue
-            lane = int(choices.lane[rows[some[0]]])
-            until, slots = float(self._problem.latest_end[lane]), float(self.rest.slots[lane])
-            if (by_hour[some[0]] * until - price[lane]) * slots <= SMALL * usd:
-                continue
-            waits = choices.wait[rows[some]]
-            for wait in sorted({float(waits.min()), float(waits.max())}):
-                its = self._kinds(some[waits <= wait], until - wait)
-                filling, value = self._best(lane, its, worth, until - wait)
-                if value > price[lane] * (1 + 1e-6):
-                    yield filling
-
-    def _kinds(self, some: Integers, until: float) -> Integers:
-        """Return those of some choices, the best first, of which a slot takes tasks: of equal ones the best suffice."""
-        choices, found = self._problem.choices, []
-        room: dict[float, int] = {}
-        for number in some.tolist():
-            row = self.rows[number]
-            hours = float(choices.hours[row])
-            left = room.get(hours, int(until * SLACK / hours))
-            if left > 0:
-                found.append(number)
-                room[hours] = left - int(self.rest.left[choices.cohort[row]])
-        return np.array(found[:KINDS], dtype=np.int64)
-
-    def _best(self, lane: int, kinds: Integers, worth: Floats, until: float) -> tuple[Filling, float]:
-        """Return the filling of these kinds of tasks that is worth most, and what it is worth."""
-        choices, rows = self._problem.choices, self.rows[kinds]
-        most = self.rest.left[choices.cohort[rows]]
-        facts = zip(worth[kinds].tolist(), choices.hours[rows].tolist(), most.tolist(), strict=True)
-        if not len(kinds):
-            return Filling(lane, rows, np.empty(0, dtype=np.int64)), 0.0
-        counts, value = fill_slot([Kind(*each) for each in facts], until)
-        used = np.flatnonzero(counts)
-        return Filling(lane, rows[used], np.array(counts)[used]), value
 
     def _split(self, duals: Floats) -> list[Floats]:
         """Return the duals of cohorts, lanes, shared limits, pools and the budget."""
