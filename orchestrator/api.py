@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from orchestrator.models.differences import ModelDifference, find_model_differences
     from orchestrator.models.models import Decision, Models
     from orchestrator.models.promotion import Promotion
+    from orchestrator.models.refusals import Refusal
     from orchestrator.models.telling import notice_of_decision, notice_of_rollback
+    from orchestrator.nightly.calendar import next_night
     from orchestrator.nightly.conduct import Conducted
     from orchestrator.nightly.freeze import Frozen, freeze
     from orchestrator.nightly.schedules import Schedules
@@ -106,6 +108,7 @@ __all__ = [
     "QuotaUse",
     "Ranges",
     "Refreshed",
+    "Refusal",
     "Run",
     "RunRow",
     "Scaling",
@@ -144,6 +147,7 @@ __all__ = [
     "freeze",
     "image_address",
     "list_schedules",
+    "next_night",
     "night_history",
     "notice_of_decision",
     "notice_of_end",
@@ -195,6 +199,7 @@ _HOMES = {
     "Plan": "orchestrator.plan.plan",
     "Problem": "orchestrator.catalog.check_catalog",
     "Promotion": "orchestrator.models.promotion",
+    "Refusal": "orchestrator.models.refusals",
     "Pushed": "orchestrator.images.push",
     "QuotaUse": "orchestrator.catalog.quotas",
     "Ranges": "orchestrator.wire.ranges",
@@ -238,6 +243,7 @@ _HOMES = {
     "freeze": "orchestrator.nightly.freeze",
     "image_address": "orchestrator.images.push:address",
     "list_schedules": "orchestrator.nightly.views",
+    "next_night": "orchestrator.nightly.calendar",
     "night_history": "orchestrator.nightly.views:history",
     "notice_of_decision": "orchestrator.models.telling",
     "notice_of_end": "orchestrator.runs.telling",

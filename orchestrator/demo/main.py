@@ -103,9 +103,9 @@ def raise_unless_done(status: Status, rows: list[TaskRow]) -> None:
     raise error(f"{len(unfinished)} of {status.tasks} trainings did not end well", hint=unfinished[0].reason)
 
 
-def read_demo_sweep(parallel: str) -> Sweep:
-    """Return the demo's sweep, its processes started in this way. Raise UsageError if that needs what is not there."""
-    sweep = read_sweep(HERE / "sweep.yaml", Settings())
+def read_demo_sweep(parallel: str, name: str = "sweep.yaml") -> Sweep:
+    """Return a sweep of the demo, its processes started in this way. Raise UsageError if that needs what is missing."""
+    sweep = read_sweep(HERE / name, Settings())
     module, extra, target = NEEDS[parallel]
     if find_spec(module) is None:
         hint = f"`make {target}` in a checkout, or pip install 'sweep-orchestrator[{extra}]'"

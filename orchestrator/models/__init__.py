@@ -4,6 +4,7 @@ models.py        which model is the champion? promote, roll back, fetch
 promotion.py     what is written down of a promotion? (the model, and what it was made of)
 shelf.py         where do promotions lie, and who wins if two are made at once?
 challenger.py    which task of a run is held against the champion, and what was it made of?
+refusals.py      which challengers were refused, and why?
 judge.py         is it better?
 evaluation.py    on which data were both measured?
 warm_start.py    what does a sweep take from its champion?

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError, UsageError
 from orchestrator.models.evaluation import evaluation_of
-from orchestrator.models.judge import fitness, judge, may_be_better
+from orchestrator.models.judge import judge, judge_alone, may_be_better
 from orchestrator.models.promotion import TrainedModel
 from orchestrator.platforms.registry import make_operating
 from orchestrator.spec.workload.promote import Promote
@@ -51,9 +51,9 @@ def find_challenger(run: Run, marks: Marks, champion: Promotion | None) -> Train
         if judge(found, champion, rules).better:
             return found
         looked_at.append(found)
-        if not fitness(found, rules) and not may_be_better(found, champion):
+        if judge_alone(found, rules) is None and not may_be_better(found, champion):
             break
-    return next((found for found in looked_at if not fitness(found, rules)), looked_at[0])
+    return next((found for found in looked_at if judge_alone(found, rules) is None), looked_at[0])
 
 
 def named_challenger(run: Run, task: int, marks: Marks) -> TrainedModel:

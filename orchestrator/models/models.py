@@ -21,6 +21,7 @@ from orchestrator.errors import Damaged, NewerVersion, NotFound, Refused, UsageE
 from orchestrator.models.challenger import find_challenger, named_challenger
 from orchestrator.models.judge import judge
 from orchestrator.models.promotion import BY_HAND, CHALLENGE, ROLLBACK, Promotion
+from orchestrator.models.refusals import Refusal, Refusals
 from orchestrator.models.shelf import Shelf, workloads
 from orchestrator.models.warm_start import warmed
 from orchestrator.runs.artifacts import Fetched, fetch_artifact
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from orchestrator.errors import SweepError
     from orchestrator.models.challenger import Marks
+    from orchestrator.models.judge import Verdict
     from orchestrator.models.promotion import TrainedModel
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.run import Run
@@ -67,6 +69,10 @@ class Models:
     def workloads(self) -> list[str]:
         """Return the workloads that have a champion, by name."""
         return workloads(self.cloud.s3)
+
+    def challenged(self) -> list[str]:
+        """Return the workloads that have a champion, or whose challengers were refused, by name."""
+        return workloads(self.cloud.s3, refused=True)
 
     def find(self, workload: str) -> Promotion | None:
         """Return the newest promotion, whose model is the champion; None if there is none. Damaged names a bad one."""
@@ -107,6 +113,10 @@ class Models:
             except (Damaged, NewerVersion) as error:
                 leave_out(error)
         return found
+
+    def refused(self, workload: str, leave_out: Callable[[SweepError], None]) -> list[Refusal]:
+        """Return the challengers that were refused, the newest first. `leave_out` is told of each that is damaged."""
+        return Refusals(self.cloud.s3, workload).all(leave_out)
 
     def challenge(self, run: Run) -> Decision:
         """Hold the best task of a run against the champion of its workload, and promote it if it is better.
@@ -190,6 +200,7 @@ class Models:
                 return self._repeated(champion)  # somebody was a moment ahead of us with the very same
             verdict = judge(challenger, champion, run.plan.sweep.promote)
             if not verdict.better and not force:
+                self._write_down(challenger, champion, verdict)
                 return Decision(False, f"{challenger.name}: {verdict.why}", challenger, champion, verdict.notes)
             number = champion.number + 1 if champion else 1
             how = CHALLENGE if verdict.better else BY_HAND
@@ -198,6 +209,12 @@ class Models:
             made = Promotion(number, challenger, how, why, self.who, time.time(), before, origin=number)
             if shelf.add(made):
                 return Decision(True, f"{challenger.name}: {why}", challenger, made, verdict.notes)
+
+    def _write_down(self, challenger: TrainedModel, champion: Promotion | None, verdict: Verdict) -> None:
+        refusal = Refusal(challenger, verdict.rule, verdict.why, self.who, time.time())
+        if champion:
+            refusal = replace(refusal, champion=champion.number, champion_score=champion.model.score)
+        Refusals(self.cloud.s3, challenger.workload).add(refusal)
 
     def _made_of(self, run: Run) -> Iterator[Promotion]:
         """Yield the promotions of a run's tasks, the newest first, but for rollbacks to them."""

@@ -17,7 +17,7 @@ from orchestrator.wire.stored import VERSION, damage_named
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.aws.s3 import S3, Stored
+    from orchestrator.aws.s3 import S3, Listed, Stored
 
 CLOCKS_DIFFER_S = 86_400.0
 """Seconds by which two machines' clocks may differ."""
@@ -122,7 +122,13 @@ def _number(stored: Stored) -> int:
     return number if type(number) is int else 0
 
 
-def workloads(control: S3) -> list[str]:
-    """Return the workloads that have a champion, by name."""
+def workloads(control: S3, *, refused: bool = False) -> list[str]:
+    """Return the workloads that have a champion, by name; with `refused`, those of refused challengers, too."""
     names = (folder.removeprefix("workloads/").rstrip("/") for folder in control.folders("workloads/"))
-    return sorted(name for name in names if any(True for _ in control.list(ModelKeys(name).promotions)))
+    return sorted(name for name in names if any(True for _ in _decided(control, ModelKeys(name), refused=refused)))
+
+
+def _decided(control: S3, keys: ModelKeys, *, refused: bool) -> Iterator[Listed]:
+    yield from control.list(keys.promotions)
+    if refused:
+        yield from control.list(keys.refusals)

@@ -45,6 +45,11 @@ def following(schedule: Schedule, now: float) -> date:
     return day
 
 
+def next_night(schedule: Schedule, now: float) -> float:
+    """Return when the next night after now is due, in seconds since the epoch."""
+    return moment(schedule, following(schedule, now))
+
+
 def catch_up(schedule: Schedule, today: date) -> str:
     """Return the expression, in UTC, of a daily tick that is later than the night of its day, in summer and winter."""
     days = (today + timedelta(days=number) for number in range(_YEAR))

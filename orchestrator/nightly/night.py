@@ -17,7 +17,7 @@ TRIES = 6
 TRY_AGAIN_S = 600.0
 """Seconds until the next time."""
 LOOK_S = 60.0
-"""Seconds between two looks at what runs."""
+"""Seconds between two looks at what runs, at the most."""
 REFUSED = 6
 """The exit code of what may be possible later: quotas, slots, a stale plan."""
 PARTLY = 5
@@ -56,6 +56,8 @@ class Manners:
     """What is done while an earlier night still runs."""
     promotes: bool = False
     """The best of what was trained is held against the champion."""
+    look_s: float = LOOK_S
+    """Seconds between two looks at what runs."""
 
 
 def step_night(manners: Manners, run_names: Sequence[str], seen: Seen[Sight]) -> Next:
@@ -65,11 +67,11 @@ def step_night(manners: Manners, run_names: Sequence[str], seen: Seen[Sight]) ->
         return _give_way(book, seen.facts.replaced_by, run_names)
     picked = book.last("pick")
     if picked is None:
-        return _begin(book, manners.overlap, seen)
+        return _begin(book, manners, seen)
     if picked.done is None or picked.done.error:
         return _failed(picked)
     if behind := behind_whom(picked):
-        return _queue(picked, [name for name in behind if name in seen.facts.training], seen.now)
+        return _queue(picked, [name for name in behind if name in seen.facts.training], seen.now + manners.look_s)
     pieces = picked.done.value["pieces"]
     if not pieces:
         return End(0, picked.done.value["why"])
@@ -82,7 +84,7 @@ def step_night(manners: Manners, run_names: Sequence[str], seen: Seen[Sight]) ->
         return _failed(book.errors()[-1])
     running = [name for name, standing in runs.items() if not standing.finished]
     if running:
-        return Wait(seen.now + LOOK_S, f"{', '.join(running)} {'runs' if len(running) == 1 else 'run'}")
+        return Wait(seen.now + manners.look_s, f"{', '.join(running)} {'runs' if len(running) == 1 else 'run'}")
     return _after(book, runs, promotes=manners.promotes)
 
 
@@ -126,23 +128,23 @@ class _Book:
         return [note for piece in lost if (note := self.last("submit", piece) or self.last("plan", piece))]
 
 
-def _begin(book: _Book, overlap: str, seen: Seen[Sight]) -> Next:
+def _begin(book: _Book, manners: Manners, seen: Seen[Sight]) -> Next:
     """Decide what becomes of a night while earlier ones still run."""
     earlier = seen.facts.earlier
-    if not earlier or (overlap == "replace" and book.last("replace")):
+    if not earlier or (manners.overlap == "replace" and book.last("replace")):
         return Do(Action("pick"))
     names = ", ".join(earlier)
-    if overlap == "skip":
+    if manners.overlap == "skip":
         return End(0, f"skipped: {names} still runs")
-    if overlap == "queue":
-        return Wait(seen.now + LOOK_S, f"{names} still runs")
+    if manners.overlap == "queue":
+        return Wait(seen.now + manners.look_s, f"{names} still runs")
     return Do(Action("replace", {"nights": list(earlier)}))
 
 
-def _queue(picked: Note, training: Sequence[str], now: float) -> Next:
+def _queue(picked: Note, training: Sequence[str], until: float) -> Next:
     """Wait until nobody trains any more what this night would; then look anew what there is to train."""
     if training:
-        return Wait(now + LOOK_S, f"{', '.join(training)} trains the same tasks")
+        return Wait(until, f"{', '.join(training)} trains the same tasks")
     return Do(Action("pick", {"try": picked.action.about.get("try", 1) + 1}))
 
 

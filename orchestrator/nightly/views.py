@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.conductor.notes import Notes
 from orchestrator.errors import Damaged, NewerVersion
-from orchestrator.nightly.calendar import due, following, moment
+from orchestrator.nightly.calendar import due, moment, next_night
 from orchestrator.nightly.conduct import LATE_S, SILENT_S
 from orchestrator.nightly.lost import why_lost
 from orchestrator.spec.schedule.schedule import Query
@@ -88,7 +88,7 @@ def show_schedule(schedules: Schedules, name: str) -> ScheduleRow:
         overlap=goal.when.overlap,
         retrain=retrain.query if isinstance(retrain, Query) else retrain,
         paused=entry.paused,
-        next_at=None if entry.paused else moment(goal.when, following(goal.when, now)),
+        next_at=None if entry.paused else next_night(goal.when, now),
         last=last,
         goal=entry.goal,
         alarm=last.alarm if last else "",

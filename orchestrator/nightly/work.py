@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.errors import NotFound, OverBudget, UsageError
 from orchestrator.nightly import aftermath
 from orchestrator.nightly.goal import read_package
-from orchestrator.nightly.night import Manners, Sight, Standing, about_pick, about_wait, behind_whom, step_night
+from orchestrator.nightly.night import LOOK_S, Manners, Sight, Standing, about_pick, about_wait, behind_whom, step_night
 from orchestrator.nightly.picking.choose import MOST_PIECES, restrict
 from orchestrator.nightly.picking.picked import Picked
 from orchestrator.nightly.picking.take import Behind, Taker
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from orchestrator.nightly.shelf import Night
     from orchestrator.orchestrator import Orchestrator
 
+LAUNCHERS_LOOKS = 2
+"""A night looks once while launchers look so often at their trainings."""
 _BUSY = (TaskState.STARTING, TaskState.RUNNING)
 
 
@@ -65,8 +67,13 @@ class NightWork:
 
     def step(self, seen: Seen[Sight]) -> Next:
         """Return what is to be done next."""
-        manners = Manners(self.goal.when.overlap, self.goal.sweep.promote is not None)
-        return step_night(manners, [self.night.run_name(piece) for piece in range(MOST_PIECES)], seen)
+        return step_night(self._manners, [self.night.run_name(piece) for piece in range(MOST_PIECES)], seen)
+
+    @cached_property
+    def _manners(self) -> Manners:
+        """What the schedule says of its nights. Where launchers look more often than usual, nights do."""
+        look_s = min(LOOK_S, LAUNCHERS_LOOKS * self.goal.settings("").poll_s)
+        return Manners(self.goal.when.overlap, self.goal.sweep.promote is not None, look_s)
 
     def act(self, action: Action) -> dict[str, Any]:
         """Do it, or find it done."""

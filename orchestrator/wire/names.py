@@ -104,6 +104,13 @@ class ModelKeys:
     def promotion(self, number: int) -> str:
         return f"{self.promotions}{number:06}.json"
 
+    @property
+    def refusals(self) -> str:
+        return f"workloads/{self.workload}/refusals/"
+
+    def refusal(self, run: str, task: int, champion: int) -> str:
+        return f"{self.refusals}{run}/{task}-{champion}.json"
+
 
 def budget_key(kind: str, name: str, month: str) -> str:
     """Return the key of what runs hold of a month's budget. An owner's name may have any characters: they are quoted.

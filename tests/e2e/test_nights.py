@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "nightly.md").read_text(encoding="utf-8")
 BIN = Path(sys.executable).parent
-DAY = 86_400.0
 PATIENCE_S = 300.0
 
 pytestmark = pytest.mark.long
@@ -34,7 +33,11 @@ class Shell:
     def __init__(self, cloud: LocalCloud, folder: Path) -> None:
         self.cloud, self.folder = cloud, folder
         inherited = {name: text for name, text in os.environ.items() if not name.startswith(("AWS_", "SWEEP_"))}
-        self.environment = inherited | cloud.environment | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+        self.environment = (
+            inherited
+            | cloud.environment
+            | {"XDG_STATE_HOME": str(folder.parent), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+        )
 
     def __call__(self, command: str) -> str:
         done = subprocess.run(
@@ -51,13 +54,21 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
     (tmp_path / "work").mkdir()
-    with LocalCloud(tmp_path / "cloud") as cloud:
+    with LocalCloud(tmp_path / "sweep" / "local") as cloud:  # where `sweep local` looks for one
         yield Shell(cloud, tmp_path / "work")
 
 
 def example() -> list[str]:
     """The commands of the page's first block."""
     block = PAGE.partition("\n## An example\n")[2].partition("\nThe first `run-now`")[0]
+    return re.findall(r"^    (sweep .*)$", block, re.MULTILINE)
+
+
+def by_the_clock() -> list[str]:
+    """The commands of the page that let the next night begin."""
+    block = PAGE.partition("\nOn the local cloud, the next night begins when you say so:\n")[2].partition(
+        "\nThe same can"
+    )[0]
     return re.findall(r"^    (sweep .*)$", block, re.MULTILINE)
 
 
@@ -68,7 +79,9 @@ def test_the_example_of_the_page_and_a_night_by_the_clock(shell: Shell) -> None:
     first, second = said[5:7]
     assert "12 of 12 tasks done" in first
     assert "nothing new: all 12 tasks are trained already" in second
-    shell.cloud.advance(DAY)
+    for command in by_the_clock():
+        said.append(shell(command))
+    assert "02:0" in said[-2]
     until = time.monotonic() + PATIENCE_S
     while not (nights := [row for row in shell.history() if "-r" not in row["night"]]) or nights[0]["state"] != "ended":
         assert time.monotonic() < until, nights

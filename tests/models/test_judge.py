@@ -129,3 +129,19 @@ def test_two_models_never_dethrone_each_other(new: float, old: float, delta: flo
     back = judge(other, replace(champion(), model=one), rules).better
     assert not (there and back)
     assert not there or (new > old if maximize else new < old)
+
+
+@pytest.mark.parametrize(
+    ("rules", "changes", "rule"),
+    [
+        ({}, {"score": 0.4}, ""),
+        ({}, {"score": 0.6}, "objective"),
+        ({}, {"artifact": "", "score": 0.1}, "a model in S3"),
+        ({"floor": 0.3}, {"score": 0.4}, "promote.floor"),
+        ({"min_delta": 0.2}, {"score": 0.4}, "promote.min_delta"),
+        ({"guards": [{"maximize": "recall"}]}, {"score": 0.4}, "promote.guards: recall"),
+        ({"evaluation": "test"}, {"score": 0.4, "evaluation": TEST}, "promote.evaluation"),
+    ],
+)
+def test_the_rule_that_is_broken_is_named(rules: dict[str, Any], changes: dict[str, Any], rule: str) -> None:
+    assert judge(replace(MODEL, **changes), champion(), Promote.model_validate(rules)).rule == rule

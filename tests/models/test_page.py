@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.aws.session import Clients
+    from orchestrator.notices.notice import Notice
     from tests.runs.bench import Desk
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
@@ -90,6 +91,54 @@ def test_a_challenger_that_is_no_better_is_refused_with_exit_code_6(sweep: Calla
         "error: not promoted: task 1 of monday: it is no better: its loss is 0.25, the champion's 0.2 "
         "(--task N --force promotes a task all the same)\n"
     )
+
+
+def test_a_refused_challenger_is_shown_with_the_rule_that_it_breaks(sweep: Callable[[str], Ended]) -> None:
+    sweep("sweep models promote tuesday")
+    sweep("sweep models promote monday")
+    sweep("sweep models promote monday")  # repeating it is harmless
+    header, refused, promoted = sweep("sweep models show steering --all")[1].splitlines()
+    assert header.split()[:7] == ["NUMBER", "SCORE", "METRIC", "RUN", "TASK", "HOW", "RULE"]
+    assert refused.split()[:7] == ["-", "0.25", "loss", "monday", "1", "refused", "objective"]
+    assert refused.endswith("it is no better: its loss is 0.25, the champion's 0.2")
+    assert promoted.split()[:6] == ["1", "0.2", "loss", "tuesday", "0", "challenge"]
+    (row, _) = json.loads(sweep("sweep models list --all --json")[1])
+    assert (row["workload"], row["number"], row["champion"], row["rule"]) == ("steering", None, 1, "objective")
+    assert len(sweep("sweep models show steering")[1].splitlines()) == 2
+
+
+def test_a_workload_whose_challengers_were_all_refused_is_listed(
+    sweep: Callable[[str], Ended], desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = finished(desk, "friday", [0.9], promote={"floor": 0.5})
+    monkeypatch.setattr(Session.orchestrator, "run", lambda _: run)
+    assert sweep("sweep models promote friday")[0] == 6
+    assert sweep("sweep models list")[1] == ""
+    (row,) = json.loads(sweep("sweep models list --all --json")[1])
+    assert (row["run"], row["champion"], row["rule"]) == ("friday", 0, "promote.floor")
+    assert row["why"] == "its loss of 0.9 is above the floor of 0.5"
+
+
+def test_a_damaged_refusal_is_named_and_hides_no_other(
+    sweep: Callable[[str], Ended], desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep("sweep models promote tuesday")
+    desk.bucket.put_once("workloads/steering/refusals/friday/0-1.json", b"[]")
+    noted: list[str] = []
+    monkeypatch.setattr(Session, "note_damage", lambda _, error: noted.append(error.where))
+    assert len(json.loads(sweep("sweep models show steering --all --json")[1])) == 1
+    assert noted == ["s3://control/workloads/steering/refusals/friday/0-1.json"]
+
+
+def test_a_rollback_is_told_once(sweep: Callable[[str], Ended], monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Notice] = []
+    monkeypatch.setattr("orchestrator.notices.send.notify", lambda notice, *_: told.append(notice))
+    sweep("sweep models promote monday")
+    sweep("sweep models promote tuesday")
+    sweep("sweep models rollback steering --yes")
+    assert [notice.text for notice in told] == ["steering: ada rolled back: promotion 1 again, instead of 2"]
+    sweep("sweep models rollback steering --to 1 --yes")  # it is champion already
+    assert len({notice.id for notice in told}) == 1  # who gets an id twice is told once
 
 
 def test_every_command_has_json(sweep: Callable[[str], Ended]) -> None:

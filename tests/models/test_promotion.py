@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from orchestrator.models.promotion import Evaluation, Promotion, TrainedModel
+from orchestrator.models.refusals import Refusal, Refusals
+from tests.launcher.fakes import Bucket
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1" / "promotion.json"
 MADE = Promotion(
@@ -60,3 +64,19 @@ def test_what_a_later_version_adds_is_ignored_and_what_an_older_one_lacked_has_a
     later["model"] |= {"mood": "good"}
     del later["model"]["evaluation"], later["origin"]
     assert Promotion.from_json(later).model.evaluation == Evaluation()
+
+
+def test_a_refusal_is_read() -> None:
+    bucket = Bucket()
+    key = "workloads/steering/refusals/nightly-2026-11-20/912-11.json"
+    bucket.put_once(key, GOLDEN.with_name("refusal.json").read_bytes())
+    (found,) = Refusals(bucket, "steering").all(lambda error: pytest.fail(str(error)))  # type: ignore[arg-type]
+    assert found == Refusal(
+        MADE.model,
+        "promote.floor",
+        "its gain of -0.25 is below the floor of 0",
+        "nightly-2026-11-20",
+        1795003700.5,
+        11,
+        -0.5,
+    )

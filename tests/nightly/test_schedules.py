@@ -12,6 +12,7 @@ from orchestrator.localcloud.services import moto_backends  # noqa: F401 - from 
 from orchestrator.nightly import views
 from orchestrator.nightly.conduct import LATE_S
 from orchestrator.nightly.freeze import freeze
+from orchestrator.nightly.goal import Goal
 from orchestrator.nightly.schedules import Schedules
 from orchestrator.nightly.shelf import Night
 from orchestrator.orchestrator import Orchestrator
@@ -203,6 +204,15 @@ def test_a_password_is_stored_nowhere(tmp_path: Path) -> None:
     assert freeze(without, sweep, Schedule.model_validate(BERLIN), "nightly").goal.database.endswith("@host/sweep")
 
 
+def test_a_night_has_the_settings_that_it_was_frozen_with(frozen: Callable[..., Frozen], tmp_path: Path) -> None:
+    frozen()  # there is code
+    sweep = Sweep.model_validate({**SWEEP, "folder": tmp_path})
+    ours = settings(max_age="36h", poll_s=7.0, notify=("https://chat.example/hook",), owner_budget=9.5)
+    made = freeze(Orchestrator(ours), sweep, Schedule.model_validate(BERLIN), "nightly").goal
+    again = Goal.from_json(json.loads(json.dumps(made.to_json()))).settings("sqlite://")
+    assert again == ours
+
+
 @pytest.mark.parametrize("name", ["Nightly", "a" * 25, "two--hyphens", ""])
 def test_a_name_that_no_run_could_have_is_refused(schedules: Schedules, name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a schedule"):
@@ -214,7 +224,7 @@ def test_a_night_that_nobody_began_is_an_alarm_until_one_does(
 ) -> None:
     entry = schedules.create(frozen())
     goal = schedules.goal(entry)
-    due = views.moment(goal.when, views.following(goal.when, entry.since))
+    due = views.next_night(goal.when, entry.since)
     monkeypatch.setattr(views.time, "time", lambda: due + LATE_S - 1)
     assert views.list_schedules(schedules)[0].alarm == ""
     monkeypatch.setattr(views.time, "time", lambda: due + LATE_S + 1)

@@ -64,12 +64,20 @@ def test_a_webhook_gets_text_for_people_and_facts_for_programs(hook: Hook) -> No
     assert "X-Sweep-Signature" not in headers
 
 
+def rfc_2104(key: bytes, message: bytes) -> str:
+    """Return HMAC-SHA256 as the RFC writes it: H(K xor opad, H(K xor ipad, message)), for keys of up to 64 bytes."""
+    padded = key.ljust(64, b"\0")
+    inner, outer = (bytes(one ^ pad for one in padded) for pad in (0x36, 0x5C))
+    return hashlib.sha256(outer + hashlib.sha256(inner + message).digest()).hexdigest()
+
+
 def test_a_webhook_can_prove_who_has_sent_it(hook: Hook, clients: Clients) -> None:
     clients.client("ssm", REGION).put_parameter(Name="/team/hook", Value="s3cret", Type="SecureString")
     assert tell(NOTICE, Bucket(), clients, hook.url, secret=f"ssm:{REGION}:/team/hook") == [(True, "")]
     ((headers, body),) = hook.got
     at, code = (part.partition("=")[2] for part in headers["X-Sweep-Signature"].split(","))
     assert code == hmac.new(b"s3cret", f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    assert code == rfc_2104(b"s3cret", f"{at}.".encode() + body)
 
 
 def test_a_topic_gets_the_same_payload(clients: Clients) -> None:

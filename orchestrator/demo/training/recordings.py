@@ -5,10 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
+CHANNELS = ("TRAINING", "VALIDATION")
+
 
 def load():
-    """Return (inputs, angles) to train on, and those of the drive kept for validation, at mean 0 and variance 1."""
-    files = sorted(Path(os.environ["SM_CHANNEL_TRAINING"]).glob("drive-*.npz"))
+    """Return (inputs, angles) to train on, and those of the drive kept for validation, at mean 0 and variance 1.
+
+    That is the one of the channel `validation`, or else the last of all.
+    """
+    folders = [Path(os.environ[f"SM_CHANNEL_{name}"]) for name in CHANNELS if f"SM_CHANNEL_{name}" in os.environ]
+    files = [file for folder in folders for file in sorted(folder.glob("drive-*.npz"))]
     drives = [np.load(file) for file in files]
     features = [drive["features"] for drive in drives]
     angles = [drive["angle"][:, None] for drive in drives]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import render
+from orchestrator.cli.commands.account.local_clock import clock
 from orchestrator.cli.commands.account.local_fault import fault, faults
 from orchestrator.cli.commands.account.local_home import Home
 from orchestrator.cli.options import AsJson
@@ -135,5 +136,6 @@ def _show(serving: Serving | None, *, as_json: bool) -> None:
     render.say(f"its page: {cloud.page}")
 
 
+app.command()(clock)
 app.command()(fault)
 app.command()(faults)

@@ -80,7 +80,7 @@ def fault(
     Example: sweep local fault throttle sagemaker:CreateTrainingJob --percent 30 --seed 7
     """
     made = Fault.of(
-        _steering(home).add(
+        steer(home).add(
             kind,
             what,
             region=region,
@@ -113,7 +113,7 @@ def faults(
 
     Example: sweep local faults --clear
     """
-    steering = _steering(home)
+    steering = steer(home)
     if clear:
         steering.remove(number)
     shown = [Fault.of(answer) for answer in steering.faults() if clear or number in (None, answer["id"])]
@@ -123,7 +123,8 @@ def faults(
         render.as_table(shown, [render.Column(name, attrgetter(name)) for name in Fault.__dataclass_fields__])
 
 
-def _steering(home: Path) -> Steering:
+def steer(home: Path) -> Steering:
+    """Return what steers the local AWS of this folder. LocalCloudError if none runs."""
     from orchestrator import localcloud
 
     serving = localcloud.status(home)

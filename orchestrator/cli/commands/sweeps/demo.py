@@ -12,15 +12,17 @@ import typer
 from orchestrator.cli import render
 from orchestrator.cli.commands.runs import cost, results
 from orchestrator.cli.commands.runs.cost import Invoice
+from orchestrator.cli.commands.schedules import nights
 from orchestrator.cli.commands.sweeps import plan
 from orchestrator.cli.commands.sweeps.plan import Summary
+from orchestrator.cli.commands.workloads import models
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.views.follow import follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.api import CostRow, Plan, Status, TaskRow
+    from orchestrator.api import CostRow, NightRow, Plan, Promotion, Status, TaskRow
 
 
 class Parallel(str, Enum):
@@ -34,6 +36,9 @@ def demo(
     parallel: Annotated[
         Parallel, typer.Option(metavar="mpi|torchrun", help="How the processes of a training start.")
     ] = Parallel.MPI,
+    nightly: Annotated[
+        bool, typer.Option("--nightly", help="Three nights of one workload instead: see docs/nightly.md.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a whole sweep on this machine.
@@ -41,11 +46,21 @@ def demo(
     Over four Regions, with no account and no cost, in about a minute. Starts a local AWS, fills a catalog, plans,
     submits, trains for real, ranks the results, and shuts everything down.
 
+    With --nightly, a schedule trains a workload again by itself, on what is new, for three nights of the local AWS's
+    clock: data arrives, then nothing does, and then more makes a better model, which is promoted.
+
     Example: sweep demo --parallel torchrun
     """
     from orchestrator.demo.main import run_demo
+    from orchestrator.demo.nights import run_nights
 
-    if as_json:
+    if nightly and as_json:
+        seen = Nights()
+        run_nights(CollectedNights(seen), parallel=parallel.value)
+        render.as_json(seen)
+    elif nightly:
+        run_nights(PrintedNights(), parallel=parallel.value)
+    elif as_json:
         report = Report()
         run_demo(CollectedOutput(report), parallel=parallel.value)
         render.as_json(report)
@@ -101,3 +116,40 @@ class CollectedOutput:
 
     def cost(self, rows: list[CostRow]) -> None:
         self.report.cost = Invoice.of("demo", rows)
+
+
+class PrintedNights:
+    """A NightsOutput that shows what the commands of nights and models would."""
+
+    def say(self, line: str) -> None:
+        render.line(line)
+
+    def nights(self, rows: list[NightRow]) -> None:
+        render.as_table(rows, nights.COLUMNS)
+
+    def champions(self, rows: list[Promotion]) -> None:
+        render.as_table(rows, models.COLUMNS)
+
+
+@dataclass
+class Nights:
+    """What became of the demo's nights, as JSON shows it, the newest first."""
+
+    nights: list[NightRow] = field(default_factory=list)
+    champions: list[Promotion] = field(default_factory=list)
+
+
+@dataclass
+class CollectedNights:
+    """A NightsOutput that keeps everything for the end. What is for people only goes to stderr."""
+
+    seen: Nights
+
+    def say(self, line: str) -> None:
+        render.say(line)
+
+    def nights(self, rows: list[NightRow]) -> None:
+        self.seen.nights = rows
+
+    def champions(self, rows: list[Promotion]) -> None:
+        self.seen.champions = rows

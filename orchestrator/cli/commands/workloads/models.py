@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import formatting, render
+from orchestrator.cli.commands.workloads.judged import COLUMNS as JUDGED
+from orchestrator.cli.commands.workloads.judged import Judged, judged
 from orchestrator.cli.complete import run_names
 from orchestrator.cli.confirm import confirm
 from orchestrator.cli.options import AsJson, Force, Yes
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session, open_run
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import Refused, SweepError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="See, change and fetch the champion of a workload.", rich_markup_mode=None)
 
+All = Annotated[bool, typer.Option("--all", help="Also challengers that were refused: by which rule, and why.")]
 WorkloadName = Annotated[str, typer.Argument(metavar="WORKLOAD", help="A sweep's name.")]
 
 
@@ -32,12 +35,16 @@ def models() -> None:
 
 
 @app.command("list")
-def list_models(context: typer.Context, as_json: AsJson = False) -> None:
+def list_models(context: typer.Context, every: All = False, as_json: AsJson = False) -> None:
     """List the champion of every workload.
 
     Example: sweep models list
     """
     session = Session.of(context)
+    if every:
+        found = [row for name in session.models.challenged() for row in judged(session, name)]
+        _show_judged(session, found, as_json=as_json, named=True)
+        return
     rows = session.models.champions(session.note_damage)
     if as_json:
         render.as_json(rows)
@@ -53,6 +60,7 @@ def show(
     context: typer.Context,
     workload: WorkloadName,
     number: Annotated[int | None, typer.Option(min=1, metavar="N", help="This promotion, with all of it.")] = None,
+    every: All = False,
     as_json: AsJson = False,
 ) -> None:
     """Show every promotion of a workload, the newest first: the first is its champion.
@@ -66,6 +74,12 @@ def show(
             render.as_json(promotion)
         else:
             show_promotion(promotion)
+        return
+    if every:
+        found = judged(session, workload)
+        if not found:
+            session.models.champion(workload)
+        _show_judged(session, found, as_json=as_json)
         return
     rows = session.models.history(workload, session.note_damage)
     if not rows:
@@ -125,10 +139,27 @@ def rollback(
     champions = Session.of(context).models
     confirm(f"Roll {workload} back to {f'promotion {to}' if to else 'the champion before this one'}?", yes=yes)
     made = champions.rollback(workload, to)
+    _tell_of_rollback(context, made)
     if as_json:
         render.as_json(made)
     else:
         render.line(f"{workload}: promotion {made.number} is champion: {made.model.name}")
+
+
+def _tell_of_rollback(context: typer.Context, made: Promotion) -> None:
+    """Tell those whom the settings name, and the sweep file that the model was made by, if that is known still."""
+    from orchestrator.api import notice_of_rollback, notify
+
+    if made.how != "rollback":
+        return  # it was champion all the while
+    cloud = Session.of(context).models.cloud
+    groups = [cloud.account.channels]
+    try:
+        notified = Session.of(context).orchestrator.run(made.model.run).plan.sweep.notify
+        groups += [notified.channels] if notified else []
+    except SweepError as error:
+        render.say(f"warning: whom {made.model.run} would tell is not known: {error}")
+    notify(notice_of_rollback(made), groups, cloud.s3, cloud.clients)
 
 
 @app.command()
@@ -179,6 +210,17 @@ def get(
             render.line(f"{one.path} ({formatting.size(one.path.stat().st_size)})")
     if as_json:
         render.as_json(fetched)
+
+
+def _show_judged(session: Session, rows: list[Judged], *, as_json: bool, named: bool = False) -> None:
+    if as_json:
+        render.as_json(rows)
+    elif rows:
+        workload = [Column[Judged]("workload", lambda row: row.workload)] if named else []
+        render.as_table(rows, [*workload, *JUDGED])
+    else:
+        session.check_damage()
+        render.say("no model was ever held against a champion: `sweep models promote RUN` makes the first")
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,36 @@ def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, running: Pat
     assert "already runs" in ended.err
 
 
+def test_its_clock_is_shown_and_moved_on(sweep: Sweep, running: Path) -> None:
+    before = json.loads(sweep("local", "clock", "--home", running, "--json").out)["now"]
+    moved = json.loads(sweep("local", "clock", "--by", "1d12h", "--home", running, "--json").out)["now"]
+    assert 0 <= moved - before - 36 * 3600 < 600
+    said = sweep("local", "clock", "--to", "02:00", "--timezone", "Europe/Berlin", "--home", running).out
+    assert " 02:0" in said  # and the minutes that this machine took
+    assert " CE" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--by", "tomorrow"), "error: --by: 'tomorrow' is no length of time (write it like 90m, 24h or 1d12h)"),
+        (("--by", "-5m"), "error: --by: '-5m' is no length of time"),
+        (("--to", "25:00"), "error: --to: '25:00' is no time of day (write it like 02:00)"),
+        (("--to", "02:00", "--by", "5m"), "is it to be moved by a time, or to a time?"),
+        (("--to", "02:00", "--timezone", "Europe/Berln"), "did you mean 'Europe/Berlin'?"),
+    ],
+)
+def test_a_time_that_is_none_is_told(sweep: Sweep, running: Path, options: tuple[str, ...], said: str) -> None:
+    ended = sweep("local", "clock", *options, "--home", running)
+    assert (ended.code, said in ended.err) == (2, True), ended.err
+
+
+def test_no_cloud_has_no_clock(sweep: Sweep, home: Path) -> None:
+    ended = sweep("local", "clock", "--home", home)
+    assert (ended.code, ended.out) == (2, "")
+    assert "no local cloud runs: `sweep local up` starts one" in ended.err
+
+
 def test_faults_are_asked_for_shown_and_taken_back(sweep: Sweep, tmp_path: Path, running: Path) -> None:
     assert "no local cloud runs" in sweep("local", "fault", "slow", "s3:*", "--seconds", "2", "--home", tmp_path).err
     made = sweep("local", "fault", "throttle", "sagemaker:Create*", "--percent", "30", "--seed", "7", "--home", running)
