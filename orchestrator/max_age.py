@@ -46,8 +46,6 @@ def read_max_age(value: object) -> MaxAge:
 
     Raise ValueError, in words, for what is none.
     """
-    if isinstance(value, MaxAge):
-        return value
     if isinstance(value, str):
         return MaxAge(**dict.fromkeys(KINDS, _age(value)))
     if not isinstance(value, dict):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.db.database import Database
 from orchestrator.errors import AccessError, CloudError, Damaged, NewerVersion, SettingsError, UsageError
+from orchestrator.max_age import read_max_age
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.views.status import RunRow
@@ -66,7 +67,7 @@ class Orchestrator:
     def catalog(self) -> Catalog:
         from orchestrator.catalog.catalog import Catalog
 
-        return Catalog(self.database, self.rules.all(), self.rules.usual, self.settings.max_age)
+        return Catalog(self.database, self.rules.all(), self.rules.usual, read_max_age(self.settings.max_age))
 
     @cached_property
     def feeds(self) -> Feeds:
@@ -120,7 +121,7 @@ class Orchestrator:
         """The platforms that a sweep may use, and what they refuse of it."""
         from orchestrator.rules import Rules
 
-        return Rules(self.settings)
+        return Rules(self.settings, lambda: self.catalog.told_shapes())
 
     @cached_property
     def _plans(self) -> Plans:

@@ -14,19 +14,22 @@ from orchestrator.spec.reading.reader import read
 from orchestrator.spec.schema import schema as sweep_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from orchestrator.platforms.base import Planning
     from orchestrator.settings import Settings
     from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.shapes import Shape
 
 
 class Rules:
     """The planning parts of all installed platforms, made from their tables of the settings, and what they refuse."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, told: Callable[[], Mapping[str, Shape]] = dict) -> None:
+        """Take the settings, and who says what instance types are made of that are newer than this code."""
         self._settings = settings
+        self._told = told
 
     def planning(self, name: str) -> Planning:
         """Return the planning part of a platform.
@@ -79,8 +82,10 @@ class Rules:
         used = sweep.where.platforms or self.usual
         for name in used:
             yield from self.planning(name).check(sweep)
-        for mistake in KnownTypes(self.planning(name).shapes for name in used).mistakes(sweep):
-            yield Complaint(mistake.message, mistake.hint, mistake.at)
+        if sweep.where.resources is not None:
+            shapes = [*(self.planning(name).shapes for name in used), self._told()]
+            for mistake in KnownTypes(shapes).mistakes(sweep):
+                yield Complaint(mistake.message, mistake.hint, mistake.at)
         for name in sorted(sweep.platforms.keys() - set(used)):
             # Nobody uses it, and nobody would miss it: a mistake in it would stay until somebody does.
             at = ("platforms", name)
@@ -93,10 +98,13 @@ def schema() -> dict[str, Any]:
     return sweep_schema({name: registry.make_planning(name, {}).asks for name in registry.platforms()})
 
 
-def read_sweep(path: str | Path, settings: Settings | None = None) -> Sweep:
+def read_sweep(
+    path: str | Path, settings: Settings | None = None, told: Callable[[], Mapping[str, Shape]] = dict
+) -> Sweep:
     """Return the sweep that a file describes, if its platforms can run it.
 
-    The platforms are set up as the settings say: by default, those in force in the current folder. Raise SpecError at
-    file:line:column for whatever is wrong.
+    The platforms are set up as the settings say: by default, those in force in the current folder. `told` says what
+    instance types are made of that are newer than this code, as a catalog does. Raise SpecError at file:line:column for
+    whatever is wrong.
     """
-    return read(path, Rules(settings or read_settings()).complaints)
+    return read(path, Rules(settings or read_settings(), told).complaints)

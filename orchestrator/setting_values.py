@@ -27,7 +27,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
     if name == "notify":
         return _addresses(value)
     if name == "max_age":
-        return read_max_age(value)
+        read_max_age(value)
+        return value
     if name == "platforms":
         return value
     if value is None and optional:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator import files
 from orchestrator.errors import SettingsError, did_you_mean
-from orchestrator.max_age import MaxAge
 from orchestrator.setting_values import checked_value
 
 if sys.version_info >= (3, 11):
@@ -116,7 +115,7 @@ class Settings:
     """SNS topics and webhooks that are told what becomes of runs; in the environment, a,b."""
     notify_secret: str | None = None
     """Reference to the secret that webhooks are signed with, such as ssm:eu-west-1:/team/webhooks."""
-    max_age: MaxAge = field(default_factory=MaxAge)
+    max_age: str | dict[str, str] = field(default_factory=dict)
     """The ages that facts may have before a plan warns of them; in the environment one time for all, such as 12h."""
     poll_s: float = 30.0
     """Launchers look at their training no more often than this."""

@@ -111,6 +111,7 @@ def test_who_refreshes_the_catalog_may_ask_what_feeds_ask_and_nothing_else() -> 
 
 
 STOPS = {"sagemaker:StopTrainingJob": "aws:ResourceTag/sweep:run", "batch:TerminateJob": "aws:ResourceTag/sweep:run"}
+SCHEDULERS = ("schedule", "schedules")
 STARTS = {"sagemaker:CreateTrainingJob": "aws:RequestTag/sweep:run", "batch:SubmitJob": "aws:RequestTag/sweep:run"}
 
 
@@ -118,17 +119,25 @@ STARTS = {"sagemaker:CreateTrainingJob": "aws:RequestTag/sweep:run", "batch:Subm
 def test_only_what_carries_a_runs_tag_is_started_and_stopped(action: str, tag: str) -> None:
     """The slots of lanes are no jobs: what SubmitJob is granted there has no tag to ask for.
 
-    Schedules start conductors only, which are of no run.
+    Schedules, and those who make them, start conductors only, which are of no run.
     """
     found = [
         statement
         for path in POLICIES.glob("*.json")
-        if path.stem != "schedule"
+        if path.stem not in SCHEDULERS
         for statement in json.loads(path.read_text(encoding="utf-8"))["Statement"]
         if action in listed(statement["Action"]) and "consumable-resource" not in str(statement["Resource"])
     ]
     assert found
     assert all(statement.get("Condition") == {"Null": {tag: "false"}} for statement in found)
+
+
+@pytest.mark.parametrize("policy", SCHEDULERS)
+def test_only_what_carries_a_schedule_s_tag_is_started_by_schedules(policy: str) -> None:
+    document = json.loads((POLICIES / f"{policy}.json").read_text(encoding="utf-8"))
+    (found,) = [each for each in document["Statement"] if "batch:SubmitJob" in listed(each["Action"])]
+    assert found["Condition"] == {"Null": {"aws:RequestTag/sweep:schedule": "false"}}
+    assert not any("launcher" in each for each in listed(found["Resource"]))
 
 
 def test_nobody_makes_somebody_elses_training_a_runs_by_tagging_it() -> None:

@@ -56,11 +56,21 @@ class Clients:
                 self._made[key] = self._make(service, region, once)
             return self._made[key]
 
-    def regions(self, service: str) -> list[str]:
-        """Return every Region in which AWS offers a service, as our SDK knows them."""
-        from boto3.session import Session
+    def regions(self, service: str, beside: str | None = None) -> list[str]:
+        """Return every Region in which AWS offers a service, as our SDK knows them.
 
-        return Session(profile_name=self.profile).get_available_regions(service)
+        They are of the part of the world that this Region is `beside` in, such as China; without it, the profile's.
+        """
+        from boto3.session import Session
+        from botocore.exceptions import UnknownRegionError
+
+        session = Session(profile_name=self.profile)
+        near = beside or session.region_name
+        try:
+            partition = session.get_partition_for_region(near) if near else "aws"
+        except UnknownRegionError:
+            partition = "aws"
+        return session.get_available_regions(service, partition)
 
     def _make(self, service: str, region: str, once: bool) -> Any:
         from boto3.session import Session

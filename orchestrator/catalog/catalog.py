@@ -21,6 +21,7 @@ from orchestrator.catalog.files.to_come import list_to_come, tell_to_come
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.price_history import LanePrices, price_history
 from orchestrator.catalog.quotas import QuotaUse, quota_use
+from orchestrator.catalog.shapes import told_shapes
 from orchestrator.catalog.snapshot import write_snapshot
 from orchestrator.catalog.survey.select_types import select_types
 from orchestrator.catalog.survey.survey import resurvey, survey
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from orchestrator.platforms.base import Planning
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
+    from orchestrator.wire.shapes import Shape
     from orchestrator.wire.task import Lane
 
 logger = logging.getLogger(__name__)
@@ -196,6 +198,11 @@ class Catalog:
         with reading(self.engine_to_read) as connection:
             early = list_to_come(connection, now or datetime.now(timezone.utc))
         return tell_to_come(early) if early else ""
+
+    def told_shapes(self) -> dict[str, Shape]:
+        """Return what the catalog was told of instance types, by their names without `ml.`."""
+        with reading(self.engine_to_read) as connection:
+            return told_shapes(connection)
 
     def select_types(self, sweep: Sweep) -> Sweep:
         """Return the sweep with the instance types that its `where.resources` stands for; as it is, if it has none.

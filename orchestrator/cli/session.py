@@ -87,7 +87,7 @@ class Session:
         """Return the sweep that a file describes. Raises SpecError at file:line:column for whatever is wrong in it."""
         from orchestrator.api import read_sweep
 
-        return read_sweep(file, self.settings)
+        return read_sweep(file, self.settings, lambda: self.orchestrator.catalog.told_shapes())
 
     def _log_to_stderr(self) -> None:
         handler = logging.StreamHandler(sys.stderr)

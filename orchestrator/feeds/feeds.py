@@ -107,7 +107,7 @@ class Feeds:
 
     def _check_regions(self, regions: Sequence[str]) -> None:
         """Raise UsageError for the first that is no Region: AWS is not asked about it, nor for credentials."""
-        known = self._clients.regions("s3") if regions else []
+        known = self._clients.regions("s3", self._region) if regions else []
         for name in regions:
             if name not in known:
                 near = did_you_mean(name, known)

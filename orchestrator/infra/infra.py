@@ -209,7 +209,7 @@ class Infra:
 
     def _check_regions(self, regions: Iterable[str]) -> None:
         """Raise UsageError for a name that no Region has, as far as our SDK knows."""
-        known = self._clients.regions("cloudformation")
+        known = self._clients.regions("cloudformation", self._settings.region)
         for region in regions:
             if region not in known:
                 near = did_you_mean(region, known)

@@ -24,7 +24,7 @@ _PARTITIONS = {
 }
 """The parts of the world, by how the names of their Regions begin; all others are of `aws`."""
 CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
-VERSION = "3"
+VERSION = "4"
 """The version of our templates; their outputs carry it."""
 LAUNCHER_REPOSITORY, TRAINING_REPOSITORY, CONDUCTOR_REPOSITORY = "sweep-launcher", "sweep-training", "sweep-conductor"
 ROLES = ("role", "job_role", "execution_role", "schedule_role", "conductor_role")
@@ -63,6 +63,8 @@ class Names:
     theirs: frozenset[str]
     """The settings whose values are the team's own: what they name is used as it is, and not made."""
     platforms: tuple[str, ...]
+    notices: tuple[str, ...]
+    """The addresses of notices, and the secret that they are signed with, as the settings name them."""
     given: InfraSettings
     """The table [infra]: networks, keys and bounds."""
 
@@ -134,6 +136,7 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
         **{**made, **theirs},
         theirs=frozenset(theirs),
         platforms=tuple(sorted(settings.platforms)) or (registry.DEFAULT,),
+        notices=(*settings.notify, *((settings.notify_secret,) if settings.notify_secret else ())),
         given=settings.infra,
     )
 

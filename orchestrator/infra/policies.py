@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.feeds.every import every_feed
 from orchestrator.infra.names import CONDUCTOR_REPOSITORY
+from orchestrator.notices.channels import is_reference, topic_region
 from orchestrator.platforms import registry
+from orchestrator.training.references import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +25,8 @@ _JOBS = "arn:aws:batch:*:{account}:job/*"
 _REPOSITORIES = "arn:aws:ecr:*:{account}:repository/sweep-*"
 _TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
 """Only what is given the tag of a run as it is started."""
+_OF_A_NIGHT = {"Null": {"aws:RequestTag/sweep:schedule": "false"}}
+"""Only what is given the tag of a schedule as it is started."""
 _OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
 """Only what carries the tag of a run."""
 
@@ -101,6 +105,57 @@ def _submit(names: Names) -> Iterator[Statement]:
         Condition={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
     )
     yield _allow("ReadLogsOfLaunchers", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _log_group(names))
+    yield from _tell(names)
+
+
+def _tell(names: Names) -> Iterator[Statement]:
+    """Yield what it takes to send notices: to our topic, and to what else the settings name."""
+    topics = [each for each in names.notices if topic_region(each)]
+    yield _allow("TellOfRuns", ["sns:Publish"], list(dict.fromkeys((names.topic, *topics))))
+    secrets = [Reference.parse(each) for each in names.notices if is_reference(each)]
+    parameters = [_parameter(one) for one in secrets if one.kind == "ssm"]
+    if parameters:
+        yield _allow("ReadAddressesOfNotices", ["ssm:GetParameter"], parameters)
+    if kept := [one.name for one in secrets if one.kind != "ssm"]:
+        yield _allow("ReadSecretsOfNotices", ["secretsmanager:GetSecretValue"], kept)
+
+
+def _parameter(reference: Reference) -> str:
+    return f"arn:aws:ssm:{reference.region}:{{account}}:parameter/{reference.name.lstrip('/')}"
+
+
+def _schedules(names: Names) -> Iterator[Statement]:
+    """Yield what making schedules takes: what is frozen of them, their timers, and the conductors that these start."""
+    control = f"arn:aws:s3:::{names.bucket}"
+    kept = [f"{control}/{folder}/*" for folder in ("schedules", "conductor", "catalog")]
+    yield _allow("SchedulesAndTheirNights", ["s3:GetObject", "s3:PutObject"], kept)
+    yield _allow("DeleteSchedules", ["s3:DeleteObject"], f"{control}/schedules/*")
+    yield _allow("ListNightsAndTellMissingFromForbidden", ["s3:ListBucket"], control)
+    yield from _use_key(names)
+    group = f"arn:aws:scheduler:*:{{account}}:schedule-group/{names.schedule_group}"
+    timers = f"arn:aws:scheduler:*:{{account}}:schedule/{names.schedule_group}/*"
+    yield _allow("MakeTheGroup", ["scheduler:CreateScheduleGroup"], group)
+    changes = [f"scheduler:{verb}Schedule" for verb in ("Create", "Delete", "Get", "Update")]
+    yield _allow("SetTimers", changes, timers)
+    yield _allow(
+        "LetTimersStartJobs",
+        ["iam:PassRole"],
+        [names.schedule_role],
+        Condition={"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}},
+    )
+    yield _allow("FindConductors", ["batch:DescribeJobDefinitions", "batch:ListJobs"], "*")
+    yield _allow("RegisterConductors", ["batch:RegisterJobDefinition", "batch:TagResource"], _CONDUCTORS)
+    yield _allow(
+        "StartConductorsUnderTheirRoles",
+        ["iam:PassRole"],
+        [names.conductor_role, names.execution_role],
+        Condition={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+    )
+    queue = f"arn:aws:batch:*:{{account}}:job-queue/{names.queue}"
+    yield _allow(
+        "StartANightNow", ["batch:SubmitJob", "batch:TagResource"], [_CONDUCTORS, queue, _JOBS], Condition=_OF_A_NIGHT
+    )
+    yield _allow("PinTheImageOfConductors", ["ecr:BatchGetImage"], "*")
 
 
 def _launcher(names: Names) -> Iterator[Statement]:
@@ -150,7 +205,9 @@ def _images(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - repositories
 
 def _schedule(names: Names) -> Iterator[Statement]:
     queue = f"arn:aws:batch:*:{{account}}:job-queue/{names.queue}"
-    yield _allow("StartConductors", ["batch:SubmitJob"], [_CONDUCTORS, queue])
+    yield _allow(
+        "StartConductors", ["batch:SubmitJob", "batch:TagResource"], [_CONDUCTORS, queue, _JOBS], Condition=_OF_A_NIGHT
+    )
 
 
 def _conductor(names: Names) -> Iterator[Statement]:
@@ -171,6 +228,7 @@ _OURS: dict[str, Callable[[Names], Iterator[Statement]]] = {
     "submit": _submit,
     "refresh": _refresh,
     "images": _images,
+    "schedules": _schedules,
     "launcher": _launcher,
     "launcher-start": _launcher_start,
     "training": _training,
@@ -178,7 +236,7 @@ _OURS: dict[str, Callable[[Names], Iterator[Statement]]] = {
     "conductor": _conductor,
 }
 ROLES = tuple(_OURS)
-"""Every role that has a policy: the first three are people's."""
+"""Every role that has a policy: the first four are people's."""
 
 
 def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> Statement:

@@ -21,7 +21,7 @@ _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retai
 KEPT_TYPES = ("AWS::S3::Bucket", "AWS::ECR::Repository", "AWS::Logs::LogGroup")
 """The types of resources that hold data."""
 _LOGS_KEPT_DAYS = 90
-_PEOPLE = ("submit", "refresh", "images")
+_PEOPLE = ("submit", "refresh", "images", "schedules")
 """The policies of people: a team attaches them to its own roles and users."""
 
 

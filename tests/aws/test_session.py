@@ -65,3 +65,25 @@ def test_an_answer_is_given_up_well_before_batch_kills_the_launcher(sent: list[s
     config = Clients().client("batch", "us-east-1", once=True).meta.config
     assert config.connect_timeout + config.read_timeout < BATCHS_GRACE_S - 5
     assert sent == []
+
+
+@pytest.mark.parametrize(
+    ("beside", "there", "elsewhere"),
+    [
+        ("cn-north-1", "cn-northwest-1", "us-east-1"),
+        ("us-gov-west-1", "us-gov-east-1", "us-east-1"),
+        ("eu-west-1", "us-east-1", "cn-north-1"),
+        ("xx-new-1", "us-east-1", "cn-north-1"),
+    ],
+)
+def test_the_regions_of_a_service_are_those_of_the_same_part_of_the_world(
+    beside: str, there: str, elsewhere: str
+) -> None:
+    known = Clients().regions("s3", beside)
+    assert there in known
+    assert elsewhere not in known
+
+
+def test_without_a_region_those_of_the_profile_s_part_of_the_world_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-gov-west-1")
+    assert "us-gov-east-1" in Clients().regions("sagemaker")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.cli.calls import Sweep
 
 ACCOUNT, CONTROL, REGION = "123456789012", "us-east-1", "eu-west-1"
-PEOPLE = ("submit", "refresh", "images")
+PEOPLE = ("submit", "refresh", "images", "schedules")
 ROLES = {
     "launcher": "sweep-launcher",
     "launcher-start": "sweep-launcher-start",

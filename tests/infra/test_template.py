@@ -102,7 +102,7 @@ def test_the_roles_have_the_policies_that_the_code_knows() -> None:
 
 def test_what_the_settings_name_is_not_made() -> None:
     template = control(Settings(region="us-east-1", **GIVEN))
-    assert sorted(template["Resources"]) == ["ImagesPolicy", "RefreshPolicy", "SubmitPolicy"]
+    assert sorted(template["Resources"]) == ["ImagesPolicy", "RefreshPolicy", "SchedulesPolicy", "SubmitPolicy"]
     region = region_template(names(Settings(region="us-east-1", **GIVEN), ACCOUNT), "eu-west-1")
     assert sorted(region["Resources"]) == ["TrainingRepository"]
 
@@ -193,6 +193,31 @@ def test_launchers_may_hand_over_a_training_role_of_the_team_s_own() -> None:
     known = names(Settings(region="us-east-1", role=GIVEN["role"]), "123456789012")
     (grant,) = [each for each in policy("launcher", known)["Statement"] if each["Action"] == "iam:PassRole"]
     assert GIVEN["role"] in grant["Resource"]
+
+
+def test_who_submits_and_conductors_may_tell_those_whom_the_settings_name() -> None:
+    topic, secret = (
+        "arn:aws:sns:eu-west-1:210987654321:sweeps",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:chat",
+    )
+    ours = Settings(
+        region="us-east-1", notify=(topic, "ssm:eu-west-1:/team/chat"), notify_secret=f"secret:{secret}#key"
+    )
+    known = names(ours, "123456789012")
+    for role in ("submit", "conductor"):
+        granted = {each["Sid"]: each for each in policy(role, known)["Statement"]}
+        assert granted["TellOfRuns"]["Resource"] == [known.topic, topic]
+        parameter = "arn:aws:ssm:eu-west-1:123456789012:parameter/team/chat"
+        assert granted["ReadAddressesOfNotices"]["Resource"] == parameter
+        assert granted["ReadSecretsOfNotices"]["Resource"] == secret
+    sids = {each["Sid"] for each in policy("submit", names(OURS, "123456789012"))["Statement"]}
+    assert not sids & {"ReadAddressesOfNotices", "ReadSecretsOfNotices"}
+
+
+def test_a_policy_of_people_is_no_longer_than_a_managed_policy_may_be() -> None:
+    for role in ("submit", "refresh", "images", "schedules"):
+        text = json.dumps(policy(role, names(OURS, "123456789012")), separators=(",", ":"))
+        assert len(text) <= 6_144, role
 
 
 def test_a_network_is_made_only_where_none_is_given() -> None:

@@ -33,6 +33,9 @@ NOT_IN_THIS_FLOW = {
     "refresh": {
         "savingsplans:DescribeSavingsPlanRates": "asked of an account that has a savings plan",
     },
+    "schedules": {
+        "ecr:BatchGetImage": "the conductor's image of this flow is in no registry",
+    },
     "conductor": {
         "batch:RegisterJobDefinition": "the launchers of this night are those of the run before it",
         "iam:PassRole": "registering launchers passes them their roles",
@@ -128,8 +131,8 @@ def cancel_while_training(sweep: Sweep, account: Account) -> None:
 
 
 def train_at_night(sweep: Sweep, account: Account) -> None:
-    """Let a night train, as the owner has scheduled it, in a job under the conductor's role."""
-    account.be("owner")
+    """Let a night train, as somebody has scheduled it, in a job under the conductor's role."""
+    account.be("schedules")
     account.monkeypatch.setenv("SWEEP_CONDUCTOR_IMAGE", "sweep-conductor")
     assert sweep("catalog", "push").code == 0
     made = sweep("schedule", "create", "sweep.yaml", "--name", "nightly", "--cron", "0 2 * * *", "--yes")
@@ -141,6 +144,13 @@ def train_at_night(sweep: Sweep, account: Account) -> None:
         time.sleep(1)
     assert night["exit"] == 0, night
     assert night["why"].startswith("2 of 2 tasks done"), night
+    for command in ("pause", "resume", "show"):
+        assert sweep("schedule", command, "nightly").code == 0, command
+    for action in ("scheduler:DeleteSchedule", "s3:DeleteObject"):
+        with account.lacking("schedules", action):
+            missing = sweep("schedule", "delete", "nightly", "--yes")
+        assert (missing.code, f"is not authorized to perform: {action} on resource:" in missing.err) == (4, True)
+    assert sweep("schedule", "delete", "nightly", "--yes").code == 0
 
 
 def last_night(sweep: Sweep) -> dict[str, Any]:
@@ -169,6 +179,7 @@ def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_gr
     assert sweep("catalog", "refresh").code == 0
 
     account.be("submit")
+    account.monkeypatch.setenv("SWEEP_NOTIFY", KNOWN.topic)
     assert sweep("catalog", "discover", f"s3://sweep-data-{ACCOUNT}-{REGION}/campaigns/").code == 0
     for action in ("iam:PassRole", "batch:SubmitJob"):
         with account.lacking("submit", action):

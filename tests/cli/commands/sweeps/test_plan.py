@@ -205,3 +205,24 @@ def test_what_cannot_be_refreshed_is_said_and_the_plan_is_made_by_the_old_facts(
     assert (ended.code, "12 tasks" in ended.out) == (0, True)
     assert ended.err.startswith("warning: nothing was refreshed: ")
     assert "Unable to locate credentials" in ended.err
+
+
+def test_a_gpu_that_is_newer_than_this_code_is_asked_for_by_the_name_that_the_catalog_was_told(sweep: Sweep) -> None:
+    text = Path("sweep.yaml").read_text()
+    types = "  instance_types: [ml.m5.xlarge, ml.c5.xlarge]\n"
+    assert types in text
+    Path("sweep.yaml").write_text(text.replace(types, "  resources: {gpu: [b400]}\n"))
+    unknown = sweep("plan", "sweep.yaml")
+    assert (unknown.code, "no GPU is known as 'b400'" in unknown.err) == (2, True)
+    Path("instance_types.csv").write_text(
+        "instance_type,vcpus,memory_gib,chip,chips,chip_memory_gib,gbps,efa\ng9.xlarge,4,16,B400,1,256,50,true\n"
+    )
+    row = "eu-central-1,ml.g9.xlarge,on_demand,2.5,2026-11-01\n"
+    Path("prices.csv").write_text(f"region,instance_type,purchase,usd_per_hour,observed_at\n{row}")
+    quota = "eu-central-1,ml.g9.xlarge,on_demand,4,2026-11-01\n"
+    Path("quotas.csv").write_text(f"region,instance_type,purchase,slots,observed_at\n{quota}")
+    loaded = sweep("catalog", "load", "instance_types.csv", "prices.csv", "quotas.csv")
+    assert loaded.code == 0, loaded.err
+    planned = sweep("plan", "sweep.yaml", "--json")
+    assert planned.code == 0, planned.err
+    assert {line["instance_type"] for line in json.loads(planned.out)["lines"]} == {"ml.g9.xlarge"}
