@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.db.database import Database
 from orchestrator.errors import AccessError, CloudError, Damaged, NewerVersion, SettingsError, UsageError
-from orchestrator.max_age import read_max_age
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.views.status import RunRow
@@ -67,7 +66,7 @@ class Orchestrator:
     def catalog(self) -> Catalog:
         from orchestrator.catalog.catalog import Catalog
 
-        return Catalog(self.database, self.rules.all(), self.rules.usual, read_max_age(self.settings.max_age))
+        return Catalog(self.database, self.rules.all(), self.rules.usual, self.settings.max_age)
 
     @cached_property
     def feeds(self) -> Feeds:

@@ -28,7 +28,7 @@ from orchestrator.catalog.survey.survey import resurvey, survey
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, refreshes, replicas
 from orchestrator.errors import CatalogError, did_you_mean
-from orchestrator.max_age import MaxAge
+from orchestrator.max_age import read_max_age
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,16 +58,16 @@ class Catalog:
         database: Database,
         planning: Mapping[str, Planning],
         usual: Sequence[str] = (),
-        ages: MaxAge | None = None,
+        max_age: str | dict[str, str] | None = None,
     ) -> None:
         """Take the database, and the planning part of each installed platform by its name.
 
-        `usual` are the platforms of sweeps that name none; all that are installed, if it is empty. `ages` say how old
-        facts may be.
+        `usual` are the platforms of sweeps that name none; all that are installed, if it is empty. `max_age` is the
+        setting of that name.
         """
         self.database = database
         self._platforms = Platforms(planning, usual)
-        self.ages = ages or MaxAge()
+        self.ages = read_max_age(max_age or {})
         self._warned: set[str] = set()
 
     @property

@@ -14,7 +14,6 @@ from orchestrator.wire.task import Purchase
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from orchestrator.max_age import MaxAge
     from orchestrator.wire.shapes import Shape
     from orchestrator.wire.task import Lane, Place
 
@@ -82,6 +81,6 @@ class Machines(_NothingElse):
         return {"vcpus": 4 * int(size or 1)}
 
 
-def make_catalog(url: str, ages: MaxAge | None = None, **others: Any) -> Catalog:
+def make_catalog(url: str, max_age: dict[str, str] | None = None, **others: Any) -> Catalog:
     """Return a catalog that knows the platform `sagemaker`, and others."""
-    return Catalog(Database(url), {"sagemaker": Managed(), **others}, ages=ages)
+    return Catalog(Database(url), {"sagemaker": Managed(), **others}, max_age=max_age)

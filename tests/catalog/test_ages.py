@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.catalog.files.observe import Observed
-from orchestrator.max_age import read_max_age
 from orchestrator.wire.task import Lane, Purchase
 from tests.catalog.platforms import make_catalog
 
@@ -95,8 +94,7 @@ def test_quotas_and_interruption_rates_are_told_as_prices_are(priced: Catalog, t
 
 
 def test_each_kind_may_be_as_old_as_its_setting_says(database_url: str, tmp_path: Path) -> None:
-    ages = read_max_age({"spot_prices": "3d", "prices": "12h"})
-    catalog = make_catalog(database_url, ages=ages)
+    catalog = make_catalog(database_url, max_age={"spot_prices": "3d", "prices": "12h"})
     rows = "us-east-1,ml.g5.xlarge,on_demand,1.4,2026-11-01\nus-east-1,ml.g5.xlarge,spot,0.4,2026-11-01"
     load(catalog, tmp_path, "prices", f"region,instance_type,purchase,usd_per_hour,observed_at\n{rows}\n")
     assert catalog.tell_ages(None, LISTED + 2 * DAY - HOUR)[0].startswith("1 on_demand price last seen 47 hours ago")
