@@ -32,10 +32,6 @@ class MaxAge:
         name = "spot_prices" if is_spot else kind
         return getattr(self, name) if name in KINDS else None
 
-    def to_table(self) -> dict[str, str]:
-        """Return the table of the settings that says the same."""
-        return {name: f"{getattr(self, name) // timedelta(minutes=1)}m" for name in KINDS}
-
 
 KINDS = tuple(each.name for each in fields(MaxAge))
 """What an age can be set for: kinds of catalog files, and spot's prices apart from the others."""

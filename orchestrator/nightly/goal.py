@@ -81,7 +81,6 @@ class Goal:
 def settings_body(settings: Settings) -> dict[str, Any]:
     """Return the settings that a night is frozen with: those that mean the same on every machine."""
     made = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name[0] != "_"}
-    made["max_age"] = settings.max_age.to_table()
     kept = {name: value for name, value in made.items() if name not in _OF_A_MACHINE}
     plain: dict[str, Any] = json.loads(canonical(kept))
     return plain
