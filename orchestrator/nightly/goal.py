@@ -23,8 +23,8 @@ from orchestrator.wire.stored import VERSION, check_version, damage_named, resto
 if TYPE_CHECKING:
     from orchestrator.aws.s3 import S3
 
-_OF_A_MACHINE = ("database", "profile", "campaign_database", "campaign_query", "infra_table", "max_age")
-"""Settings that mean something on one machine only, that no night asks, or that may hold a password."""
+_OF_A_MACHINE = ("database", "profile", "campaign_database", "campaign_query", "infra_table")
+"""Settings that mean something on one machine only, or that may hold a password."""
 
 
 _MEND = "`sweep schedule update sweep.yaml` freezes it anew; `sweep schedule delete` gives it up"
