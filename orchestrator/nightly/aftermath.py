@@ -10,7 +10,7 @@ from orchestrator.models.telling import notice_of_decision
 from orchestrator.notices.notice import ALARM, Notice
 from orchestrator.orchestrator import Orchestrator
 from orchestrator.runs.sending.envelopes import settle_run
-from orchestrator.runs.telling import notice_of_end, tell
+from orchestrator.runs.telling import notice_of_end, notice_of_stuck, tell
 
 if TYPE_CHECKING:
     from orchestrator.nightly.goal import Goal
@@ -30,6 +30,15 @@ def judge_run(team: Orchestrator, run: Run, who: str) -> str:
     decision = Models(team.cloud, who, team.catalog.mark).challenge(run)
     tell(notice_of_decision(decision), run.plan.sweep, team.cloud)
     return f"{'promoted' if decision.promoted else 'not promoted'}: {decision.why}"
+
+
+def tell_if_stuck(team: Orchestrator, name: str) -> None:
+    """Tell what holds up a run, if something does. The same hindrances are told once."""
+    run = team.run(name)
+    run.sync_as_far_as_possible(documents=False)
+    notice = None if run.status().finished else notice_of_stuck(run.anchor, run.why())
+    if notice:
+        tell(notice, run.plan.sweep, team.cloud)
 
 
 def raise_alarm(goal: Goal, night: str, said: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from orchestrator.conductor.drive import drive
 from orchestrator.conductor.notes import Notes
 from orchestrator.errors import Damaged, NewerVersion, SweepError
+from orchestrator.nightly import aftermath
 from orchestrator.nightly.aftermath import raise_alarm
 from orchestrator.nightly.calendar import due, moment
 from orchestrator.nightly.goal import read_goal
@@ -94,7 +95,9 @@ class Conductor:
         nights = [] if entry.paused else due(goal.when, entry.since, now)
         tonight = Night(nights[-1].isoformat(), entry.name, entry.goal, now, by) if nights else None
         begun = tonight is not None and self._shelf.begin(tonight)
-        given_up = [night for night in self._open_nights() if night != tonight and self._is_ours(night, by)]
+        earlier = [night for night in self._open_nights() if night != tonight]
+        self._tell_stuck(earlier)
+        given_up = [night for night in earlier if self._is_ours(night, by)]
         given_up += self._given_up_elsewhere(goal)
         if tonight and begun:
             self._tell_late(goal, tonight)
@@ -159,6 +162,16 @@ class Conductor:
         if late > LATE_S:
             said = f"no conductor began it at its time; it began {late / 60:,.0f} minutes late"
             _alarm(goal, night, said)
+
+    def _tell_stuck(self, nights: Sequence[Night]) -> None:
+        """Tell of the runs of nights that should have ended what holds them up, if something does."""
+        for night in nights:
+            sent = [note.done for note in self.notes(night).read() if note.action.kind == "submit" and note.done]
+            for run in [done.value["run"] for done in sent if "run" in done.value]:
+                try:
+                    aftermath.tell_if_stuck(self._open(read_goal(self._s3, night.goal), self._s3), run)
+                except SweepError as error:  # whoever conducts the night says what is wrong with it
+                    log.warning("whether %s is stuck is not known: %s", run, error)
 
     def notes(self, night: Night) -> Notes:
         """Return the notes of a night."""

@@ -348,3 +348,16 @@ def test_a_night_that_begins_late_and_one_that_fails_raise_an_alarm(world: World
     world.pushed = True
     (failed,) = night(world, "2026-11-22")
     assert world.alarms[1:] == [("2026-11-22", failed.end.why)]
+
+
+def test_a_tick_looks_whether_the_runs_of_earlier_nights_are_stuck(world: World) -> None:
+    world.schedule()
+    busy(world)
+    assert world.looked_at == []
+    world.tick("job 2")
+    assert world.looked_at == ["nightly-20261121"]
+    world.moment = utc("2026-11-22 07:00")
+    world.tick("job 1")  # it goes on with its own, and sees it end
+    world.looked_at.clear()
+    night(world, "2026-11-23")
+    assert world.looked_at == []

@@ -110,6 +110,8 @@ class World:
     judged: list[tuple[str, str]] = field(default_factory=list)
     synced: set[str] = field(default_factory=set)
     """Runs whose results the conductor's process of this moment knows."""
+    looked_at: list[str] = field(default_factory=list)
+    """Runs of earlier nights that a tick has looked at, for what holds them up."""
     alarms: list[tuple[str, ...]] = field(default_factory=list)
 
     @classmethod
@@ -122,6 +124,7 @@ class World:
         monkeypatch.setattr(pick_module, "pin_image", lambda uri, *_: f"{uri.partition(':')[0]}@{world.image}")
         monkeypatch.setattr(aftermath, "close_run", lambda _, run: world.close(run.name))
         monkeypatch.setattr(aftermath, "judge_run", lambda _, run, who: world.judge(run.name, who))
+        monkeypatch.setattr(aftermath, "tell_if_stuck", lambda _, run: world.looked_at.append(run))
         monkeypatch.setattr(conduct_module, "raise_alarm", lambda _goal, *said: world.alarms.append(said))
         (folder / "training").mkdir()
         world.write_code("print('loss=1')\n")
