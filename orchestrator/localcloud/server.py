@@ -52,6 +52,7 @@ from orchestrator.localcloud.services.logs import Logs
 from orchestrator.localcloud.services.market.commitments import SavingsPlans
 from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
+from orchestrator.localcloud.services.moto_ec2 import role_of_profile
 from orchestrator.localcloud.services.moto_identities import Identities
 from orchestrator.localcloud.services.moto_images import Repositories
 from orchestrator.localcloud.services.quotas import Quotas
@@ -142,7 +143,7 @@ def _iam(access: Access) -> _Iam:
     """Make what holds callers to their policies."""
     identities, tags = Identities(), ResourceTags()
     callers = Callers(moto_backends.ACCOUNT, access.key_id, identities)
-    facts = Facts(tags.of, moto_backends.Objects().has)
+    facts = Facts(tags.of, moto_backends.Objects().has, role_of_profile)
     authority = Authority(moto_backends.ACCOUNT, callers, identities, facts)
     return _Iam(authority, Bounded(authority, callers, identities), tags)
 
@@ -180,8 +181,9 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
     lifecycle = Lifecycle(site, options.trainings)
     batch = {region: Batch(site, region) for region in options.regions}
     trainings = {region: Trainings(site, region, lifecycle) for region in options.regions}
+    compute = Compute(site, options.regions)
     if iam:
-        iam.tags.learn(batch, trainings)
+        iam.tags.learn(batch, trainings, compute)
     if options.empty:
         for each in batch.values():
             each.scheduler.most_vcpus = options.vcpus
@@ -192,7 +194,6 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
     callers = Callers(site.account, access.key_id, Identities())
     around = Around(site, Tokens(callers, guard.secret), Images(site.account, repositories), call_faults)
     clusters = {region: Eks(around, region, empty=options.empty) for region in options.regions}
-    compute = Compute(site, options.regions)
     cloud_faults = CloudFaults(
         faults, clock, site.quotas, lifecycle, batch, trainings, clusters, compute.lifecycle, compute.capacity
     )

@@ -34,6 +34,7 @@ class Facts:
 
     tags_of: Callable[[str], Mapping[str, str]]
     has_object: Callable[[str, str], bool]
+    role_of: Callable[[str, str], str]
 
 
 class Authority:
@@ -52,7 +53,8 @@ class Authority:
         principal = self._callers.find(call.key_id, call.environ.get("HTTP_X_AMZ_SECURITY_TOKEN", ""))
         if principal.policies is None:
             return
-        scene = Scene(call, self._account, _document(call), self._facts.tags_of, self._facts.has_object)
+        facts = self._facts
+        scene = Scene(call, self._account, _document(call), facts.tags_of, facts.has_object, facts.role_of)
         for asked in needs(scene):
             if asked.action == _NEVER_REFUSED:
                 continue

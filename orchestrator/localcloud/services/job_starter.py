@@ -26,7 +26,9 @@ class JobStarter:
     def check(self, role: str, region: str, job: Mapping[str, Any]) -> None:
         """Raise AwsError unless a role may submit a job."""
         call = Call("batch", region, "SubmitJob", b"", {})
-        scene = Scene(call, self._account, job, tags_of=lambda _: {}, has_object=lambda *_: False)
+        scene = Scene(
+            call, self._account, job, tags_of=lambda _: {}, has_object=lambda *_: False, role_of=lambda *_: ""
+        )
         duty = Duty(role, "scheduler.amazonaws.com", "schedule", region)
         if refusal := self._roles.why_not(duty, list(jobs.needs(scene))):
             raise AwsError("AccessDeniedException", refusal, 403)

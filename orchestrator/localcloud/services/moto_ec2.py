@@ -65,6 +65,12 @@ def find_profile(name: str, arn: str) -> Profile | None:
     return Profile(found.id, found.arn, found.roles[0].arn if found.roles else "") if found else None
 
 
+def role_of_profile(name: str, arn: str) -> str:
+    """Return the ARN of the role of an instance profile; nothing where there is none."""
+    found = find_profile(name, arn)
+    return found.role if found else ""
+
+
 class Ec2Store:
     """What a Region's instances are launched into, and what they bring along.
 
@@ -107,6 +113,10 @@ class Ec2Store:
     def default_security_group(self, vpc: str) -> str:
         """Return the id of a VPC's own security group."""
         return str(self._backend.get_default_security_group(vpc).id)
+
+    def has_key_pair(self, name: str) -> bool:
+        """Return whether the Region has a key pair of this name."""
+        return name in self._backend.key_pairs
 
     def image(self, name: str) -> Image | None:
         """Return an AMI; None when the Region has none of this id."""

@@ -1,4 +1,4 @@
-"""The tags of jobs, trainings and whatever else Batch and SageMaker have, by ARN, for conditions of policies."""
+"""The tags of whatever Batch, SageMaker and EC2 have, by ARN, for conditions of policies."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.localcloud.services.batch.api import Batch
+    from orchestrator.localcloud.services.ec2.service import Compute
     from orchestrator.localcloud.services.sagemaker.api import Trainings
 
 
@@ -19,10 +20,11 @@ class ResourceTags:
     def __init__(self) -> None:
         self._batch: Mapping[str, Batch] = {}
         self._trainings: Mapping[str, Trainings] = {}
+        self._compute: Compute | None = None
 
-    def learn(self, batch: Mapping[str, Batch], trainings: Mapping[str, Trainings]) -> None:
+    def learn(self, batch: Mapping[str, Batch], trainings: Mapping[str, Trainings], compute: Compute) -> None:
         """Take the services by their Regions."""
-        self._batch, self._trainings = batch, trainings
+        self._batch, self._trainings, self._compute = batch, trainings, compute
 
     def of(self, arn: str) -> Mapping[str, str]:
         """Return the tags of what an ARN names; none where there is no such thing, or where it is not known."""
@@ -36,4 +38,6 @@ class ResourceTags:
         if service == "sagemaker" and region in self._trainings:
             training = self._trainings[region].jobs.get(rest[-1].rpartition("/")[2])
             return training.tags if training else {}
+        if service == "ec2" and self._compute:
+            return self._compute.tags(region, rest[-1])
         return {}

@@ -48,6 +48,19 @@ def test_batch_takes_fifty_of_each_operation_in_a_second() -> None:
     assert calls.taken("batch", "SubmitJob", 60) == 50
 
 
+def test_ec2_refills_its_buckets_slower_than_they_are_emptied() -> None:
+    calls = Calls()
+    assert calls.taken("ec2", "RunInstances", 20) == 5
+    assert (calls.error.code, calls.error.status) == ("RequestLimitExceeded", 503)
+    calls.now += 1
+    assert calls.taken("ec2", "RunInstances", 20) == 2
+    assert calls.taken("ec2", "DescribeInstances", 200) == 100
+    assert calls.taken("ec2", "DescribeVolumes", 200) == 100
+    calls.now += 1
+    assert calls.taken("ec2", "DescribeInstances", 200) == 20
+    assert calls.taken("ec2", "CreateSecurityGroup", 200) == 50
+
+
 def test_who_goes_on_calling_is_served_at_the_rate() -> None:
     calls = Calls()
     taken = 0

@@ -8,5 +8,6 @@ scene.py      what is known where a call is made: account, Region, tags?
 storage.py    S3
 jobs.py       Batch
 trainings.py  SageMaker
+instances.py  EC2
 plain.py      services whose calls take one permission on one resource
 """

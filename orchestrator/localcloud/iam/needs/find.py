@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.iam.needs import jobs, plain, storage, trainings
+from orchestrator.localcloud.iam.needs import instances, jobs, plain, storage, trainings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ _READERS: dict[str, Callable[[Scene], Iterator[Asked]]] = {
     "s3": storage.needs,
     "batch": jobs.needs,
     "sagemaker": trainings.needs,
+    "ec2": instances.needs,
 }
 
 

@@ -27,6 +27,8 @@ class Scene:
     """Returns the tags of what an ARN names; none where there is no such thing."""
     has_object: Callable[[str, str], bool]
     """Says whether a bucket has an object."""
+    role_of: Callable[[str, str], str]
+    """Returns the ARN of the role of an instance profile, which has this name or this ARN; nothing if there is none."""
 
     def arn(self, service: str, resource: str) -> str:
         """Return the ARN of a resource of this account, in the call's Region."""

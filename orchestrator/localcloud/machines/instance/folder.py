@@ -50,6 +50,7 @@ class Folder:
         for name in PROGRAMS:  # one for all, as many of a machine's are links to systemctl
             self._write_program(self.base / "programs" / name, f'#!/bin/sh\nexec {words} "$0" "$@"\n'.encode())
         make_layer(self.base / "packages")
+        (self.base / "hosts").write_bytes(Path("/etc/hosts").read_bytes())
         self.console.touch()
         if user_data.startswith(b"#!"):
             self._write_program(self._script, user_data)
@@ -95,8 +96,8 @@ class Folder:
         """Return the words that give a process the instance's own /opt/ml and programs, where this machine can."""
         if self.mounts.refusal:
             return []
-        own_programs = [*_PYTHON, str(_SCRIPTS / "own_programs.py"), str(self.base / "programs")]
-        return [*self.mounts.command(self.base / "ml", root, []), *own_programs]
+        own_files = [*_PYTHON, str(_SCRIPTS / "own_files.py"), str(self.base)]
+        return [*self.mounts.command(self.base / "ml", root, []), *own_files]
 
     @staticmethod
     def _write_program(file: Path, text: bytes) -> None:

@@ -63,11 +63,11 @@ class Instances:
 
     def run_instances(self, body: Body) -> Body:
         request = read("RunInstances", body)
+        check_request(request)
         with self._lifecycle.lock:
             zone = self._named_zone(request)
             reservation = self._tokens.find(request, zone)
             if reservation is None:
-                check_request(request)
                 reservation = self._new(request)
                 self._tokens.keep(request, zone, reservation)
             shown = [self._show(each) for each in reservation.instances]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.iam.needs.instances import RESOURCE_TYPES
 from orchestrator.localcloud.services.ec2.filters import matches, page
 from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroup, show
 from orchestrator.localcloud.services.ec2.request_checks import check_shown, tags_of
@@ -18,22 +19,13 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 
-_TYPES = {
-    "ami": "image",
-    "eni": "network-interface",
-    "i": "instance",
-    "igw": "internet-gateway",
-    "pg": "placement-group",
-    "rtb": "route-table",
-    "sg": "security-group",
-    "sir": "spot-instances-request",
-    "snap": "snapshot",
-    "subnet": "subnet",
-    "vol": "volume",
-    "vpc": "vpc",
-    "vpce": "vpc-endpoint",
+
+_OURS = {
+    "i": "InvalidInstanceID.NotFound",
+    "pg": "InvalidPlacementGroup.Unknown",
+    "sir": "InvalidSpotInstanceRequestID.NotFound",
 }
-"""The types of resources, by the beginnings of their ids."""
+"""The refusals of what is not there, by the beginnings of the ids that are ours."""
 
 
 class GroupsAndTags:
@@ -119,7 +111,7 @@ class GroupsAndTags:
         found = [
             {"ResourceId": resource, "ResourceType": kind, "Key": key, "Value": value}
             for resource, key, value in self._store.all_tags()
-            for kind in [_TYPES.get(resource.rpartition("-")[0], resource.rpartition("-")[0])]
+            for kind in [RESOURCE_TYPES.get(resource.rpartition("-")[0], resource.rpartition("-")[0])]
             if matches(
                 {
                     "resource-id": [resource],
@@ -138,7 +130,11 @@ class GroupsAndTags:
         """Raise AwsError for a resource that is neither ours nor moto's."""
         with self._lifecycle.lock:
             ours = [name for name in resources if self._is_ours(name)]
-        self._store.check_exist([name for name in resources if name not in ours])
+        others = [name for name in resources if name not in ours]
+        for name in others:
+            if code := _OURS.get(name.rpartition("-")[0]):
+                raise AwsError(code, f"The ID '{name}' does not exist")
+        self._store.check_exist(others)
 
     def _is_ours(self, name: str) -> bool:
         known = (self._lifecycle.instances, self._lifecycle.spot_requests)

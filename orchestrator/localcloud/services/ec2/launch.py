@@ -32,6 +32,9 @@ class Launch:
         image = self._image(str(request.get("ImageId", "")))
         profile = _profile(request.get("IamInstanceProfile", {}))
         subnet = self.subnet(request)
+        key = request.get("KeyName", "")
+        if key and not self._store.has_key_pair(key):
+            raise AwsError("InvalidKeyPair.NotFound", f"The key pair '{key}' does not exist")
         return Reservation(
             id=f"r-0{secrets.token_hex(8)}",
             region=self._region,

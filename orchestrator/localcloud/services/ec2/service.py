@@ -37,15 +37,25 @@ class Compute:
 
     def __init__(self, site: Site, regions: Sequence[str]) -> None:
         """Make EC2 for the Regions that the account may use; of the others, prices are told."""
-        stores = {region: Ec2Store(region) for region in regions}
-        self.lifecycle = InstanceLifecycle(site, stores)
+        self._stores = {region: Ec2Store(region) for region in regions}
+        self._groups = {region: PlacementGroups() for region in regions}
+        self.lifecycle = InstanceLifecycle(site, self._stores)
         self.capacity = Capacity(site.clock, site.quotas.vcpus)
         self.regions = {region: Parts(SpotMarket(region, regions, site.clock)) for region in REGIONS}
         """What answers for each Region."""
-        for region, store in stores.items():
-            groups = PlacementGroups()
+        for region, store in self._stores.items():
+            groups = self._groups[region]
             self.regions[region] = Parts(
                 Instances(site, region, store, self.lifecycle, self.capacity, groups),
                 GroupsAndTags(site, region, store, self.lifecycle, groups),
                 SpotMarket(region, regions, site.clock),
             )
+
+    def tags(self, region: str, resource: str) -> dict[str, str]:
+        """Return the tags of a resource, which an ARN ends with: `instance/i-0123`."""
+        kind, _, name = resource.partition("/")
+        if region not in self._stores or name in ("", "*"):
+            return {}
+        if kind == "placement-group":
+            name = self._groups[region].id_of(name) or name
+        return self._stores[region].tags(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,8 +63,20 @@ class InstanceDesk:
 
     def launch(self, script: str = STAYS, count: int = 1, **more: Any) -> list[dict[str, Any]]:
         """Launch instances, and return them as RunInstances shows them."""
-        launched: list[dict[str, Any]] = self.ec2.run_instances(**self.request(script, count, **more))["Instances"]
+        launched: list[dict[str, Any]] = self.send(**self.request(script, count, **more))["Instances"]
         return launched
+
+    def send(self, **request: Any) -> dict[str, Any]:
+        """Send a RunInstances, again while there are too many, and return its answer."""
+        while True:
+            try:
+                answer: dict[str, Any] = self.ec2.run_instances(**request)
+            except ClientError as error:
+                if error.response["Error"]["Code"] != "RequestLimitExceeded":
+                    raise
+                time.sleep(0.1)
+            else:
+                return answer
 
     def start(self, script: str = STAYS, **more: Any) -> str:
         """Launch one instance, and return its id once it runs."""
@@ -110,15 +123,20 @@ class InstanceDesk:
             self.ec2.terminate_instances(InstanceIds=names)
 
     def refused(self, **changes: Any) -> str:
-        """Return the code of RunInstances' refusal of a request with these changes."""
-        return refused(self.ec2.run_instances, **(self.request() | changes))
+        """Return the code of RunInstances' refusal of a request with these changes; None takes a parameter away."""
+        request = {name: value for name, value in (self.request() | changes).items() if value is not None}
+        return refused(self.ec2.run_instances, **request)
 
 
 def refused(call: Callable[..., Any], **arguments: Any) -> str:
-    """Return the code of the refusal of a call."""
-    with pytest.raises(ClientError) as caught:
-        call(**arguments)
-    return str(caught.value.response["Error"]["Code"])
+    """Return the code of the refusal of a call. Whoever asks too often is told so first, and asks again."""
+    while True:
+        with pytest.raises(ClientError) as caught:
+            call(**arguments)
+        code = str(caught.value.response["Error"]["Code"])
+        if code != "RequestLimitExceeded":
+            return code
+        time.sleep(0.1)
 
 
 @pytest.fixture

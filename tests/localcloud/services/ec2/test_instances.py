@@ -71,7 +71,7 @@ def test_by_default_an_instance_that_shuts_down_is_stopped(desk: InstanceDesk) -
     """UserGuide/Using_ChangingInstanceInitiatedShutdownBehavior.html: the default is stop."""
     request = desk.request("#!/bin/sh\npoweroff\n")
     del request["InstanceInitiatedShutdownBehavior"]
-    name = desk.ec2.run_instances(**request)["Instances"][0]["InstanceId"]
+    name = desk.send(**request)["Instances"][0]["InstanceId"]
     desk.in_state("stopped", name)
     desk.ec2.terminate_instances(InstanceIds=[name])
     desk.in_state("terminated", name)
@@ -137,8 +137,8 @@ def test_several_instances_meet_by_their_private_addresses(desk: InstanceDesk) -
 
 def test_a_token_launches_once(desk: InstanceDesk, cloud: LocalCloud) -> None:
     """devguide/ec2-api-idempotency.html."""
-    first = desk.ec2.run_instances(**desk.request(), ClientToken=desk.name)
-    again = desk.ec2.run_instances(**desk.request(), ClientToken=desk.name)
+    first = desk.send(**desk.request(), ClientToken=desk.name)
+    again = desk.send(**desk.request(), ClientToken=desk.name)
     assert again["ReservationId"] == first["ReservationId"]
     changed = desk.request() | {"InstanceType": "c5.xlarge"}
     assert refused(desk.ec2.run_instances, **changed, ClientToken=desk.name) == "IdempotentParameterMismatch"
@@ -147,14 +147,14 @@ def test_a_token_launches_once(desk: InstanceDesk, cloud: LocalCloud) -> None:
     desk.ec2.terminate_instances(InstanceIds=[name])
     desk.in_state("terminated", name)
     cloud.advance(7200)
-    late = desk.ec2.run_instances(**desk.request(), ClientToken=desk.name)
+    late = desk.send(**desk.request(), ClientToken=desk.name)
     assert [(each["InstanceId"], each["State"]["Name"]) for each in late["Instances"]] == [(name, "terminated")]
 
 
 def test_a_token_is_another_one_in_another_zone(desk: InstanceDesk) -> None:
     subnets = desk.ec2.describe_subnets(Filters=[{"Name": "default-for-az", "Values": ["true"]}])["Subnets"][:2]
     launched = [
-        desk.ec2.run_instances(**desk.request(), ClientToken=desk.name, SubnetId=each["SubnetId"])["Instances"][0]
+        desk.send(**desk.request(), ClientToken=desk.name, SubnetId=each["SubnetId"])["Instances"][0]
         for each in (*subnets, subnets[0])
     ]
     ids = [each["InstanceId"] for each in launched]
@@ -165,8 +165,8 @@ def test_a_token_is_another_one_in_another_zone(desk: InstanceDesk) -> None:
 
 def test_a_lost_answer_is_asked_for_again_by_its_token(desk: InstanceDesk, cloud: LocalCloud) -> None:
     with cloud.fault("reset", "ec2:RunInstances", after=True, times=1), pytest.raises(ConnectionClosedError):
-        desk.ec2.run_instances(**desk.request(), ClientToken=desk.name)
-    (launched,) = desk.ec2.run_instances(**desk.request(), ClientToken=desk.name)["Instances"]
+        desk.send(**desk.request(), ClientToken=desk.name)
+    (launched,) = desk.send(**desk.request(), ClientToken=desk.name)["Instances"]
     desk.in_state("running", launched["InstanceId"])
     assert [each["InstanceId"] for each in desk.mine()] == [launched["InstanceId"]]
 
