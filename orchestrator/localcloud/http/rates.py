@@ -26,7 +26,7 @@ _LOOKS = ("Describe", "Get")
 
 @dataclass(frozen=True)
 class Rate:
-    """So many calls a second, of which so many may come at once."""
+    """A number of calls a second, and how many of them may come at once."""
 
     per_second: float
     at_once: float
