@@ -48,6 +48,8 @@ def account(settings: Settings) -> Account:
         poll_s=settings.poll_s,
         owner_budget=settings.owner_budget,
         channels=Channels(settings.notify, settings.notify_secret or ""),
+        mlflow=settings.mlflow or "",
+        mlflow_token=settings.mlflow_token or "",
         id=number,
         definition=definition,
         launcher_platforms=settings.launcher_platforms,

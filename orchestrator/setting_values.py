@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from string import Formatter
+from urllib.parse import urlsplit
 
 from orchestrator.aws.regions import could_be_region
 from orchestrator.max_age import read_max_age
@@ -41,9 +42,20 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         raise ValueError("must contain {region}, as in my-sweeps-{region}")
     if name == "lane_queue":
         _check_lane_queue(value)
-    if name == "notify_secret":
+    if name in ("notify_secret", "mlflow_token"):
         check_reference(value)
+    if name == "mlflow":
+        _check_server(value)
     return value
+
+
+def _check_server(value: str) -> None:
+    """Raise ValueError unless this can be a server's address. A network of one's own may speak http."""
+    parts = urlsplit(value)
+    if "@" in value:
+        raise ValueError("an address with a password in it: put a token into a secret, and write it as mlflow_token")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"no address of a server: {value[:40]!r}; write it like https://mlflow.example.com")
 
 
 def _addresses(value: object) -> tuple[str, ...]:

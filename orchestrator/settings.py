@@ -85,10 +85,7 @@ class Settings:
     queue: str = "sweep"
     """AWS Batch job queue."""
     lane_queue: str | None = None
-    """Queue of tasks that wait for a lane's slots, with {region}, {instance_type} or {purchase} in it.
-
-    Without it they go to `queue`, where one lane holds up the others.
-    """
+    """Queue of tasks that wait for a lane's slots, with {region}, {instance_type} or {purchase} in it; else `queue`."""
     launcher_base: str | None = None
     """Image, in a registry or a file, that ours of the launcher is made on; None is Python's own slim one."""
     launcher_image: str | None = None
@@ -115,6 +112,10 @@ class Settings:
     """SNS topics and webhooks that are told what becomes of runs; in the environment, a,b."""
     notify_secret: str | None = None
     """Reference to the secret that webhooks are signed with, such as ssm:eu-west-1:/team/webhooks."""
+    mlflow: str | None = None
+    """Address of an MLflow server, in whose registry the champion of each workload has an alias."""
+    mlflow_token: str | None = None
+    """Reference to the secret that this server takes as a bearer token, such as ssm:eu-west-1:/team/mlflow."""
     max_age: str | dict[str, str] = field(default_factory=dict)
     """The ages that facts may have before a plan warns of them; in the environment one time for all, such as 12h."""
     poll_s: float = 30.0

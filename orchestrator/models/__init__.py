@@ -9,5 +9,6 @@ judge.py         is it better?
 evaluation.py    on which data were both measured?
 warm_start.py    what does a sweep take from its champion?
 differences.py   what differs between two promoted models?
+mlflow.py        how does an MLflow registry know the champion?
 telling.py       what are others told of it?
 """

@@ -17,20 +17,22 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import Damaged, NewerVersion, NotFound, Refused, UsageError, did_you_mean
+from orchestrator.aws.secret_values import read_secret
+from orchestrator.errors import Damaged, NewerVersion, NotFound, Refused, SweepError, UsageError, did_you_mean
 from orchestrator.models.challenger import find_challenger, named_challenger
 from orchestrator.models.judge import judge
+from orchestrator.models.mlflow import MlflowRegistry
 from orchestrator.models.promotion import BY_HAND, CHALLENGE, ROLLBACK, Promotion
 from orchestrator.models.refusals import Refusal, Refusals
 from orchestrator.models.shelf import Shelf, workloads
 from orchestrator.models.warm_start import warmed
 from orchestrator.runs.artifacts import Fetched, fetch_artifact
+from orchestrator.training.references import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from orchestrator.errors import SweepError
     from orchestrator.models.challenger import Marks
     from orchestrator.models.judge import Verdict
     from orchestrator.models.promotion import TrainedModel
@@ -158,11 +160,13 @@ class Models:
                 target = self.read(workload, to)
                 now = _readable(shelf, numbers[0]) or replace(target, number=numbers[0], origin=0)
             if target.origin == now.origin:
+                self._tell_registry(workload)
                 return now
             why = f"promotion {target.number} again, instead of {now.number}"
             changes = {"number": numbers[0] + 1, "how": ROLLBACK, "why": why, "before": now.number}
             made = replace(target, by=self.who, at=time.time(), **changes)  # type: ignore[arg-type]
             if shelf.add(made):
+                self._tell_registry(workload)
                 return made
 
     def warm(self, sweep: Sweep) -> Sweep:
@@ -193,6 +197,12 @@ class Models:
                 Shelf(self.cloud.s3, workload).point_to(newest)
 
     def _decide(self, challenger: TrainedModel, run: Run, *, force: bool = False) -> Decision:
+        """Hold a challenger against the champion, and promote it if it is better, or if somebody says so."""
+        decided = self._decided(challenger, run, force=force)
+        self._tell_registry(challenger.workload)
+        return decided
+
+    def _decided(self, challenger: TrainedModel, run: Run, *, force: bool) -> Decision:
         shelf = Shelf(self.cloud.s3, challenger.workload)
         while True:
             champion = shelf.newest()
@@ -209,6 +219,23 @@ class Models:
             made = Promotion(number, challenger, how, why, self.who, time.time(), before, origin=number)
             if shelf.add(made):
                 return Decision(True, f"{challenger.name}: {why}", challenger, made, verdict.notes)
+
+    def _tell_registry(self, workload: str) -> None:
+        """Let the team's MLflow name the champion, as far as it answers: it holds no promotion up.
+
+        What it has missed it is told the next time that a model is held against the champion.
+        """
+        account = self.cloud.account
+        if not account.mlflow:
+            return
+        try:
+            secret = account.mlflow_token
+            token = read_secret(Reference.parse(secret), self.cloud.clients).strip() if secret else ""
+            champion = self.find(workload)
+            if champion:
+                MlflowRegistry(account.mlflow, token).point_to(champion)
+        except SweepError as error:
+            log.warning("MLflow is not told who is champion of %s: %s", workload, error)
 
     def _write_down(self, challenger: TrainedModel, champion: Promotion | None, verdict: Verdict) -> None:
         refusal = Refusal(challenger, verdict.rule, verdict.why, self.who, time.time())
@@ -228,6 +255,7 @@ class Models:
         champion = shelf.newest()
         if champion and champion.number == made.number:
             shelf.point_to(made)  # whoever promoted it may have been stopped before it did
+            self._tell_registry(made.model.workload)
         return Decision(
             True, f"{made.model.name}: promotion {made.number} already", made.model, champion, repeated=True
         )

@@ -46,6 +46,10 @@ class Account:
     """Dollars that the runs of one owner may cost which are submitted in a month; None for no limit."""
     channels: Channels = NOBODY
     """The team's addresses, which are told what becomes of runs."""
+    mlflow: str = ""
+    """The address of an MLflow server whose registry is told of champions; empty for none."""
+    mlflow_token: str = ""
+    """The reference to its token; empty if it takes none."""
     id: str = ""
     """The account's number; empty if no role in the settings says it."""
     definition: dict[str, Any] = field(default_factory=dict)
