@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.images.push import Pushed
     from orchestrator.images.push import address as image_address
+    from orchestrator.learned import Learned, LearnedRow
     from orchestrator.models.differences import ModelDifference, find_model_differences
     from orchestrator.models.models import Decision, Models
     from orchestrator.models.promotion import Promotion
@@ -92,6 +93,8 @@ __all__ = [
     "Hindrance",
     "Lane",
     "LanePrices",
+    "Learned",
+    "LearnedRow",
     "LogLine",
     "ModelDifference",
     "Models",
@@ -187,6 +190,8 @@ _HOMES = {
     "Hindrance": "orchestrator.runs.why.hindrance",
     "Lane": "orchestrator.wire.task",
     "LanePrices": "orchestrator.catalog.price_history",
+    "Learned": "orchestrator.learned",
+    "LearnedRow": "orchestrator.learned",
     "LogLine": "orchestrator.runs.views.logs",
     "ModelDifference": "orchestrator.models.differences",
     "Models": "orchestrator.models.models",

@@ -74,11 +74,12 @@ class Plans:
     def stale(self, plan: Plan) -> str:
         """Return in one line why the plan no longer holds; nothing if it does. If nobody here can tell, it warns."""
         from orchestrator.planner.stale import why_stale
-        from orchestrator.runs.known.history import discounts
+        from orchestrator.runs.known.history import history_of_lanes
 
         names = [dataset.name for dataset in plan.datasets]
         today = self._catalog.resurvey(plan.sweep, names, plan.classic_lines)
-        today = replace(today, discounts=discounts(self._catalog.engine_to_read))
+        past = history_of_lanes(self._catalog.engine_to_read, plan.sweep.name)
+        today = replace(today, discounts=past.discounts, seen=past.seen)
         if today.candidates.empty:
             logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
             return ""

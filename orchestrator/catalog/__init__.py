@@ -7,6 +7,7 @@ files/               how do files become rows? (`sweep catalog load`)
 
 survey/              on what can the datasets of one sweep be trained, and for how much? (`sweep plan`)
 shapes.py              what are instance types made of, as far as the catalog was told?
+priors.py              what is thought of a lane before anything of ours has run there?
 quotas.py            what do these lanes count under, and how much of it is there? (`sweep quotas`)
 
 What people read:

@@ -20,6 +20,7 @@ from orchestrator.catalog.files.rows import CatalogRows
 from orchestrator.catalog.files.to_come import list_to_come, tell_to_come
 from orchestrator.catalog.platforms import Platforms
 from orchestrator.catalog.price_history import LanePrices, price_history
+from orchestrator.catalog.priors import LanePrior, known_machines, lane_priors
 from orchestrator.catalog.quotas import QuotaUse, quota_use
 from orchestrator.catalog.shapes import told_shapes
 from orchestrator.catalog.snapshot import write_snapshot
@@ -174,6 +175,16 @@ class Catalog:
         """Return the instance types that have a price somewhere."""
         with reading(self.engine_to_read) as connection:
             return sorted(connection.scalars(select(prices.c.instance_type).distinct()))
+
+    def lane_priors(self, lanes: Iterable[Lane]) -> dict[Lane, LanePrior]:
+        """Return what is thought of these lanes before anything of ours has run there."""
+        with reading(self.engine_to_read) as connection:
+            return lane_priors(connection, self._platforms, lanes)
+
+    def known_machines(self) -> set[tuple[str, str, str]]:
+        """Return each platform, Region and instance type that has a price."""
+        with reading(self.engine_to_read) as connection:
+            return known_machines(connection)
 
     def quota_use(self, now: datetime | None = None) -> list[QuotaUse]:
         """Return how much of each known quota there is, and what live runs hold of it."""

@@ -27,14 +27,18 @@ LEASES = ("run", "platform", "region", "quota", "units")
 HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
 STARTS = ("platform", "region", "instance_type", "purchase", "start_h", "starts_per_hour")
 DISCOUNTS = ("platform", "region", "instance_type", "hours", "usd_per_hour")
+STARTED = ("platform", "region", "instance_type", "purchase", "trainings", "start_h")
+ASKED = ("platform", "region", "instance_type", "purchase", "asked_h", "refused_h", "granted_h", "waited_h")
+INTERRUPTED = ("platform", "region", "instance_type", "hours", "times")
+PINS = ("what", "place", "value", "by", "at")
 
 ANY = "*"
 """Stands for every Region, instance type or purchase: in a quota over a whole Region, or a savings plan."""
 
-_WHOLE = ("bytes", "units", "held", "instances", "tasks")
+_WHOLE = ("bytes", "units", "held", "instances", "tasks", "trainings", "times")
 _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h",
             "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "start_h",
-            "starts_per_hour")  # fmt: skip
+            "starts_per_hour", "asked_h", "refused_h", "granted_h", "waited_h", "value")  # fmt: skip
 
 
 def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
@@ -55,13 +59,35 @@ def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame
 
 
 @dataclass(frozen=True)
+class Seen:
+    """Holds what attempts of all runs have told of their lanes, and what people have pinned instead of that."""
+
+    starts: pd.DataFrame = field(default_factory=partial(table, (), STARTED))
+    """STARTED: trainings of a lane, and the median of the hours that they held their slots to start and to end."""
+    asked: pd.DataFrame = field(default_factory=partial(table, (), ASKED))
+    """ASKED: hours in which ours asked a lane for machines, those in which it refused, and those in which it gave some,
+    each counting the less the older it is; and what those waited who got some, for each hour in which they did."""
+    interrupted: pd.DataFrame = field(default_factory=partial(table, (), INTERRUPTED))
+    """INTERRUPTED: hours that spot instances ran for us, and how often they were taken away."""
+    pins: pd.DataFrame = field(default_factory=partial(table, (), PINS))
+    """PINS: the `value` of a kind that counts whatever is learned, who said so, and when. `place` is a lane; of the
+    runtime of this sweep's workload it is an instance type."""
+
+    @property
+    def tables(self) -> tuple[pd.DataFrame, ...]:
+        """The tables that have rows: a market in which nothing was seen has the hash that it always had."""
+        return tuple(each for each in (self.starts, self.asked, self.interrupted, self.pins) if len(each))
+
+
+@dataclass(frozen=True)
 class Past:
-    """Holds what was learned from earlier runs: about this sweep's workload, and about spot everywhere."""
+    """Holds what was learned from earlier runs: about this sweep's workload, and about lanes everywhere."""
 
     history: pd.DataFrame
     """HISTORY: one row a finished task of the same workload. `sizes` is canonical JSON of its numeric parameters."""
     discounts: pd.DataFrame
     """DISCOUNTS: hours that finished spot tasks held instances, and the median of what such an hour really cost."""
+    seen: Seen = field(default_factory=Seen)
 
 
 @dataclass(frozen=True)
@@ -95,6 +121,8 @@ class Market:
     """HISTORY, as in Past."""
     discounts: pd.DataFrame = field(default_factory=partial(table, (), DISCOUNTS))
     """DISCOUNTS, as in Past."""
+    seen: Seen = field(default_factory=Seen)
+    """What was seen of lanes, as in Past."""
     starts: pd.DataFrame = field(default_factory=partial(table, (), STARTS))
     """STARTS: hours that a training holds its slot on a lane beside those that it trains, and how many may be started
     in an hour in the lane's Region. What is not named here starts and ends at once."""
@@ -118,7 +146,8 @@ class Market:
         """All tables, in the order in which they are hashed."""
         made: tuple[pd.DataFrame, ...] = (self.datasets, self.candidates, self.transfers)
         made = (*made, self.quotas, self.uses, self.pools, self.leases, self.history, self.discounts)
-        return (*made, self.starts) if len(self.starts) else made
+        made = (*made, self.starts) if len(self.starts) else made
+        return (*made, *self.seen.tables)
 
 
 def _column_summary(name: str, column: pd.Series[Any]) -> list[object]:

@@ -15,6 +15,7 @@ from orchestrator.catalog.files.to_come import believed
 from orchestrator.db import tables
 from orchestrator.db.engine import engine as open_engine
 from orchestrator.db.engine import reading, writing
+from orchestrator.db.history_tables import attempts, learned_marks
 from orchestrator.db.migrate import ready
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def _wanted(table: Table, as_of: datetime | None) -> Select[Any]:
     moment = as_of.timestamp()
     if table is tables.runs:
         return every.where(table.c.created_at <= moment)
-    if table is tables.results:
+    if table is learned_marks:
+        return every.where(table.c.said_at <= as_of)
+    if table in (tables.results, attempts):
         then = select(tables.runs.c.name).where(tables.runs.c.created_at <= moment)
         return every.where(table.c.ended_at <= moment, table.c.run.in_(then))
     if any(key.column.table is tables.runs for key in table.foreign_keys):

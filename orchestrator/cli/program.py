@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "catalog": "account.catalog:app",
     "prices": "account.prices:prices",
     "quotas": "account.quotas:quotas",
+    "learned": "account.learned:app",
     "plan": "sweeps.plan:plan",
     "submit": "sweeps.submit:submit",
     "runs": "runs.runs:runs",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from orchestrator.api import Models, Orchestrator, Run, Schedules, Settings, Sweep
+    from orchestrator.api import Learned, Models, Orchestrator, Run, Schedules, Settings, Sweep
     from orchestrator.errors import SweepError
     from orchestrator.infra.infra import Infra
 
@@ -54,6 +54,13 @@ class Session:
         from orchestrator.api import Models
 
         return Models(self.orchestrator.cloud, self.settings.owner, self.orchestrator.catalog.mark)
+
+    @cached_property
+    def learned(self) -> Learned:
+        """What runs have taught, and what people have said of it."""
+        from orchestrator.api import Learned
+
+        return Learned(self.orchestrator.catalog, self.orchestrator.ledger, self.settings.owner)
 
     def warmed(self, sweep: Sweep) -> Sweep:
         """Return the sweep with what it takes from its workload's champion, if it says so: then AWS is asked."""

@@ -2,6 +2,8 @@
 
 database.py      which database does a URL mean, and is it opened yet?
 tables.py        which tables and columns are there?
+history_tables.py  in which of them lies what runs have taught?
+schema.py        what do all tables share?
 rows.py          how are rows read by plain SQL, before SQLAlchemy is loaded?
 engine_rows.py   how are they read where SQLAlchemy is loaded anyway?
 engine.py        how is the database opened, read and written, and what does an error say?

@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     Column,
     Date,
-    DateTime,
     Double,
     ForeignKey,
     Index,
     Integer,
-    MetaData,
     Table,
     Text,
-    TypeDecorator,
 )
 
-if TYPE_CHECKING:
-    from sqlalchemy import Dialect
-
-metadata = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-    }
-)
-
-
-class UtcTime(TypeDecorator[datetime]):
-    """A column of moments that come out in UTC, whatever zone they went in with. SQLite alone would forget the zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        return None if value is None else value.astimezone(timezone.utc)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        return value.replace(tzinfo=timezone.utc) if value.tzinfo is None else value.astimezone(timezone.utc)
-
-
-def _lane() -> list[Column[str]]:
-    """Return the key columns of a lane, in the order that suits a search for some instance types."""
-    names = ("instance_type", "region", "purchase", "platform")
-    return [Column(name, Text, primary_key=True) for name in names]
-
+import orchestrator.db.history_tables  # noqa: F401 - its tables are of the same metadata
+from orchestrator.db.schema import UtcTime, key_of_lane
+from orchestrator.db.schema import metadata as metadata
 
 # The catalog.
 
@@ -100,7 +64,7 @@ replicas = Table(
 prices = Table(
     "prices",
     metadata,
-    *_lane(),
+    *key_of_lane(),
     Column("observed_at", UtcTime, primary_key=True),
     Column("usd_per_hour", Double, nullable=False),
     Column("source", Text, nullable=False),

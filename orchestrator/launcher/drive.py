@@ -287,9 +287,11 @@ class Driver:
 
     def _set_outcome(self, attempt: Attempt, state: TaskState, cause: Cause = Cause.NONE, reason: str = "") -> None:
         """Write down how an attempt stands of which the platform knows nothing."""
-        ended = self.world.now() if state.terminal else None
+        now, before = self.world.now(), self.history.outcomes.get(attempt.number)
+        asked = before.requested_at if before and state.terminal else now
+        ended = now if state.terminal else None
         outcome = Outcome(attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended)
-        self.history.outcomes[attempt.number] = replace(outcome, instances=attempt.instances)
+        self.history.outcomes[attempt.number] = replace(outcome, instances=attempt.instances, requested_at=asked)
 
     def _say(self, attempt: Attempt, what: str) -> None:
         log.info("task %d attempt %d: %s %s", self.task.number, attempt.number, attempt.training, what)

@@ -141,10 +141,10 @@ class Trainings:
 
         Unless it is due, no log is read, and the metrics are those that were read last. What starts has no log yet.
         """
-        if outcome.state is TaskState.STARTING:
-            return outcome
         before = history.outcomes.get(attempt.number)
         outcome = outcome.following(before)
+        if outcome.state is TaskState.STARTING:
+            return outcome
         reader = history.metrics_reader
         for one in reader.to_read(history.attempts, attempt) if due else ():
             reader.read(self.runner(one.lane), one, self.template(one.lane))

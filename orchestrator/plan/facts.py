@@ -66,6 +66,8 @@ class LanePrice:
     usd_per_hour: float
     """$ that an hour was expected to cost: of spot, by what our own tasks had paid as well."""
     interruptions_per_hour: float | None = None
+    refused: float = 0.0
+    """The chance that it refuses machines when it is asked, as learned."""
 
     @property
     def discount(self) -> float:
@@ -73,9 +75,10 @@ class LanePrice:
         return self.usd_per_hour / self.listed if self.listed else 1.0
 
     def to_json(self) -> list[Any]:
-        return [str(self.lane), self.site, self.listed, self.usd_per_hour, self.interruptions_per_hour]
+        body = [str(self.lane), self.site, self.listed, self.usd_per_hour, self.interruptions_per_hour]
+        return [*body, self.refused] if self.refused else body
 
     @classmethod
     def from_json(cls, body: list[Any]) -> LanePrice:
         lane, site, listed, usd_per_hour, interruptions_per_hour = body[:5]
-        return checked(cls(Lane.parse(lane), site, listed, usd_per_hour, interruptions_per_hour))
+        return checked(cls(Lane.parse(lane), site, listed, usd_per_hour, interruptions_per_hour, *body[5:6]))

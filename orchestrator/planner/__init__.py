@@ -12,6 +12,7 @@ The rooms from the ground up, each of which imports only those above it in this 
     solve.py         which plan does a sweep get?
     compose.py       how does a solution become a plan?
     start_rates.py   when do tasks end, if only so many may be started in a second?
+    lane_notes.py    what does a plan's reader hear of waits, refusals and pins?
     starting.py      what does it cost to start trainings, and which tasks are shorter than their start?
     fallbacks.py     where does a share go if its first place has no capacity?
     frontier.py      what does time cost: which plans lie between the cheapest and the fastest?

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.catalog.market import DISCOUNTS, HISTORY, QUOTAS, table
+from orchestrator.catalog.market import DISCOUNTS, HISTORY, QUOTAS, Seen, table
 from orchestrator.errors import SweepError
 from orchestrator.plan.slots import LotKey
+from orchestrator.planner.hours.lane_times import with_times
 from orchestrator.planner.hours.learned import LearnedHours
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.offer.offer import QUOTA
-from orchestrator.planner.offer.spot_prices import price_spot
+from orchestrator.planner.offer.spot_prices import as_learned
 from orchestrator.planner.solver.meet_goal import meet_goal
 from orchestrator.wire.task import Lane, Purchase
 
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Plan
 
-PLACES, PRICES, PAID, INTERRUPTIONS, RUNTIMES, UNITS = KINDS = (
+PLACES, PRICES, PAID, INTERRUPTIONS, REFUSALS, RUNTIMES, UNITS = KINDS = (
     "places that are new",
     "prices",
     "learned discounts",
     "interruption rates",
+    "refusals",
     "learned runtimes",
     "quotas",
 )
@@ -92,6 +94,8 @@ def _facts(plan: Plan, kind: str) -> object:
         return {key: price.discount for key, price in lanes.items()}
     if kind == INTERRUPTIONS:
         return {key: price.interruptions_per_hour for key, price in lanes.items()}
+    if kind == REFUSALS:
+        return {key: price.refused for key, price in lanes.items()}
     return plan.learned if kind == RUNTIMES else plan.quotas
 
 
@@ -104,16 +108,16 @@ def _planned_usd(old: Plan, new: Plan, market: Market, todays: set[str]) -> floa
         learned = LearnedHours.from_json(old.learned) if old.learned is not None else None
     if UNITS not in todays:
         then = replace(then, quotas=_quotas(old, market))
-    then = replace(then, candidates=_candidates(old, market, todays), discounts=table((), DISCOUNTS))
+    then = replace(then, candidates=_candidates(old, market, todays), discounts=table((), DISCOUNTS), seen=Seen())
     try:
-        return meet_goal(formulate(new.sweep, then, learned).offer.problem, new.sweep.plan).usd
+        return meet_goal(formulate(new.sweep, then, learned).offer.problem, new.sweep.plan).paid
     except (DoesNotFit, SweepError):
         return None
 
 
 def _candidates(old: Plan, market: Market, todays: set[str]) -> pd.DataFrame:
     """Return today's candidates, with the facts of their lanes as they were, but for these kinds."""
-    rows = price_spot(market.candidates, market.discounts)
+    rows = with_times(as_learned(market).fillna({"site": ""}), market)
     was = {LotKey(price.lane, price.site): price for price in old.prices}
     keys = list(_keys(rows))
     known = np.array([key in was for key in keys])
@@ -127,7 +131,10 @@ def _candidates(old: Plan, market: Market, todays: set[str]) -> pd.DataFrame:
     if INTERRUPTIONS not in todays:
         rates = [was[key].interruptions_per_hour if key in was else None for key in keys]
         rate = np.where(known, np.array(rates, dtype=float), rate)
-    made = rows.assign(usd_per_hour=listed * discount, interruptions_per_hour=rate)
+    refused = rows["refused"].to_numpy(dtype=float)
+    if REFUSALS not in todays:
+        refused = np.where(known, [was[key].refused if key in was else 0.0 for key in keys], refused)
+    made = rows.assign(usd_per_hour=listed * discount, interruptions_per_hour=rate, refused=refused)
     return made if PLACES in todays else made[known]
 
 

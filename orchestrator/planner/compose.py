@@ -45,7 +45,7 @@ def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         copies=tuple(_copies(plan, offer, solution)),
         lots=lots,
         quotas=tuple(_quotas(offer)),
-        bound=solution.bound,
+        bound=max(solution.bound - solution.unpaid, 0.0),
         in_any_order=ends_in_any_order(with_starts(solution, offer)),
         prices=tuple(_prices(offer)),
     )
@@ -77,7 +77,7 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
             places=places,
             hours=float(choices.average[row]),
             longest=float(choices.hours[row]),
-            usd=float(choices.usd[row]),
+            usd=float(choices.paid[row]),
             limits=_limits(plan.sweep, places, envelope),
             why=_why(solution, row, ranked, places),
             finish=float(ends[row]),
@@ -101,7 +101,7 @@ def _expected(offer: Offer, choices: Choices, row: int) -> Expected:
     rate = offer.lanes["interruptions_per_hour"].to_numpy()[choices.lane[row]]
     is_spot = offer.lanes["purchase"].to_numpy()[choices.lane[row]] == Purchase.SPOT.value
     known = float(rate) if np.isfinite(rate) else INTERRUPTIONS_PER_HOUR
-    hourly = float(choices.usd[row] / choices.average[row])
+    hourly = float(choices.paid[row] / choices.average[row])
     return Expected(float(choices.hours[row]), hourly, known if is_spot else 0.0)
 
 
@@ -159,8 +159,8 @@ def _prices(offer: Offer) -> Iterator[LanePrice]:
     """Yield what each lane on offer costs."""
     for row in offer.lanes.drop_duplicates(LOT).to_dict("records"):
         lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
-        rate = row["interruptions_per_hour"]
-        yield LanePrice(lane, row["site"], row[LISTED], row["usd_per_hour"], rate if np.isfinite(rate) else None)
+        rate = row["interruptions_per_hour"] if np.isfinite(row["interruptions_per_hour"]) else None
+        yield LanePrice(lane, row["site"], row[LISTED], row["usd_per_hour"], rate, row["refused"])
 
 
 def _limits(sweep: Sweep, places: tuple[Place, ...], envelope: float | None) -> Limits:
@@ -190,21 +190,23 @@ def _saved_every_s(sweep: Sweep, places: tuple[Place, ...]) -> int:
 def _why(solution: Solution, row: int, ranked: RankedChoices, places: tuple[Place, ...]) -> str:
     """Return in words why this choice was taken, and where its tasks go if it is refused."""
     choices, problem = solution.problem.choices, solution.problem
-    usd = float(choices.usd[row])
+    usd = float(choices.paid[row])
     cohort = np.arange(problem.first_choice[choices.cohort[row]], problem.first_choice[choices.cohort[row] + 1])
     cheapest = int(cohort[choices.pool[cohort] == NO_POOL][0])
     reason = "cheapest" if choices.pool[row] == NO_POOL else "paid by a savings plan"
-    if choices.usd[cheapest] < usd:
-        reason = f"{_dearer(usd, float(choices.usd[cheapest]))} than the cheapest, which has no more slots"
+    if choices.usd[cheapest] < choices.usd[row]:
+        reason = f"{_dearer(usd, float(choices.paid[cheapest]))} than the cheapest, which has no more slots"
         if choices.copy[cheapest] >= 0 and choices.copy[cheapest] not in solution.copies:
-            reason = f"{_dearer(usd, float(choices.usd[cheapest]))} than the cheapest, but without a copy of the data"
+            reason = f"{_dearer(usd, float(choices.paid[cheapest]))} than the cheapest, but without a copy of the data"
+    elif (choices.paid[cohort] < usd * (1 - 1e-9)).any():
+        reason = f"{reason} of those that have machines"
     if choices.copy[row] >= 0:
         reason += ", on a copy of the data"
     if len(places) == 1:
         return "the only place that can run it" if row == cheapest else reason
     second = places[1]
     fewer_or_more = on_instances(second.instances) if second.instances != places[0].instances else ""
-    than = _dearer(float(choices.usd[ranked.rows[1]]), usd)
+    than = _dearer(float(choices.paid[ranked.rows[1]]), usd)
     then = f"then {LotKey.of(second)}{fewer_or_more}, {than}"
     count = int(solution.tasks[row])
     if ranked.second_holds < count and second.lane.region != places[0].lane.region:

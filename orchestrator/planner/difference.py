@@ -9,7 +9,7 @@ from orchestrator.plan.facts import LanePrice, QuotaFact
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot
 from orchestrator.planner.attribution import attribute
 from orchestrator.planner.offer.instance_counts import on_instances
-from orchestrator.planner.offer.spot_prices import LISTED, price_spot
+from orchestrator.planner.offer.spot_prices import LISTED, as_learned
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _signed(usd: float) -> str:
 def _prices_today(market: Market) -> dict[LotKey, LanePrice]:
     """Return the price of every lane that is for sale today."""
     columns = ["platform", "region", "instance_type", "purchase", "site", LISTED, "usd_per_hour"]
-    candidates = price_spot(market.candidates, market.discounts).dropna(subset="usd_per_hour").fillna({"site": ""})
+    candidates = as_learned(market).dropna(subset="usd_per_hour").fillna({"site": ""})
     found = {}
     for platform, region, instance_type, purchase, site, listed, usd in candidates[columns].itertuples(index=False):
         lane = Lane(platform, region, instance_type, Purchase(purchase))

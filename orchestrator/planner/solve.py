@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import InfeasibleError
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.compose import compose
+from orchestrator.planner.lane_notes import lane_notes
 from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.offer.formulate import formulate
@@ -43,4 +44,5 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
     learned = formulation.learned.to_json() if formulation.learned is not None else None
     plan = Plan(sweep, market.hash, formulation.datasets, (), tuple(notes), learned=learned)
     plan = compose(plan, formulation.cohorts, formulation.offer, solution)
-    return replace(plan, notes=(*plan.notes, *starting_notes(plan, formulation.offer)))
+    offered = formulation.offer
+    return replace(plan, notes=(*plan.notes, *lane_notes(plan, offered, market), *starting_notes(plan, offered)))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot, units_taken
 from orchestrator.planner.offer.copy_prices import COPY, price_copies
-from orchestrator.planner.offer.spot_prices import LISTED, price_spot
+from orchestrator.planner.offer.spot_prices import LISTED, as_learned
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Today:
         """A row of the market's candidates for each lane."""
         self.replicas: dict[tuple[str, LotKey], str | None] = {}
         """The URI of each dataset in the Region of each lane; None where the dataset has to be copied there."""
-        for row in price_spot(market.candidates, market.discounts).to_dict("records"):
+        for row in as_learned(market).to_dict("records"):
             lane = Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"]))
             key = LotKey(lane, row["site"] if pd.notna(row["site"]) else "")
             self.lots[key] = row

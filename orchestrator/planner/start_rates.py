@@ -1,9 +1,9 @@
 """Tells when tasks end, their starts included, and keeps a deadline in spite of these.
 
-The solver counts the hours that trainings take. A training holds its slot for longer: machines, image and data come
-first, and its end takes time as well. And a Region starts only so many in a second: it gives its first slots out one
-after the other, and all that follows in a slot is as late as its first. Where tasks are so short that slots are free
-before they can be given out, the starts alone say when all is done.
+The solver counts the hours that trainings take. A training holds its slot for longer: it may wait for machines, then
+image and data come first, and its end takes time as well. And a Region starts only so many in a second: it gives its
+first slots out one after the other, and all that follows in a slot is as late as its first. Where tasks are so short
+that slots are free before they can be given out, the starts alone say when all is done.
 
 So a solution is played with its starts. Only if that misses the deadline, the solver counts them too: it is slower so.
 """
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 
 TRIES = 5
 """Times that the solver is asked, each for as much less time as the last task was late."""
+WAIT_TOLD = 1 / HOUR
+"""Hours of waiting from which it is told."""
 
 
 def with_starts(solution: Solution, offer: Offer) -> Solution:
     """Return the solution with the hours that tasks hold their slots: their starts and ends included."""
     choices = solution.problem.choices
-    hours = choices.hours + offer.lanes["start_h"].to_numpy(dtype=np.float64)[choices.lane]
+    hours = choices.hours + _held_besides(offer)[choices.lane]
     problem = replace(solution.problem, choices=replace(choices, hours=hours))
     return replace(solution, problem=problem)
 
@@ -88,7 +90,7 @@ def _meet_goal_by_starts(
     The solver takes longer for that: hours that are equally longer are in no proportion any more.
     """
     choices = offer.problem.choices
-    held = choices.hours + offer.lanes["start_h"].to_numpy(dtype=np.float64)[choices.lane]
+    held = choices.hours + _held_besides(offer)[choices.lane]
     shortest = np.full(offer.problem.lanes, np.inf)
     np.minimum.at(shortest, choices.lane, held)
     sites, rates, limits = _sites(offer), offer.lanes["starts_per_hour"].to_numpy(dtype=np.float64), []
@@ -104,6 +106,12 @@ def _meet_goal_by_starts(
     plain = offer.problem.within(found.problem.horizon)
     there = offer.problem.ends_in_time(found.problem.horizon)
     return Solution(replace(plain, budget=found.problem.budget), tasks[there], found.bound, found.slots)
+
+
+def _held_besides(offer: Offer) -> Floats:
+    """Return for each lane the hours that a training holds its slot before and after it trains."""
+    held = offer.lanes["start_h"] + offer.lanes["wait_h"]
+    return np.asarray(held.to_numpy(dtype=np.float64))
 
 
 def _late_hours(solution: Solution, offer: Offer, goal: Goal) -> float:
@@ -137,11 +145,12 @@ def _too_late(solution: Solution, offer: Offer, goal: Goal) -> InfeasibleError:
     row = int(ends.argmax())
     lane, end = int(solution.problem.choices.lane[row]), float(ends[row])
     region, rate = offer.lanes["region"].iloc[lane], float(offer.lanes["starts_per_hour"].iloc[lane])
-    start = float(offer.lanes["start_h"].iloc[lane])
+    start, wait = (float(offer.lanes[name].iloc[lane]) for name in ("start_h", "wait_h"))
+    waits = f" after a wait of {spell(wait * HOUR)}" if wait >= WAIT_TOLD else ""
     hint = f"relax the deadline to {spell(-(-end * HOUR // MINUTE) * MINUTE)}, allow more Regions, or make longer tasks"
     return InfeasibleError(
         f"the tasks fit into the deadline of {goal.deadline}, but not with their starts: in {region} one takes "
-        f"{spell(start * HOUR)}, and {rate / HOUR:g} a second can begin. The last task would end after "
+        f"{spell(start * HOUR)}{waits}, and {rate / HOUR:g} a second can begin. The last task would end after "
         f"{spell(end * HOUR)}",
         hint=hint,
     )

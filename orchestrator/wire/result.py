@@ -98,7 +98,9 @@ class Cause(str, Enum):
     STOPPED = "stopped"  # somebody asked for it
 
 
-_OFTEN_EMPTY = frozenset({"note", "silent_since", "not_finite"})
+_OFTEN_EMPTY = frozenset(
+    {"note", "silent_since", "not_finite", "requested_at", "waited_s", "freed_at", "interruptions"}
+)
 """Fields of an outcome that are stored only where they say something."""
 
 
@@ -139,15 +141,29 @@ class Outcome:
     """Since when its log has had no new line, where that is long; None while it writes, or nobody can tell."""
     not_finite: tuple[str, ...] = ()
     """Metrics of which it has written NaN or infinity last: they are left out of `metrics`."""
+    requested_at: float | None = None
+    """When the platform was asked for it, in seconds since the epoch; None where nobody has noted that."""
+    waited_s: float = 0.0
+    """Seconds of its wait before it began in which the platform said that it has no machines for it."""
+    freed_at: float | None = None
+    """When its slot was free again, in seconds since the epoch; None until then, or if that is when it ended."""
+    interruptions: int = 0
+    """Times that the platform took its machines away and gave it others, without ending it."""
 
     def following(self, before: Outcome | None) -> Outcome:
-        """Return the outcome with what was known before: a training that its launcher had stopped has failed."""
-        if before is None or not before.ended_for:
+        """Return the outcome with what was known before: a training that its launcher had stopped has failed.
+
+        A platform that does not say when it was asked for it leaves that to its launcher's note.
+        """
+        if before is None:
             return self
+        now = self if self.requested_at is not None else replace(self, requested_at=before.requested_at)
+        if not before.ended_for:
+            return now
         if self.cause is not Cause.STOPPED:
-            return replace(self, ended_for=before.ended_for)
+            return replace(now, ended_for=before.ended_for)
         why = before.ended_for
-        return replace(self, state=TaskState.FAILED, cause=Cause.TASK, reason=why, ended_for=why)
+        return replace(now, state=TaskState.FAILED, cause=Cause.TASK, reason=why, ended_for=why)
 
     def to_json(self) -> dict[str, Any]:
         body = asdict(self) | {"lane": str(self.lane), "state": self.state.value, "cause": self.cause.value}

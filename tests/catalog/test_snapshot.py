@@ -9,6 +9,8 @@ import pytest
 
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.db.database import Database
+from orchestrator.db.engine import reading
+from orchestrator.runs.past.marks import Subject, What, pin, pins
 from tests.catalog.platforms import Managed
 
 if TYPE_CHECKING:
@@ -51,3 +53,14 @@ def test_of_a_moment_it_has_what_was_known_then(
     assert [row["usd_per_hour"] for row in copy.show("prices") if row["purchase"] == "spot"] == spot
     assert [row["units"] for row in copy.show("quotas")] == quotas
     assert copy.show("replicas") == shared.show("replicas")
+
+
+def test_of_a_moment_it_has_what_was_said_of_learned_values_by_then(shared: Catalog, tmp_path: Path) -> None:
+    subject = Subject(What.PRICE, "sagemaker/us-east-1/ml.g5.xlarge/spot")
+    moments = [datetime(2026, 11, day, tzinfo=timezone.utc) for day in (10, 12)]
+    for at, value in zip(moments, (0.4, 0.5), strict=True):
+        pin(shared.engine, subject, value, "anna", at)
+    for as_of, value in ((moments[0], 0.4), (moments[1], 0.5), (None, 0.5)):
+        copy = taken(shared, tmp_path / f"{as_of and as_of.day}.db", as_of)
+        with reading(copy.engine) as connection:
+            assert [one.value for one in pins(connection)] == [value]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, select, text
+from sqlalchemy import MetaData, Text, inspect, select, text
 
 from orchestrator import resources
 from orchestrator.db import migrate
 from orchestrator.db.engine import engine, reading, writing
+from orchestrator.db.history_tables import attempts
 from orchestrator.db.revisions import REVISIONS
 from orchestrator.db.tables import metadata, runs
 from orchestrator.errors import CatalogError
@@ -116,3 +118,26 @@ def test_runs_of_an_older_sweep_get_their_workload_from_their_document(empty_dat
     migrate.upgrade(database)
     with reading(database) as connection:
         assert dict(connection.execute(select(runs.c.name, runs.c.workload)).fetchall()) == {"new": "grid", "odd": None}
+
+
+def test_what_attempts_told_before_they_had_rows_is_kept(empty_database_url: str) -> None:
+    lane = "sagemaker/us-east-1/ml.g5.xlarge/spot"
+    outcome = {"number": 1, "lane": lane, "training": "t", "state": "failed", "cause": "capacity", "ended_at": 7.0}
+    documents = {1: json.dumps({"outcomes": [outcome, outcome | {"number": 2, "seconds": 5.0}]}), 2: "", 3: "{}"}
+    database = engine(empty_database_url)
+    with writing(database) as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(resources.path("sql/migrations")))
+        command.upgrade(config, "0009")
+        before = MetaData()
+        before.reflect(connection, only=["runs", "results"])
+        blank = {column.name: "" if isinstance(column.type, Text) else 0 for column in before.tables["results"].columns}
+        run = {"plan_id": "p", "bucket": "b", "region": "r", "created_at": 0, "tasks": 3, "cancelled": False}
+        connection.execute(before.tables["runs"].insert(), [run | {"name": "one", "document": "{}"}])
+        results = [blank | {"run": "one", "task": task, "document": text} for task, text in documents.items()]
+        connection.execute(before.tables["results"].insert(), results)
+    migrate.upgrade(database)
+    with reading(database) as connection:
+        columns = (attempts.c.task, attempts.c.number, attempts.c.cause, attempts.c.ended_at, attempts.c.seconds)
+        kept = connection.execute(select(*columns).order_by(attempts.c.number)).fetchall()
+    assert [tuple(row) for row in kept] == [(1, 1, "capacity", 7.0, 0.0), (1, 2, "capacity", 7.0, 5.0)]

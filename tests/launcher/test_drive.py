@@ -461,3 +461,12 @@ def test_a_failed_training_s_own_words_are_the_reason() -> None:
     bench.platform.written["nightly-7-1"] = ["epoch 1", "train.py: error: unrecognized arguments: --lr"]
     bench.launch()
     assert bench.result.reason.startswith("train.py: error: unrecognized arguments: --lr (")
+
+
+def test_when_the_platform_was_asked_is_noted_where_it_does_not_say_so_itself() -> None:
+    bench = Bench(Life(refusals=[NoCapacity("none")]), limits=Limits(3600, patience_s=0))
+    bench.launch()
+    refused, done = bench.result.outcomes
+    asked = [attempt.recorded_at for attempt in bench.control.attempts(7)]
+    assert [refused.requested_at, done.requested_at] == asked
+    assert refused.ended_at is not None

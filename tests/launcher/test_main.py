@@ -94,7 +94,7 @@ def test_a_launcher_loads_the_runner_of_its_platform_and_no_other_part_of_it() -
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = {name.removeprefix("orchestrator.") for name in done.stdout.split()}
-    needed = ("runner", "request", "outcome", "held", "processes", "processes.network", "processes.parallel")
+    needed = ("runner", "request", "outcome", "waits", "held", "processes", "processes.network", "processes.parallel")
     ours = {name for name in loaded if name.startswith("platforms.sagemaker.")}
     assert ours == {f"platforms.sagemaker.{name}" for name in needed}
     assert not {"spec", "runs", "db", "settings"} & {name.partition(".")[0] for name in loaded}

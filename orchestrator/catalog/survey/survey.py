@@ -80,7 +80,7 @@ def survey(
         if nowhere:
             where = _where_asked(sweep, market.lines.get(nowhere[0]))
             raise no_place_error(connection, nowhere, where, found.for_sale, WANTED)
-    return replace(market, history=past.history, discounts=past.discounts) if past else market
+    return replace(market, history=past.history, discounts=past.discounts, seen=past.seen) if past else market
 
 
 def resurvey(

@@ -11,6 +11,7 @@ import numpy as np
 
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.planner.explain.remedies import with_more_units
+from orchestrator.planner.lane_notes import REFUSED_TOLD, times_as_dear
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit, Solution
@@ -84,6 +85,7 @@ class _Explainer:
         self._lots: list[int] = self._problem.lots.tolist()
         self._quotas = [Quota(*key) for key in formulation.offer.quotas[QUOTA].itertuples(index=False, name=None)]
         self._prices = lanes["usd_per_hour"].tolist()
+        self._refused = lanes["refused"].tolist()
         made = {(copy.dataset, copy.to_region, copy.from_region) for copy in plan.copies}
         every = formulation.offer.copies[COPY].itertuples(index=False, name=None)
         self._copies = {NO_COPY, *(number for number, copy in enumerate(every) if copy in made)}
@@ -104,7 +106,7 @@ class _Explainer:
         """Yield the lines that explain one share."""
         last = share.first + share.count - 1
         tasks = f"task {last}" if share.count == 1 else f"tasks {share.first}-{last}"
-        row, usd = self._row(share), self._every.choices.usd
+        row, usd = self._row(share), self._every.choices.paid
         chosen = int(self._kept[row])
         yield f"{tasks} of {self._plan.datasets[share.dataset].name}: {self._place(chosen)}"
         ends = f"; the last ends after {share.finish:.3g} h" if share.finish is not None else ""
@@ -140,7 +142,7 @@ class _Explainer:
         }
         for count in sorted(here.keys() - {self._counts[lane]}):
             other, obstacle = here[count], ""
-            if choices.usd[other] * SLACK < choices.usd[chosen] or self._plan.sweep.plan.fastest:
+            if choices.paid[other] * SLACK < choices.paid[chosen] or self._plan.sweep.plan.fastest:
                 obstacle = self._obstacle(other, chosen)
             but = f"; but {obstacle}" if obstacle else ""
             yield f" {on_instances(count)}: {self._more(other, chosen)}{but}"
@@ -153,7 +155,7 @@ class _Explainer:
         rows = range(first[cohort], first[cohort + 1])
         on_lane = [row for row in rows if self._lanes[choices.lane[row]] == name and choices.copy[row] in self._copies]
         # A lane may be there twice: under a savings plan, and not.
-        return min(on_lane, key=lambda row: (abs(choices.usd[row] - share.usd), row))
+        return min(on_lane, key=lambda row: (abs(choices.paid[row] - share.usd), row))
 
     def _of_cohort(self, row: int) -> range:
         """Return the rows of all choices of the cohort that this choice is for."""
@@ -175,8 +177,8 @@ class _Explainer:
     def _more(self, other: int, chosen: int) -> str:
         """Return the hours and the $ of the other choice, and how many more these are than those of the chosen one."""
         choices = self._every.choices
-        hours, usd = choices.average[other], choices.usd[other]
-        more_h, more_usd = hours - choices.average[chosen], usd - choices.usd[chosen]
+        hours, usd = choices.average[other], choices.paid[other]
+        more_h, more_usd = hours - choices.average[chosen], usd - choices.paid[chosen]
         return f"{hours:.3g} h ({more_h:+.3g}) and ${usd:.4g} ({more_usd:+.4g}) each"
 
     def _slots(self, row: int) -> str:
@@ -202,8 +204,15 @@ class _Explainer:
         if choices.promise[other] - choices.promise[chosen] > self._unpromised:
             return f"its promise of ${choices.promise[other]:,.2f} is beyond the budget"
         if self._filled.has_room(within, 1):
-            return ""
+            return self._refuses(other) if choices.usd[other] * SLACK >= choices.usd[chosen] else ""
         return self._full(int(choices.lane[other]))
+
+    def _refuses(self, row: int) -> str:
+        """Return in words that the choice's lane has refused machines lately; an empty string if it has not."""
+        refused = self._refused[self._every.choices.lane[row]]
+        if refused < REFUSED_TOLD:
+            return ""
+        return f"it refused machines lately, and so counts as {times_as_dear(refused):.2g} times as dear"
 
     def _full(self, lane: int) -> str:
         """Return in words which limit of the lane is full, and what one more slot would save."""
@@ -264,6 +273,6 @@ class _Explainer:
             return None
         more = with_more_units(self._problem, {limit: int(self._problem.units_on(self._problem.limits[limit])[lane])})
         try:
-            return self._plan.usd - optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf)).usd
+            return self._plan.usd - optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf)).paid
         except DoesNotFit:
             return None

@@ -39,7 +39,7 @@ _ZERO_SLOPE = Prior(0.0, 0.5)
 _INSTANCES_SLOPE_SD = 0.2
 _FULL_SPEEDUP_SLOPE = Prior(-1.0, 1e-6)
 """More than twice as fast with twice the instances is nothing but noise."""
-_TYPE_SD = 0.7
+TYPE_SD = 0.7
 """A type is thought to be as fast as its accelerators say, give or take a factor of two."""
 _UNKNOWN_TYPE_SD = 3.0
 _SPREAD_QUANTILES = (0.1, 0.9)
@@ -118,7 +118,7 @@ def _fitted(sweep: Sweep, hours: Floats, types: np.ndarray, columns: Mapping[Fea
     x = np.column_stack([np.ones(len(hours)), is_of_type, *(one.column(values) for one, values in columns.items())])
     # The effect of a type is what its speed does not explain.
     y = np.log(hours) + is_of_type @ np.array([log(known or 1.0) for known in speeds.values()])
-    effects = [Prior(0.0, _TYPE_SD if known else _UNKNOWN_TYPE_SD) for known in speeds.values()]
+    effects = [Prior(0.0, TYPE_SD if known else _UNKNOWN_TYPE_SD) for known in speeds.values()]
     slopes = [_slope_prior(sweep, feature) for feature in columns]
     fit = robust_regression(x, y, [_LEVEL, *effects, *slopes])
     instances = [feature.name for feature in columns].index(INSTANCES)

@@ -6,20 +6,30 @@ from typing import TYPE_CHECKING
 
 from orchestrator.planner.hours.learned import INSTANCES
 from orchestrator.planner.hours.sizes import size_columns
+from orchestrator.spec.duration import HOUR, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.planner.hours.learned import LearnedHours
+    from orchestrator.planner.hours.pinned_runtimes import PinnedRuntime
     from orchestrator.spec.sweep import Sweep
 
 WIDE = 2.0
 """Tasks of one size whose hours differ by such a factor probably are not of one size."""
 
 
-def learned_notes(sweep: Sweep, learned: LearnedHours, types: Sequence[str]) -> Iterator[str]:
-    """Yield what was learned of these instance types, as far as finished tasks ran on them."""
-    known = {name: learned.types[name] for name in types if name in learned.types}
+def learned_notes(
+    sweep: Sweep, learned: LearnedHours, types: Sequence[str], pins: Mapping[str, PinnedRuntime]
+) -> Iterator[str]:
+    """Yield what was learned of these instance types, as far as finished tasks ran on them, and what was pinned."""
+    for name in types:
+        if name in pins:
+            hours, one = spell(pins[name].hours * HOUR), pins[name]
+            yield f"runtime of {name}: pinned to {hours} for a task of a middling size, by {one.by} on {one.at}"
+    if not any(its.tasks for its in learned.types.values()):
+        return
+    known = {name: learned.types[name] for name in types if name in learned.types and name not in pins}
     for name, its in known.items():
         yield (
             f"runtime of {name}: learned from {its.tasks:,} finished tasks of {sweep.name}; "

@@ -7,30 +7,32 @@ beside a type that one of these knows. Where there is no source at all, they are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from orchestrator.errors import InfeasibleError
+from orchestrator.planner.hours.file_hours import hours_of_file
 from orchestrator.planner.hours.learn import learn
 from orchestrator.planner.hours.learned import BYTES, INSTANCES
 from orchestrator.planner.hours.learned_notes import learned_notes
+from orchestrator.planner.hours.pinned_runtimes import with_pinned
 from orchestrator.planner.hours.scaling import find_scaling, most_learned
-from orchestrator.planner.hours.sizes import fixed_numbers, named_size, size_columns
+from orchestrator.planner.hours.sizes import fixed_numbers, size_columns
 from orchestrator.planner.hours.speed import speed
 from orchestrator.planner.hours.useful_counts import useless_counts, useless_notes
-from orchestrator.spec.space.runtime_expression import LONGEST_HOURS, SHORTEST_HOURS
-from orchestrator.spec.sweep import ANY_TYPE, INSTANCES_NAME
+from orchestrator.spec.sweep import ANY_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from orchestrator.planner.hours.learned import LearnedHours
+    from orchestrator.planner.hours.pinned_runtimes import PinnedRuntime
     from orchestrator.planner.hours.scaling import Scaling
     from orchestrator.planner.model.arrays import Floats
-    from orchestrator.spec.space.runtime_expression import Expression
     from orchestrator.spec.sweep import Sweep
 
 MAX_SIZES = 1_000_000
@@ -91,11 +93,15 @@ class _Source:
 
 
 def expected_runtimes(
-    sweep: Sweep, datasets: Sequence[int], history: pd.DataFrame, learned: LearnedHours | None = None
+    sweep: Sweep,
+    datasets: Sequence[int],
+    history: pd.DataFrame,
+    learned: LearnedHours | None = None,
+    pins: Mapping[str, PinnedRuntime] = MappingProxyType({}),
 ) -> Runtimes:
     """Return the hours of the sweep's tasks. `datasets` are their bytes; `history` is a Market's.
 
-    `learned` counts instead of the history where it is given.
+    `learned` counts instead of the history and of the `pins` where it is given.
     Raise InfeasibleError where the runtime of the sweep file is not above 0, or depends on too much.
     """
     points = sweep.points
@@ -107,7 +113,7 @@ def expected_runtimes(
     if _file_says_all(sweep):
         learned = None
     elif learned is None:
-        learned = learn(sweep, datasets, history)
+        learned = with_pinned(sweep, datasets, learn(sweep, datasets, history), pins)
     scaling = find_scaling(sweep.train, learned)
     sources = [source for name in sweep.runtimes for source in _file_sources(sweep, name, len(datasets), scaling)]
     from_the_file = len(sources)
@@ -125,7 +131,7 @@ def expected_runtimes(
         {key: source for key, source in pace.items() if key[1] not in useless.get(key[0], ())},
         honest_factor,
         (
-            *_source_notes(sweep, scaling, learned, list(after_the_file)),
+            *_source_notes(sweep, scaling, learned, list(after_the_file), pins),
             *notes,
             *useless_notes(useless, {key: sources[row].limit for key, (row, _) in pace.items()}),
             *_envelope_notes(sweep, honest_factor),
@@ -199,9 +205,9 @@ def _file_sources(sweep: Sweep, name: str, datasets: int, scaling: Scaling) -> I
 
     if sweep.counts_instances(runtime):
         for count in counts:
-            yield source(_file_hours(sweep, runtime, count), {count: 1.0}, "as the sweep file says")
+            yield source(hours_of_file(sweep, runtime, count), {count: 1.0}, "as the sweep file says")
     else:
-        hours = _file_hours(sweep, runtime, 1) / scaling.speedup(counts[0])
+        hours = hours_of_file(sweep, runtime, 1) / scaling.speedup(counts[0])
         yield source(hours, _factors(counts, scaling), scaling.limit)
 
 
@@ -253,7 +259,11 @@ def _guess(sweep: Sweep, datasets: Sequence[int], scaling: Scaling) -> _Source:
 
 
 def _source_notes(
-    sweep: Sweep, scaling: Scaling, learned: LearnedHours | None, after_the_file: Sequence[str]
+    sweep: Sweep,
+    scaling: Scaling,
+    learned: LearnedHours | None,
+    after_the_file: Sequence[str],
+    pins: Mapping[str, PinnedRuntime],
 ) -> Iterator[str]:
     """Yield what each source says. What was learned or guessed is left out if the hours of no type rest on it."""
     scaled = scaling.describe(sweep.train.instance_counts)
@@ -264,7 +274,7 @@ def _source_notes(
         else:
             yield f"runtime: {runtime.text} hours on one instance{whose}{scaled}"
     if after_the_file and learned:
-        yield from learned_notes(sweep, learned, after_the_file)
+        yield from learned_notes(sweep, learned, after_the_file, pins)
     elif after_the_file:
         yield (
             f"runtime of {', '.join(after_the_file)}: A GUESS, as nobody has said or seen it: by the speed of its GPUs "
@@ -278,15 +288,3 @@ def _envelope_notes(sweep: Sweep, honest_factor: dict[str, float]) -> Iterator[s
     if sweep.plan.budget is not None and wide:
         factors = ", ".join(f"{honest_factor[name]:.2f} on {name}" for name in wide)
         yield f"envelopes hold more than {HONEST_FACTOR:g} times the expected hours: {factors}"
-
-
-def _file_hours(sweep: Sweep, expression: Expression, instances: int) -> Floats:
-    values = {INSTANCES_NAME: instances} | sweep.train.hyperparameters | size_columns(sweep)
-    found = np.broadcast_to(expression(values), sweep.points.sizes)
-    wrong = np.flatnonzero(~((found >= SHORTEST_HOURS) & (found <= LONGEST_HOURS)))
-    if wrong.size:
-        raise InfeasibleError(
-            f"the runtime `{expression.text}` is {found[wrong[0]]:g} hours{named_size(sweep, int(wrong[0]))}",
-            hint=f"it must be above 0 for every point: from {SHORTEST_HOURS:g} to {LONGEST_HOURS:,.0f} hours",
-        )
-    return np.array(found)

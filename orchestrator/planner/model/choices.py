@@ -31,7 +31,7 @@ class Choices:
     wait: Floats
     """Hours before a task may start: its data is on the way, or its lane is not open yet."""
     usd: Floats
-    """Expected $ of one task."""
+    """Expected $ of one task, and `unpaid`: what the solver goes by."""
     promise: Floats
     """The smallest envelope ($) that one honest task fits into. It never counts on a pool."""
     pool: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -41,7 +41,12 @@ class Choices:
     average: Floats = field(default_factory=lambda: np.empty(0))
     """Hours that one task holds a slot on average, which its cost goes by. They are `hours` unless given."""
 
+    unpaid: Floats = field(default_factory=lambda: np.empty(0))
+    """$ of `usd` that nobody pays: they are counted because the lane refuses machines. 0 unless given."""
+
     def __post_init__(self) -> None:
+        if not len(self.unpaid):
+            object.__setattr__(self, "unpaid", np.zeros(len(self)))
         if not len(self.average):
             object.__setattr__(self, "average", self.hours)
         if not len(self.pool):
@@ -50,6 +55,11 @@ class Choices:
 
     def __len__(self) -> int:
         return len(self.cohort)
+
+    @property
+    def paid(self) -> Floats:
+        """Expected $ of one task that somebody pays."""
+        return self.usd - self.unpaid
 
     def take(self, rows: Integers | Booleans) -> Choices:
         """Return these rows only, in the order in which they are given."""

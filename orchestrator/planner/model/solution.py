@@ -23,7 +23,7 @@ class Solution:
     tasks: Integers
     """Tasks sent to each choice."""
     bound: float
-    """$ that every plan costs at least: this is proven."""
+    """$ that every plan costs at least, as the solver counts them: this is proven."""
     slots: Floats = field(default_factory=lambda: np.empty(0))
     """Slots that each lane takes of its limits. They are as many as the lane may hold alone unless this is given."""
 
@@ -39,8 +39,18 @@ class Solution:
 
     @cached_property
     def usd(self) -> float:
-        """Expected $ of all tasks and copies."""
+        """Expected $ of all tasks and copies, and those that are counted for refusals."""
         return float(self.tasks @ self.problem.choices.usd + self.problem.charges[self.copies].sum())
+
+    @cached_property
+    def unpaid(self) -> float:
+        """$ that are counted for refusals, and that nobody pays."""
+        return float(self.tasks @ self.problem.choices.unpaid)
+
+    @property
+    def paid(self) -> float:
+        """Expected $ of all tasks and copies that somebody pays."""
+        return self.usd - self.unpaid
 
     @cached_property
     def promise(self) -> float:

@@ -1,6 +1,7 @@
 """What each choice costs: for every cohort and every candidate its hours, its dollars and its promise.
 
     usd      = hours that a task of the cohort is held on average × the candidate's price × instances
+               ÷ (1 − the chance that its lane refuses machines): what that adds is counted, and nobody pays it
     promise  = on-demand rate × instances × (honest factor × hours of the longest + what is kept back) + the launcher
 
 What may not be exceeded is held by the longest task: the deadline, the slots' hours, the envelope, the timeout.
@@ -85,7 +86,9 @@ def list_choices(
     interruptions = candidates.floats("interruptions_per_hour")[row]
     average, hours = (held_hours(sweep, each, is_spot, interruptions) for each in (work, longest))
 
-    usd = average * candidates.floats("usd_per_hour")[row] * instances
+    paid = average * candidates.floats("usd_per_hour")[row] * instances
+    # A lane that refuses half of the time is asked twice for each training, so it counts as twice as dear.
+    usd = paid / (1 - candidates.floats("refused")[row])
     rate = candidates.floats("rate")[row] * instances
     promise = rate * (honest_factor * hours + KEPT_BACK_HOURS) + LAUNCHER_USD_PER_HOUR * hours
 
@@ -97,7 +100,7 @@ def list_choices(
     allowed = np.flatnonzero(lasting.allowed)
     # Sorts are stable, and the rows of a cohort ascend: those that cost the same stay in their candidates' order.
     best_first = allowed[np.lexsort((usd[allowed], cohort[allowed]))]
-    found = Choices(cohort, lane, copy, hours, wait, usd, promise, average=average)
+    found = Choices(cohort, lane, copy, hours, wait, usd, promise, average=average, unpaid=usd - paid)
     return found.take(best_first), row[best_first], lasting.lost_by_lane(lane)
 
 
@@ -136,7 +139,7 @@ def _paid_by(number: int, pool: dict[Any, Any], choices: Choices, covered: Boole
     one that cannot end before the plan does.
     """
     which = np.flatnonzero(covered)
-    draw = choices.usd[which] * (1 - pool["discount"])
+    draw = choices.paid[which] * (1 - pool["discount"])
     which = which[draw <= pool["usd_per_hour"] * choices.average[which] * SLACK]
     wait = np.maximum(choices.wait[which], pool["opens_h"])
     in_time = wait + choices.hours[which] <= pool["closes_h"]
@@ -145,8 +148,8 @@ def _paid_by(number: int, pool: dict[Any, Any], choices: Choices, covered: Boole
     paid = replace(
         drawing,
         wait=wait,
-        usd=np.zeros(len(which)),
+        usd=drawing.unpaid,
         pool=np.full(len(which), number),
-        draw=drawing.usd * (1 - pool["discount"]),
+        draw=drawing.paid * (1 - pool["discount"]),
     )
     return paid, which

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.plan.dataset import Dataset
+from orchestrator.planner.hours.pinned_runtimes import pinned_runtimes
 from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.offer.cohorts import Cohort, cohorts
 from orchestrator.planner.offer.instance_counts import on_each_count
 from orchestrator.planner.offer.obstacles import no_place_error, obstacles
 from orchestrator.planner.offer.offer import Offer, offer
-from orchestrator.planner.offer.spot_prices import price_spot
+from orchestrator.planner.offer.spot_prices import as_learned
 from orchestrator.planner.offer.too_long import check_lasting, too_long_notes
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None)
     datasets = [_dataset(market, name, size) for name, size in zip(selected["dataset"], selected["bytes"], strict=True)]
     if not datasets:
         raise InfeasibleError("no dataset is what `data` asks for", hint="`sweep catalog show datasets` lists them")
-    runtimes = expected_runtimes(sweep, [dataset.bytes for dataset in datasets], market.history, learned)
+    sizes, pins = [dataset.bytes for dataset in datasets], pinned_runtimes(market.seen.pins)
+    runtimes = expected_runtimes(sweep, sizes, market.history, learned, pins)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
     candidates, left_out = _usable(sweep, market, datasets, runtimes)
     check_lasting(sweep, datasets, groups, candidates, runtimes)
@@ -82,7 +84,7 @@ def _usable(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the candidates that nothing stands in the way of, with datasets by number; and notes on all others."""
     numbers = {dataset.name: number for number, dataset in enumerate(datasets)}
-    candidates = price_spot(market.candidates, market.discounts)
+    candidates = as_learned(market)
     candidates["dataset"] = candidates["dataset"].map(numbers)
     candidates = on_each_count(candidates, sweep.train.instance_counts, runtimes.pace)
     reasons = obstacles(candidates, sweep, runtimes, market)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from orchestrator.planner.hours.lane_times import LANE, TIMES, with_times
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.problem import Limit, Pool, Problem
 from orchestrator.planner.offer.choices import NumberedCandidates, add_savings_plans, list_choices
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from orchestrator.planner.offer.cohorts import Cohort
     from orchestrator.spec.sweep import Sweep
 
-LANE = ["platform", "region", "instance_type", "purchase"]
 LOT = [*LANE, "site"]
 """A committed lane is as many lots as there are training plans of it."""
 LOT_AND_COUNT = [*LOT, "instances"]
@@ -34,7 +34,7 @@ LOT_AND_COUNT = [*LOT, "instances"]
 TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site", "from_region", "instances"]
 """Places that cost the same are ranked in this order, and the first wins; so on_demand before spot at one price."""
 QUOTA = ["platform", "region", "quota"]
-_LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", "start_h", "starts_per_hour"]
+_LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", *TIMES]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Offer:
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
     """LOT_AND_COUNT, its `usd_per_hour`, what the catalog says of that (LISTED), `interruptions_per_hour` (of spot, if
-    they are known), `opens_h` and `closes_h`, `start_h` and `starts_per_hour`, by the lane's number."""
+    they are known), `opens_h` and `closes_h`, and TIMES, by the lane's number."""
     copies: pd.DataFrame
     """COPIES, by the copy's number: a dataset may come to a Region from several sources, where one is cheaper and
     another quicker."""
@@ -69,7 +69,7 @@ def offer(
     `candidates` are those of the market that nothing stands in the way of. Their datasets are numbers.
     """
     table = candidates.assign(site=candidates["site"].fillna("").astype(str))
-    table = _with_starts(table, market.starts)
+    table = with_times(table, market)
     table = table.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
     lanes = table[[*LOT_AND_COUNT, *_LANE_FACTS]].drop_duplicates(LOT_AND_COUNT)
     lanes = lanes.sort_values(LOT_AND_COUNT, ignore_index=True)
@@ -103,14 +103,6 @@ def offer(
         ),
     )
     return Offer(problem, table, rows, lanes, copies, quotas, uses, lost)
-
-
-def _with_starts(table: pd.DataFrame, starts: pd.DataFrame) -> pd.DataFrame:
-    """Return the candidates with `start_h` and `starts_per_hour`: 0 and infinity where nothing is known of them."""
-    if starts.empty:
-        return table.assign(start_h=0.0, starts_per_hour=np.inf)
-    found = table.merge(starts, on=LANE, how="left")
-    return found.fillna({"start_h": 0.0, "starts_per_hour": np.inf})
 
 
 def _copy_numbers(table: pd.DataFrame, copies: pd.DataFrame) -> pd.Series[int] | int:

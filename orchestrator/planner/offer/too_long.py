@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from orchestrator.planner.offer.cohorts import Cohort
     from orchestrator.spec.sweep import Sweep
 
+NEVER_HOURS = 1e6
+"""A task that holds its instances for longer, more than a century, never ends."""
+
 
 @dataclass(frozen=True)
 class Lasting:
@@ -88,6 +91,8 @@ def _too_slow(task: str, found: Lasting) -> InfeasibleError:
     interrupted = longest > float(found.work.min())
     included = ", interruptions of spot included" if interrupted else ""
     remedy = "save checkpoints, or allow on_demand" if interrupted else "use more instances"
+    if longest > NEVER_HOURS:  # it is interrupted again and again
+        return InfeasibleError(f"{task} never ends{included}", hint=remedy)
     return InfeasibleError(
         f"{task} takes {longest:.1f} hours{included}, longer than the timeout of {found.sweep.timeout}",
         hint=f"set `timeout` to {spell(longest * HOUR * 1.2)} or more, or {remedy}",

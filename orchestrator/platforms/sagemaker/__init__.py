@@ -19,6 +19,7 @@ In every launcher:
     from_variables.py    what do all tasks share that nobody has planned?
     held.py      which machines does a training have, and are they those that were asked for?
     outcome.py   what does DescribeTrainingJob say of how an attempt stands, and why?
+    waits.py     how long did a training wait for machines, and how often did it lose them?
 
 When an account is set up:
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.sagemaker.held import read_held
+from orchestrator.platforms.sagemaker.waits import times_interrupted, waited_seconds
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def read_outcome(attempt: Attempt, job: Mapping[str, Any]) -> Outcome:
     if not ended_at and end.state.terminal:
         ended_at = job.get("LastModifiedTime")
     held = read_held(attempt, job)
+    transitions = job.get("SecondaryStatusTransitions") or []
     return Outcome(
         number=attempt.number,
         lane=held.lane,
@@ -60,6 +62,10 @@ def read_outcome(attempt: Attempt, job: Mapping[str, Any]) -> Outcome:
         metrics=_metrics(job),
         artifact=(job.get("ModelArtifacts") or {}).get("S3ModelArtifacts", ""),
         note=held.note,
+        requested_at=_epoch(job.get("CreationTime")),
+        waited_s=waited_seconds(transitions, _epoch(job.get("TrainingStartTime") or job.get("LastModifiedTime"))),
+        freed_at=_epoch(job.get("LastModifiedTime")) if end.state.terminal else None,
+        interruptions=times_interrupted(transitions),
     )
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, case, func, or_, select
 
-from orchestrator.catalog.market import DISCOUNTS, HISTORY, Past, table
+from orchestrator.catalog.market import DISCOUNTS, HISTORY, PINS, Past, Seen, table
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import results, runs
 from orchestrator.errors import Damaged, NewerVersion
+from orchestrator.runs.past.lane_history import LANE, interruptions, refusals, starts
+from orchestrator.runs.past.marks import What, forgotten, pins, still_counts
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
@@ -37,17 +41,39 @@ _DONE = results.c.state == TaskState.DONE.value
 _NEWEST_FIRST = (runs.c.created_at.desc(), runs.c.name, results.c.task)
 
 
-def history(engine: Engine, workload: str) -> Past:
-    """Return the history of this workload and the discounts of all, from the ledger as it is now."""
+def history(engine: Engine, workload: str, now: float | None = None) -> Past:
+    """Return the history of this workload, and what was seen of all lanes, from the ledger as it is now.
+
+    `now` is in seconds since the epoch; refusals count the less the older they are.
+    """
     with reading(engine) as connection:
         tasks = table(_history(connection, workload), HISTORY)
-        return Past(tasks, table(_discounts(connection), DISCOUNTS))
+        return replace(_of_lanes(connection, workload, time.time() if now is None else now), history=tasks)
 
 
-def discounts(engine: Engine) -> pd.DataFrame:
-    """Return what spot really cost, as DISCOUNTS has it."""
+def history_of_lanes(engine: Engine, workload: str = "", now: float | None = None) -> Past:
+    """Return what was seen of lanes, without the tasks of any workload. The pins are those of this one."""
     with reading(engine) as connection:
-        return table(_discounts(connection), DISCOUNTS)
+        return _of_lanes(connection, workload, time.time() if now is None else now)
+
+
+def _of_lanes(connection: Connection, workload: str, now: float) -> Past:
+    seen = Seen(
+        starts=starts(connection, now),
+        asked=refusals(connection, now),
+        interrupted=interruptions(connection, now),
+        pins=table(_pins(connection, workload), PINS),
+    )
+    return Past(table((), HISTORY), table(_discounts(connection), DISCOUNTS), seen)
+
+
+def _pins(connection: Connection, workload: str) -> list[tuple[str | float, ...]]:
+    """Return the pins of lanes, and those of this workload's runtimes."""
+    return [
+        (one.subject.what.value, one.subject.place, one.value, one.by, f"{one.at:%Y-%m-%d}")
+        for one in pins(connection)
+        if one.subject.workload in ("", workload)
+    ]
 
 
 class _Row(NamedTuple):
@@ -67,6 +93,8 @@ def _history(connection: Connection, workload: str) -> Iterator[_Row]:
     retried = case((results.c.attempt > 1, results.c.document)).label("document")
     names = ("run", "task", "platform", "region", "instance_type", "purchase", "instances", "seconds")
     query = select(*(results.c[name] for name in names), retried).join(runs)
+    known = forgotten(connection, What.RUNTIME, workload)
+    mine &= still_counts(known, results, results.c.ended_at, ("instance_type",))
     query = query.where(_sample(connection, mine)).order_by(*_NEWEST_FIRST)
     plans: dict[str, Plan | None] = {}
     for row in connection.execute(query).all():
@@ -120,6 +148,7 @@ def _discounts(connection: Connection) -> list[tuple[str | float, ...]]:
     import pandas as pd
 
     clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
+    clean &= still_counts(forgotten(connection, What.PRICE), results, results.c.ended_at, LANE)
     hours = results.c.seconds / 3600.0 * results.c.instances
     key = ["platform", "region", "instance_type"]
     query = select(*(results.c[name] for name in key), hours, results.c.usd / hours).join(runs)

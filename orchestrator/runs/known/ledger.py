@@ -77,6 +77,12 @@ class Ledger(Results):
         wanted = _ANCHORED if anchored else f"NOT {_ANCHORED}"
         return self.rows.column(f"SELECT name FROM runs WHERE {wanted} ORDER BY created_at DESC, name")
 
+    def workloads(self) -> list[tuple[str, str]]:
+        """Return all runs with their workloads, newest run first."""
+        query = f"SELECT name, workload FROM runs WHERE {_ANCHORED} AND workload IS NOT NULL"
+        rows = self.rows.all(f"{query} ORDER BY created_at DESC, name")
+        return [(row.name, row.workload) for row in rows]
+
     def cancelled(self, run: str) -> bool:
         return bool(self._column(run, "cancelled"))
 

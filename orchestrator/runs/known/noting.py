@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, update
 
 from orchestrator.db.engine import writing
+from orchestrator.db.history_tables import attempts
 from orchestrator.db.tables import arrays, results, runs, submissions
 from orchestrator.db.upsert import insert_missing, upsert
+from orchestrator.runs.known.rows import READ_ONLY
 from orchestrator.wire.names import canonical
 from orchestrator.wire.result import TaskState
 
@@ -80,10 +82,16 @@ class Noting:
                 .values(job_id=job)
             )
 
-    def put_results(self, rows: Sequence[dict[str, Any]], keep: Sequence[str] = ()) -> None:
-        """Write rows of results. Where one is there already, the columns to `keep` stay as they are."""
+    def put_results(self, rows: Sequence[dict[str, Any]], of_attempts: Sequence[dict[str, Any]]) -> None:
+        """Write rows of results that were read, and of all attempts that they tell of."""
         with writing(self._engine) as connection:
-            upsert(connection, results, rows, keep=keep)
+            upsert(connection, results, rows)
+            upsert(connection, attempts, of_attempts)
+
+    def put_news(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write rows of news. Where a result was read before, what only a result tells stays as it is."""
+        with writing(self._engine) as connection:
+            upsert(connection, results, rows, keep=READ_ONLY)
 
     def end_waiting(self, run: str, silent: Ranges, waiting: Ranges) -> None:
         """Note that a cancel has ended these tasks: some left nothing, the others had been pending."""

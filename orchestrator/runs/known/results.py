@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.known.damage import Damage
-from orchestrator.runs.known.rows import READ_ONLY, Known, known_of_row, row_of_news, row_of_result
+from orchestrator.runs.known.rows import Known, known_of_row, row_of_news, row_of_result
+from orchestrator.runs.past.attempts import rows_of_attempts
 from orchestrator.wire.names import RunKeys
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Result, TaskState
@@ -60,9 +61,10 @@ class Results:
 
     def save(self, run: str, known: Iterable[Known]) -> None:
         """Note results that were read."""
-        rows = [row_of_result(run, one) for one in known]
-        if rows:
-            self.noting.put_results(rows)
+        read = list(known)
+        if read:
+            attempts = [row for one in read for row in rows_of_attempts(run, one.result)]
+            self.noting.put_results([row_of_result(run, one) for one in read], attempts)
 
     def tell(self, run: str, told: Mapping[int, News], owners: Callable[[int], int]) -> int:
         """Note what news say of tasks. Return of how many they say anything new.
@@ -76,7 +78,7 @@ class Results:
             if task not in known or (known[task][1] != news.etag and known[task][0] <= news.order)
         ]
         if rows:
-            self.noting.put_results(rows, keep=READ_ONLY)
+            self.noting.put_news(rows)
         return len(rows)
 
     def _orders(self, run: str, tasks: Ranges) -> dict[int, tuple[tuple[int, int, int], str]]:

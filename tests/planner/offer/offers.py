@@ -10,7 +10,7 @@ from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.offer.cohorts import cohorts
 from orchestrator.planner.offer.instance_counts import on_each_count
 from orchestrator.planner.offer.offer import offer
-from orchestrator.planner.offer.spot_prices import price_spot
+from orchestrator.planner.offer.spot_prices import as_learned
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def offered(*candidates: dict[str, Any], market: Market | None = None, **changes
     market = market or make_market(*candidates)
     runtimes = expected_runtimes(sweep, [10**9], market.history)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
-    candidates = price_spot(market.candidates, market.discounts).assign(dataset=0)
+    candidates = as_learned(market).assign(dataset=0)
     candidates = on_each_count(candidates, sweep.train.instance_counts, runtimes.pace)
     return offer(sweep, groups, runtimes, candidates, market)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.catalog.market import CANDIDATES, DISCOUNTS, table
+from orchestrator.catalog.market import CANDIDATES, DISCOUNTS, Seen, table
 from orchestrator.planner.offer.spot_prices import PRIOR_HOURS, price_spot
 from orchestrator.planner.solve import solve
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
@@ -23,7 +23,7 @@ SPOT = candidate(purchase="spot", usd_per_hour=0.5, on_demand_usd_per_hour=1.0)
 
 def prices(candidates: Sequence[dict[str, Any]], *discounts: tuple[Any, ...]) -> list[float]:
     rows = pd.DataFrame(list(candidates), columns=list(CANDIDATES))
-    found: list[float] = price_spot(rows, table(discounts, DISCOUNTS))["usd_per_hour"].tolist()
+    found: list[float] = price_spot(rows, table(discounts, DISCOUNTS), Seen())["usd_per_hour"].tolist()
     return found
 
 

@@ -84,3 +84,8 @@ def test_spot_is_bought_exactly_where_what_is_lost_is_allowed(hours: float, rate
     held = hours + lost(hours, rate)
     bought = planned(hours, ON_DEMAND, spot, **timeout)[0]
     assert ("spot" in bought) == (lost(hours, rate) <= allowed and held <= 28 * 24)
+
+
+def test_a_task_that_interruptions_never_let_end_is_refused_in_words() -> None:
+    with pytest.raises(InfeasibleError, match="a task of alps@1 never ends, interruptions of spot included"):
+        planned(9000, candidate(purchase="spot", interruptions_per_hour=0.5), timeout="20d", plan={"horizon": "20d"})

@@ -15,7 +15,7 @@ from orchestrator.db.engine import writing
 from orchestrator.db.tables import runs
 from orchestrator.plan.plan import Dataset, Share
 from orchestrator.runs.cloud import Account
-from orchestrator.runs.known.history import RUNS, TASKS, discounts, history
+from orchestrator.runs.known.history import RUNS, TASKS, history, history_of_lanes
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.known.rows import Known
 from orchestrator.runs.written.anchor import Anchor
@@ -90,7 +90,7 @@ def test_platforms_are_told_apart(memory: Memory) -> None:
     elsewhere = replace(SPOT, platform="elsewhere")
     memory.run("one", {0: [attempt()], 1: [attempt(lane=elsewhere)], 2: [attempt(usd=0.5)]})
     assert [row[0] for row in memory.learned()] == ["sagemaker", "elsewhere", "sagemaker"]
-    found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
+    found = list(history_of_lanes(memory.ledger.engine).discounts.itertuples(index=False, name=None))
     assert found == [
         ("elsewhere", "us-east-1", "ml.g5.xlarge", 1.0, pytest.approx(0.4)),
         ("sagemaker", "us-east-1", "ml.g5.xlarge", 2.0, pytest.approx(0.45)),
@@ -127,15 +127,15 @@ def test_discounts_are_the_median_of_spot_over_all_workloads(memory: Memory) -> 
     for run, billed in (("one", 0.2), ("two", 0.3), ("three", 0.9), ("unknown", 0.0)):
         paid = attempt(hours=2.0, instances=3, usd=billed * 6)
         memory.run(run, {0: [paid], 1: [attempt(lane=ON_DEMAND)]}, name=run)
-    found = list(discounts(memory.ledger.engine).itertuples(index=False, name=None))
+    found = list(history_of_lanes(memory.ledger.engine).discounts.itertuples(index=False, name=None))
     assert found == [("sagemaker", "us-east-1", "ml.g5.xlarge", 3 * 2.0 * 3, pytest.approx(0.3))]
-    assert history(memory.ledger.engine, "nothing").discounts.equals(discounts(memory.ledger.engine))
+    assert history(memory.ledger.engine, "nothing").discounts.equals(history_of_lanes(memory.ledger.engine).discounts)
 
 
 def test_an_hour_of_spot_counts_the_same_in_a_short_task_or_a_long_one(memory: Memory) -> None:
     short = {task: [attempt(hours=0.01, usd=0.01 * 0.9)] for task in range(5)}
     memory.run("one", short | {5: [attempt(hours=1.0, usd=0.3)]})
-    (found,) = discounts(memory.ledger.engine).itertuples(index=False, name=None)
+    (found,) = history_of_lanes(memory.ledger.engine).discounts.itertuples(index=False, name=None)
     assert found[3:] == (pytest.approx(1.05), pytest.approx(0.3))
 
 

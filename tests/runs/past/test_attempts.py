@@ -1,0 +1,51 @@
+"""What the attempts of a result say of their lanes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.runs.past.attempts import rows_of_attempts
+from orchestrator.wire.result import Cause, Outcome, Result, TaskState
+from tests.runs.past.history import ELSEWHERE, NOW, SPOT, refused, trained
+
+
+def rows(*outcomes: Outcome) -> list[dict[str, object]]:
+    return list(rows_of_attempts("run", Result(0, "key", TaskState.DONE, outcomes=outcomes)))
+
+
+def test_a_start_is_what_was_neither_waited_nor_trained() -> None:
+    one = trained(1, waited_s=60.0, freed_at=NOW - 3600 + 2000)
+    assert rows(one)[0]["start_s"] == (180 - 60) + 20
+
+
+def test_what_is_between_start_and_end_belongs_to_the_hours() -> None:
+    assert rows(trained(1, seconds=100.0))[0]["start_s"] == 180.0
+
+
+@pytest.mark.parametrize("unknown", ["requested_at", "started_at", "ended_at"])
+def test_where_a_moment_is_not_known_nothing_is_said_of_the_start(unknown: str) -> None:
+    (row,) = rows(trained(1, **{unknown: None}))
+    assert row["start_s"] is None
+    assert (row["hour"] is None) == (unknown == "requested_at")
+
+
+def test_what_still_runs_says_nothing_of_its_end() -> None:
+    assert rows(replace(trained(1), state=TaskState.RUNNING))[0]["start_s"] is None
+
+
+def test_a_refused_attempt_waits_until_its_lane_is_asked_again() -> None:
+    first, second, done = rows(refused(1), refused(0.5, number=2), trained(0.25, number=3))
+    assert [row["waited_s"] for row in (first, second, done)] == [1800.0, 900.0, 0.0]
+    assert [row["cause"] for row in (first, done)] == ["capacity", ""]
+
+
+def test_a_refused_attempt_that_goes_elsewhere_has_waited_until_its_end() -> None:
+    (first, _) = rows(refused(1, after_s=30.0), trained(0.5, ELSEWHERE, number=2))
+    assert first["waited_s"] == 30.0
+
+
+def test_a_training_whose_time_for_waiting_is_over_after_it_has_trained_was_not_refused() -> None:
+    stopped = replace(trained(1), state=TaskState.FAILED, cause=Cause.CAPACITY)
+    assert rows(stopped, trained(0.1, SPOT, number=2))[0]["waited_s"] == 0.0
