@@ -12,7 +12,7 @@ from orchestrator.runs.past.marks import EVERY, Pin, Subject, What, forget, pin,
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -158,10 +158,10 @@ class Learned:
         from orchestrator.runs.known.history import history_of_lanes
 
         past = history_of_lanes(self._catalog.engine_to_read)
-        seen = {Lane(*key, Purchase.SPOT) for key in _keys(past.discounts, 3)}
-        seen |= {Lane(*key, Purchase.SPOT) for key in _keys(past.seen.interrupted, 3)}
+        seen = {_spot(key) for key in _keys(past.discounts, 3)}
+        seen |= {_spot(key) for key in _keys(past.seen.interrupted, 3)}
         for table in (past.seen.starts, past.seen.asked):
-            seen |= {Lane(*key[:3], Purchase(key[3])) for key in _keys(table, 4)}
+            seen |= {_lane(key) for key in _keys(table, 4)}
         named = {parse_lane(one.place) for one in held if one.what is not What.RUNTIME}
         priors = self._catalog.lane_priors(sorted(seen | named, key=str))
         yield from _prices(past, priors)
@@ -177,6 +177,18 @@ def parse_lane(text: str) -> Lane:
     except ValueError as error:
         hint = "write it as `sweep learned` shows it: sagemaker/us-east-1/ml.g5.xlarge/spot"
         raise UsageError(f"{text!r} is no lane", hint=hint) from error
+
+
+def _spot(key: Sequence[str]) -> Lane:
+    """Return the spot lane of a platform, a Region and an instance type."""
+    platform, region, instance_type = key
+    return Lane(platform, region, instance_type, Purchase.SPOT)
+
+
+def _lane(key: Sequence[str]) -> Lane:
+    """Return the lane of a platform, a Region, an instance type and a purchase."""
+    platform, region, instance_type, purchase = key
+    return Lane(platform, region, instance_type, Purchase(purchase))
 
 
 def _keys(table: pd.DataFrame, parts: int) -> Iterable[tuple[str, ...]]:
@@ -213,7 +225,7 @@ def _prices(past: Past, priors: dict[Lane, LanePrior]) -> Iterator[LearnedRow]:
     from orchestrator.planner.offer.spot_prices import PRIOR_HOURS
 
     for *key, hours, paid in past.discounts.itertuples(index=False, name=None):
-        lane = Lane(*key, Purchase.SPOT)
+        lane = _spot(key)
         prior, on_demand = priors[lane].usd_per_hour, priors[lane].on_demand_usd_per_hour
         value = None
         if prior is not None:
@@ -228,7 +240,7 @@ def _interruptions(past: Past, priors: dict[Lane, LanePrior]) -> Iterator[Learne
     from orchestrator.planner.offer.spot_prices import PRIOR_HOURS
 
     for *key, hours, times in past.seen.interrupted.itertuples(index=False, name=None):
-        lane = Lane(*key, Purchase.SPOT)
+        lane = _spot(key)
         known = priors[lane].interruptions_per_hour
         prior = INTERRUPTIONS_PER_HOUR if known is None else known
         value, weight = (times + PRIOR_HOURS * prior) / (hours + PRIOR_HOURS), hours / (hours + PRIOR_HOURS)
@@ -255,9 +267,10 @@ def _waits(past: Past) -> Iterator[LearnedRow]:
 
 
 def _starts(past: Past, priors: dict[Lane, LanePrior]) -> Iterator[LearnedRow]:
-    from orchestrator.planner.hours.lane_times import PRIOR_TRAININGS, blend_start
+    from orchestrator.planner.hours.lane_times import PRIOR_TRAININGS
 
     for *key, trainings, seen in past.seen.starts.itertuples(index=False, name=None):
-        prior = priors[Lane(*key[:3], Purchase(key[3]))].start_h
-        value, weight = float(blend_start(prior, trainings, seen)), trainings / (trainings + PRIOR_TRAININGS)
+        prior = priors[_lane(key)].start_h
+        value = (trainings * seen + PRIOR_TRAININGS * prior) / (trainings + PRIOR_TRAININGS)
+        weight = trainings / (trainings + PRIOR_TRAININGS)
         yield LearnedRow(What.START, "/".join(key), "", value, prior, seen, trainings, "trainings", weight)

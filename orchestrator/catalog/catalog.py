@@ -179,12 +179,12 @@ class Catalog:
     def lane_priors(self, lanes: Iterable[Lane]) -> dict[Lane, LanePrior]:
         """Return what is thought of these lanes before anything of ours has run there."""
         with reading(self.engine_to_read) as connection:
-            return lane_priors(connection, self._platforms, lanes)
+            return lane_priors(connection, self._platforms, lanes, datetime.now(timezone.utc))
 
     def known_machines(self) -> set[tuple[str, str, str]]:
         """Return each platform, Region and instance type that has a price."""
         with reading(self.engine_to_read) as connection:
-            return known_machines(connection)
+            return known_machines(connection, datetime.now(timezone.utc))
 
     def quota_use(self, now: datetime | None = None) -> list[QuotaUse]:
         """Return how much of each known quota there is, and what live runs hold of it."""

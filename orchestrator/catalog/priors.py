@@ -14,6 +14,7 @@ from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from sqlalchemy import Connection
 
@@ -33,15 +34,19 @@ class LanePrior:
     """Hours that its platform says a training takes to start and to end."""
 
 
-def lane_priors(connection: Connection, platforms: Platforms, lanes: Iterable[Lane]) -> dict[Lane, LanePrior]:
+def lane_priors(
+    connection: Connection, platforms: Platforms, lanes: Iterable[Lane], now: datetime
+) -> dict[Lane, LanePrior]:
     """Return what is thought of each of these lanes. Of a platform that is not installed, no proxy and no start."""
-    prices = newest_prices(connection)
+    prices = newest_prices(connection, now)
     rates = {
         tuple(row[:3]): row.per_hour
         for row in connection.execute(
             select(
                 *(interruptions.c[name] for name in ("platform", "region", "instance_type")), interruptions.c.per_hour
-            ).order_by(interruptions.c.observed_at)
+            )
+            .where(interruptions.c.observed_at <= now)
+            .order_by(interruptions.c.observed_at)
         )
     }
     found = {}
@@ -60,9 +65,9 @@ def lane_priors(connection: Connection, platforms: Platforms, lanes: Iterable[La
     return found
 
 
-def known_machines(connection: Connection) -> set[tuple[str, str, str]]:
+def known_machines(connection: Connection, now: datetime) -> set[tuple[str, str, str]]:
     """Return each platform, Region and instance type that has a price."""
-    return {(lane.platform, lane.region, lane.instance_type) for lane in newest_prices(connection)}
+    return {(lane.platform, lane.region, lane.instance_type) for lane in newest_prices(connection, now)}
 
 
 def _by_proxy(lane: Lane, proxy: Lane | None, prices: Mapping[Lane, Price]) -> float | None:

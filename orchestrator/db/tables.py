@@ -17,7 +17,8 @@ from sqlalchemy import (
 )
 
 import orchestrator.db.history_tables  # noqa: F401 - its tables are of the same metadata
-from orchestrator.db.schema import UtcTime, key_of_lane
+from orchestrator.db.schema import UtcTime as UtcTime
+from orchestrator.db.schema import key_of_lane
 from orchestrator.db.schema import metadata as metadata
 
 # The catalog.
