@@ -6,7 +6,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from orchestrator.plan.launcher_price import LAUNCHER_USD_PER_HOUR
-from orchestrator.planner.offer.offer import LANE
+from orchestrator.planner.hours.lane_times import LANE
 from orchestrator.spec.duration import HOUR, spell
 
 if TYPE_CHECKING:
