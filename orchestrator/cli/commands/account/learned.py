@@ -47,7 +47,7 @@ def learned() -> None:
 
 
 class Kind(str, Enum):
-    """What is learned."""
+    """A kind of what is learned."""
 
     RUNTIME = "runtime"
     PRICE = "price"
