@@ -45,7 +45,7 @@ class LearnedRow:
     seen: float | None
     """What our own runs have shown."""
     rests_on: float
-    """How much of that there is."""
+    """The amount of what was seen."""
     counted_in: str
     """What that is counted in."""
     weight: float

@@ -1,6 +1,6 @@
-"""How long a training holds its slot on a lane beside the hours that it trains, and how often a lane refuses machines.
+"""Starts, waits and refusals of lanes: what a training holds its slot for beside the hours that it trains.
 
-Both begin at a prior, and what was seen counts by how much of it there is, so that a few trainings turn no plan over.
+All begin at a prior, and what was seen counts by how much of it there is, so that a few trainings turn no plan over.
 docs/planner-learned.md has the formulas.
 """
 

@@ -154,7 +154,7 @@ def _read(what: Kind, text: str) -> float:
 
 
 _FORMS = {Kind.PRICE: "dollars an hour, like 0.42", Kind.INTERRUPTIONS: "how many an hour, like 0.05"}
-"""How values are written that are no times."""
+"""The way in which values are written that are no times."""
 MOST = 10_000.0
 """The most hours, dollars an hour, or times an hour that a pin may say."""
 
