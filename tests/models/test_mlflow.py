@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import socket
+import subprocess
+import time
+import urllib.request
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -106,3 +112,59 @@ def test_a_setting_that_cannot_be_is_told(setting: str, value: str, said: str) -
     with pytest.raises(SettingsError, match=said) as told_:
         Settings(database="sqlite://", **{setting: value})  # type: ignore[arg-type]
     assert "ada:secret" not in str(told_.value)
+
+
+# The real one: `make trackers` installs it beside, for it is heavy.
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 300.0
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """The address of a real MLflow server, with a database of its own."""
+    program = ROOT / ".trackers" / "bin" / "mlflow"
+    if not program.exists():
+        pytest.skip("MLflow is not installed: `make trackers` installs it")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    store = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    command = [program, "server", "--port", str(port), "--backend-store-uri", store, "--workers", "1"]
+    uri = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _wait_for(f"{uri}/health", process)
+        yield uri
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_for(uri: str, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        assert process.poll() is None, "it has ended"
+        try:
+            with urllib.request.urlopen(uri, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.3)
+    raise AssertionError("it does not begin")
+
+
+@pytest.mark.long
+def test_a_real_server_is_told_and_its_readers_find_the_champion(desk: Desk, server: str) -> None:
+    models = told(desk, server)
+    for name, loss, source in (("monday", 0.5, MONDAY), ("tuesday", 0.4, TUESDAY)):
+        assert models.challenge(finished(desk, name, [loss])).promoted
+        assert _alias(server)["source"] == source
+    models.rollback("steering")
+    assert _alias(server)["source"] == MONDAY
+    assert _alias(server)["version"] == "1"
+
+
+def _alias(server: str) -> dict[str, Any]:
+    asked = f"{server}/api/2.0/mlflow/registered-models/alias?name=steering&alias=champion"
+    with urllib.request.urlopen(asked, timeout=30) as answer:
+        found: dict[str, Any] = json.load(answer)["model_version"]
+    return found
