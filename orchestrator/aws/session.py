@@ -72,17 +72,27 @@ class Clients:
             partition = "aws"
         return session.get_available_regions(service, partition)
 
-    def _make(self, service: str, region: str, once: bool) -> Any:
+    def credentials(self) -> Any:
+        """Return whose credentials sign the calls, for what is signed by hand; None when there are none."""
+        with self._lock:
+            return self._opened().get_credentials()
+
+    def _opened(self) -> Session:
+        """Return the one session of all clients. The caller holds the lock."""
         from boto3.session import Session
-        from botocore.config import Config
 
         if self._session is None:
             self._session = Session(profile_name=self.profile)
+        return self._session
+
+    def _make(self, service: str, region: str, once: bool) -> Any:
+        from botocore.config import Config
+
         config = Config(
             retries={"mode": "standard", "total_max_attempts": 1 if once else TRIES},
             connect_timeout=ONCE_S / 3 if once else 10,
             read_timeout=ONCE_S if once else 60,
             user_agent_extra="sweep-orchestrator",
         )
-        make: Any = self._session.client  # its stubs know services one by one
+        make: Any = self._opened().client  # its stubs know services one by one
         return make(service, region_name=region, config=config)

@@ -25,9 +25,11 @@ _ANY_BROKEN = AwsError("InternalFailure", "The request processing has failed bec
 
 def _denial(call: Call) -> AwsError:
     """Return the refusal of a call that its caller may not make."""
-    action = f"{call.service}:{call.operation}"
+    user, action = "arn:aws:iam::123456789012:user/denied", f"{call.service}:{call.operation}"
+    if call.service == "kubernetes":
+        return AwsError("Forbidden", f'forbidden: User "{user}" cannot {call.operation}', 403)
     why = f"because no identity-based policy allows the {action} action"
-    return refuse(call.service, "arn:aws:iam::123456789012:user/denied", action, "*", why)
+    return refuse(call.service, user, action, "*", why)
 
 
 class CallFaults:

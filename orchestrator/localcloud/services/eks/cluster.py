@@ -67,7 +67,7 @@ class Cluster:
                 nodes.make_node(self.store, region, group)
         certificates = make_certificates(f"{name}-{region}", around.site.scratch)
         self.authority = certificates.authority
-        self._server = web.Server(certificates.server, self._answer)
+        self._server = web.Server(certificates.server, self._answer, around.site.clock.now)
         self.url = self._server.url
 
     def add_namespace(self, name: str) -> None:

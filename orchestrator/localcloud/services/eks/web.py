@@ -54,6 +54,10 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer  # noqa: N815
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """Return the moment as a header has it: by the cloud's clock, as all that the API tells."""
+        return super().date_time_string(self.server.now() if timestamp is None else timestamp)
+
     def log_message(self, format: str, *words: Any) -> None:  # noqa: A002
         log.debug(format, *words)
 
@@ -64,10 +68,13 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, context: ssl.SSLContext, answer: Callable[[Handler, bytes], Answer]) -> None:
-        """Listen on any free port, and serve from now on."""
+    def __init__(
+        self, context: ssl.SSLContext, answer: Callable[[Handler, bytes], Answer], now: Callable[[], float]
+    ) -> None:
+        """Listen on any free port, and serve from now on. `now` returns the cloud's time."""
         super().__init__(("127.0.0.1", 0), Handler)
         self.context = context
+        self.now = now
         self.answer = answer
         threading.Thread(target=self.serve_forever, args=(3600,), name="kubernetes", daemon=True).start()
 

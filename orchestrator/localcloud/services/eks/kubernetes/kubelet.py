@@ -178,12 +178,9 @@ class Kubelet:
         sandbox = self._sandbox(pod)
         shutil.rmtree(sandbox.base.parent, ignore_errors=True)
         shutil.rmtree(sandbox.scratch, ignore_errors=True)
-
-    def forget(self, job: Body) -> None:
-        """Remove what the pods of a Job had in common."""
-        group = self._groups.pop(job["metadata"]["uid"], None)
-        if group:
-            shutil.rmtree(group.folder, ignore_errors=True)
+        owner = pod["metadata"]["labels"].get(pods.JOB_UID)
+        if not any(each["metadata"]["labels"].get(pods.JOB_UID) == owner for each in self._store.all(PODS)):
+            shutil.rmtree(sandbox.group.folder, ignore_errors=True)
 
     # How they are ended
 

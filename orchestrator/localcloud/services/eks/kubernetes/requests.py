@@ -181,8 +181,9 @@ class Requests:
         if not isinstance(asked.body, dict):
             raise bad_request("the object provided is unrecognized: it is no JSON object")
         body, unknown = fields.split_fields(resource, asked.body, self.forgotten)
-        if unknown and asked.query.get("fieldValidation") == "Strict":
-            raise bad_request(f'strict decoding error: unknown field "{unknown[0]}"')
+        unheard_of = [path for path in unknown if path not in self.forgotten]
+        if unheard_of and asked.query.get("fieldValidation") == "Strict":
+            raise bad_request(f'strict decoding error: unknown field "{unheard_of[0]}"')
         return body
 
     def _patch(self, target: Target, asked: Asked) -> Body:
@@ -235,16 +236,17 @@ class Requests:
 
 def _has_labels(body: Body, selector: str) -> bool:
     labels = body["metadata"].get("labels") or {}
-    for part in filter(None, selector.split(",")):
-        name, equals, value = part.replace("==", "=").partition("=")
-        different = name.endswith("!")
-        name = name.rstrip("!")
-        if not equals:
-            if name not in labels:
-                return False
-        elif (labels.get(name) == value) == different:
-            return False
-    return True
+    return all(_fits(part, labels) for part in filter(None, selector.split(",")))
+
+
+def _fits(part: str, labels: Mapping[str, str]) -> bool:
+    """Say whether labels fit one part of a selector: name=value, name!=value, name, or !name."""
+    name, equals, value = part.replace("==", "=").partition("=")
+    if not equals:
+        return name[1:] not in labels if name.startswith("!") else name in labels
+    if name.endswith("!"):
+        return labels.get(name[:-1]) != value
+    return labels.get(name) == value
 
 
 def _has_fields(body: Body, selector: str) -> bool:

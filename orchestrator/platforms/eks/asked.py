@@ -1,0 +1,118 @@
+"""`platforms.eks` of a sweep file, over that of the settings: what only EKS can honour."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from orchestrator.errors import SettingsError
+from orchestrator.platforms.base import Complaint
+from orchestrator.spec.by_region import by_region, in_region
+from orchestrator.spec.model import Model, shown, wrong
+from orchestrator.spec.reading.mistakes import find_mistakes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from orchestrator.spec.sweep import Sweep
+
+KEY = "eks"
+"""The name of this platform, in lanes and in the sweep file."""
+_CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_OURS = ("/dev/shm", "/opt/ml")
+
+
+def _cluster(text: str) -> str:
+    if not _CLUSTER.fullmatch(text.replace("{region}", "r")):
+        raise wrong(f"not a cluster's name: {shown(text)}", hint="letters, digits, - and _; or {region} in it")
+    return text
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise wrong(f"not a name in Kubernetes: {shown(text)}", hint="small letters, digits and -, at most 63")
+    return text
+
+
+def _path(text: str) -> str:
+    if not re.fullmatch(r"(/[\w.-]+)+", text):
+        raise wrong(f"not a path: {shown(text)}", hint="such as /fsx")
+    if text.startswith(_OURS):
+        raise wrong(f"{text} is taken by the training itself", hint="mount it elsewhere, such as at /fsx")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_name)]
+
+
+class Toleration(Model):
+    """A taint of nodes that pods do not mind, in the words of Kubernetes."""
+
+    key: str | None = Field(default=None, description="of the taint; without one, of all")
+    operator: Literal["Exists", "Equal"] = Field(default="Exists", description="Equal compares the value too")
+    value: str | None = Field(default=None, description="of the taint, for Equal")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
+        default=None, description="of the taint; without one, any"
+    )
+
+
+class Volume(Model):
+    """A volume that is there already: of FSx for Lustre, EFS, or whatever the cluster has."""
+
+    claim: Name = Field(description="the PersistentVolumeClaim in the namespace")
+    path: Annotated[str, AfterValidator(_path)] = Field(description="where the training finds it, such as /fsx")
+    read_only: bool = Field(default=False, description="whether the training may only read")
+
+
+class Asked(Model):
+    """What a sweep, or the settings, ask of EKS alone."""
+
+    namespace: Name | None = Field(default=None, description="of the Jobs; `sweep` unless said")
+    service_account: Name | None = Field(
+        default=None, description="of the pods, with a role of AWS's; `sweep-training` unless said"
+    )
+    queue: Name | None = Field(default=None, description="Kueue's LocalQueue that Jobs wait in")
+    node_selector: dict[str, str] | None = Field(default=None, description="labels that nodes must have")
+    tolerations: list[Toleration] | None = Field(
+        default=None, description="taints of nodes to pass over; that of GPUs always is"
+    )
+    volumes: dict[Name, Volume] | None = Field(default=None, description="name → a claim, and where it is mounted")
+    shm_gb: int | None = Field(default=None, ge=1, le=4096, description="the most of /dev/shm; all memory unless said")
+    efa: int | None = Field(default=None, ge=0, le=64, description="interfaces for EFA of each instance; 0 unless said")
+
+
+class Settings(Asked):
+    """What may stand in `[platforms.eks]` of the settings."""
+
+    cluster: Annotated[str | dict[str, str], by_region(_cluster)] = Field(
+        default={}, description="the cluster of each Region: a name, with {region} in it if need be, or one for each"
+    )
+
+    def cluster_in(self, region: str) -> str:
+        """Return the cluster of a Region; nothing where there is none."""
+        return in_region(self.cluster, region)
+
+
+def read_settings(settings: Mapping[str, object]) -> Settings:
+    """Return what the settings say. Raise SettingsError for what cannot be in them."""
+    for mistake in find_mistakes(Settings, settings, ()):
+        at = ".".join(("platforms", KEY, *map(str, mistake.at)))
+        raise SettingsError(mistake.message, where=at, hint=mistake.hint)
+    return Settings.model_validate(settings)
+
+
+def read_asked(sweep: Sweep, usual: Settings) -> Asked:
+    """Return what a sweep asks of EKS, over what is usual. It has been checked when the file was read."""
+    said = Asked.model_validate(sweep.platforms.get(KEY, {}))
+    own = {name: getattr(said, name) for name in said.model_fields_set if getattr(said, name) is not None}
+    usually = {name: getattr(usual, name) for name in Asked.model_fields if name not in own}
+    return Asked.model_validate({**usually, **own})
+
+
+def check_asked(sweep: Sweep) -> Iterator[Complaint]:
+    """Yield a complaint for each thing that is wrong under `platforms.eks`."""
+    for mistake in find_mistakes(Asked, sweep.platforms.get(KEY, {}), ("platforms", KEY)):
+        yield Complaint(mistake.message, mistake.hint, mistake.at)

@@ -1,0 +1,44 @@
+"""Reads from a Job whether it has ended, and why, in its cluster's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.platforms.eks.kube.pods import epoch, one_line
+
+Body = dict[str, Any]
+
+DONE, FAILED = "done", "failed"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A Job, as its cluster shows it."""
+
+    state: str = ""
+    """`done` or `failed`; empty while it has not ended."""
+    reason: str = ""
+    """Kubernetes' word for why it failed, such as PodFailurePolicy or DeadlineExceeded."""
+    message: str = ""
+    ended_at: float | None = None
+    began_at: float | None = None
+    suspended: bool = False
+    """It waits in a queue, or somebody has stopped it for a while."""
+
+
+def read_job(body: Body) -> Job:
+    """Return what a Job's status says."""
+    status = body.get("status") or {}
+    holds = {each["type"]: each for each in status.get("conditions") or () if each["status"] == "True"}
+    done, failed = holds.get("Complete"), holds.get("Failed")
+    state = DONE if done else FAILED if failed else ""
+    last = done or failed or {}
+    return Job(
+        state=state,
+        reason=str(last.get("reason") or ""),
+        message=one_line(last.get("message")),
+        ended_at=epoch(last.get("lastTransitionTime")),
+        began_at=epoch(status.get("startTime")),
+        suspended=bool(body["spec"].get("suspend")) and not last,
+    )

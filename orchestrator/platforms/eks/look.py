@@ -1,0 +1,103 @@
+"""Looks at a training that is not known to have ended: at its Job, its pods, and what its machines have written."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.errors import AccessError, NotFound
+from orchestrator.platforms.eks.kube.api import EVENTS, JOBS, PODS
+from orchestrator.platforms.eks.kube.job import read_job
+from orchestrator.platforms.eks.kube.pods import ENDED, PENDING, RUNNING, read_pod
+from orchestrator.platforms.eks.sent.words import JOB_NAME
+from orchestrator.platforms.eks.verdict import CAPACITY, Seen, read_end, read_life
+from orchestrator.training.bare.leave import TASK
+
+if TYPE_CHECKING:
+    from orchestrator.platforms.eks.kept import Kept
+    from orchestrator.platforms.eks.kube.api import KubeApi
+    from orchestrator.platforms.eks.kube.job import Job
+    from orchestrator.platforms.eks.kube.pods import Pod
+    from orchestrator.wire.result import Attempt, Outcome
+
+_PULL_S = 300.0
+"""Seconds for which an image may fail to be pulled: a registry may be away for a moment."""
+_GHOST_S = 900.0
+"""Seconds after the end of a Job for which its pods are waited for: one on a node that is lost may stay for ever."""
+
+
+class Look:
+    """One look at a training that is not known to have ended."""
+
+    def __init__(self, attempt: Attempt, claim: dict[str, Any], api: KubeApi, kept: Kept) -> None:
+        self.attempt = attempt
+        self.claim = claim
+        self.api = api
+        self.kept = kept
+        self.namespace = str(claim["namespace"])
+
+    def outcome(self) -> Outcome | None:
+        """Return how it stands; None when it was never started."""
+        try:
+            answer = self.api.get(JOBS, self.namespace, self.attempt.training)
+            job, now = read_job(answer.body), answer.now
+        except NotFound:
+            job, now = None, time.time()
+        pods = self._pods()
+        alive = [pod for pod in pods if pod.phase != ENDED]
+        if job is not None and not job.state:
+            return self._life(job, pods, now)
+        waited = job.ended_at is not None and now > job.ended_at + _GHOST_S if job else False
+        if alive and not waited:
+            return read_life(self.attempt, Seen(job, pods, (), None, now=now), runs=True)
+        seen = self._all(job, pods, now)
+        nothing = not any(seen.machines) and seen.leave is None
+        if job is None and nothing and not self.kept.has_begun():
+            return None
+        return read_end(self.attempt, seen)
+
+    def _life(self, job: Job, pods: tuple[Pod, ...], now: float) -> Outcome:
+        """Return the outcome of a Job that has not ended; tell it to leave if it cannot begin."""
+        pending = [pod for pod in pods if pod.phase == PENDING]
+        runs = any(pod.phase == RUNNING for pod in pods) and not pending
+        cause, why = ("", "") if runs or job.suspended else self._why_not(job, pods, now)
+        if cause and self.kept.leave() is None:
+            self.kept.ask_to_leave(cause, why)
+            with suppress(AccessError, NotFound):  # whoever only looks cannot end it: its launcher does
+                self.api.delete(JOBS, self.namespace, self.attempt.training)
+        return read_life(self.attempt, Seen(job, pods, (), None, now=now), runs=runs)
+
+    def _why_not(self, job: Job, pods: tuple[Pod, ...], now: float) -> tuple[str, str]:
+        """Return with which cause, and why, a Job is to be given up that does not begin; nothing while it may."""
+        patience = float(self.claim["patience_s"])
+        for pod in pods:
+            if pod.unschedulable_since is not None and now > pod.unschedulable_since + patience:
+                return CAPACITY, f"no node has room for {pod.name}: {pod.waits_for}"
+            if (pod.cannot_pull or pod.cannot_begin) and now > pod.made_at + min(patience, _PULL_S):
+                return TASK, f"{pod.name} cannot begin: {pod.waits_for}"
+        missing = len(pods) < self.attempt.instances
+        if missing and job.began_at is not None and now > job.began_at + patience:
+            return CAPACITY, f"not all of its pods were made: {self._last_event()}"
+        return "", ""
+
+    def _all(self, job: Job | None, pods: tuple[Pod, ...], now: float) -> Seen:
+        machines = tuple(self.kept.machines(self.attempt.instances))
+        failed = next((pod for pod in pods if pod.exit_code and not pod.killed_for), None)
+        words = self._last_words(failed) if failed and not any(machines) else ""
+        return Seen(job, pods, machines, self.kept.leave(), words, now)
+
+    def _pods(self) -> tuple[Pod, ...]:
+        chosen = {"labelSelector": f"{JOB_NAME}={self.attempt.training}"}
+        return tuple(read_pod(body) for body in self.api.list(PODS, self.namespace, **chosen))
+
+    def _last_words(self, pod: Pod) -> str:
+        with suppress(NotFound, AccessError):  # the reason is poorer without it, and as true
+            lines = self.api.log(self.namespace, pod.name, 5).splitlines()
+            return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return ""
+
+    def _last_event(self) -> str:
+        chosen = {"fieldSelector": f"involvedObject.name={self.attempt.training}"}
+        told = [str(event.get("message", "")) for event in self.api.list(EVENTS, self.namespace, **chosen)]
+        return " ".join(told[-1].split()) if told else "the cluster does not say why"

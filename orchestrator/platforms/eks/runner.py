@@ -1,0 +1,87 @@
+"""Trainings as Jobs of Kubernetes in clusters of EKS. What happened stands in S3, whatever the cluster still knows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.logs import events
+from orchestrator.errors import AccessError, NotFound
+from orchestrator.platforms.bare_assignment import LOG_GROUP
+from orchestrator.platforms.eks.kept import Kept
+from orchestrator.platforms.eks.kube.api import JOBS
+from orchestrator.platforms.eks.kube.clusters import Clusters
+from orchestrator.platforms.eks.look import Look
+from orchestrator.platforms.eks.sent.begin import begin
+from orchestrator.platforms.eks.sent.request import make_request
+from orchestrator.training.bare.leave import STOPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Request
+    from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.wire.task import Place, Task
+    from orchestrator.wire.template import Template
+
+
+class EksRunner:
+    """Runs trainings as Jobs of EKS clusters: see `platforms.base.Runner` for what each method promises."""
+
+    def __init__(self, clients: Clients) -> None:
+        self.clients = clients
+        self._clusters = Clusters(clients)
+
+    def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
+        return make_request(template, task, place, attempt, max_runtime_s)
+
+    def start(self, request: Request) -> None:
+        output = request.body["job"]["metadata"]["annotations"]["sweep.output"]
+        begin(request, self._clusters, Kept(self.clients, output, request.lane.region, request.training))
+
+    def poll(self, attempt: Attempt) -> Outcome | None:
+        kept = self._kept(attempt)
+        if ended := kept.end():
+            return ended
+        claim = kept.claim()
+        if claim is None:
+            return None
+        api = self._clusters.open(attempt.lane.region, claim["cluster"])
+        outcome = Look(attempt, claim, api, kept).outcome()
+        if outcome is not None and outcome.state.terminal:
+            kept.put_end(outcome)
+            with suppress(NotFound, AccessError):  # whoever only looks leaves it to others to clear away
+                api.delete(JOBS, claim["namespace"], attempt.training)
+            return kept.end() or outcome
+        return outcome
+
+    def stop(self, attempt: Attempt) -> None:
+        outcome = self.poll(attempt)
+        if outcome is None or outcome.state.terminal:
+            return
+        kept = self._kept(attempt)
+        claim = kept.claim() or {}
+        kept.ask_to_leave(STOPPED, "it was stopped")
+        with suppress(NotFound):  # it has gone by itself
+            self._clusters.open(attempt.lane.region, claim["cluster"]).delete(
+                JOBS, claim["namespace"], attempt.training
+            )
+
+    def logs(
+        self,
+        attempt: Attempt,
+        template: Template,  # noqa: ARG002 (all logs of all runs lie in one group)
+        after: dict[str, str],
+        *,
+        first_instance: bool = False,
+    ) -> Iterator[tuple[str, str]]:
+        streams = f"{attempt.training}/rank-0" if first_instance else f"{attempt.training}/"
+        return events(self.clients, attempt.lane.region, LOG_GROUP, streams, after)
+
+    def ended(self, region: str, run: str, since: float) -> Iterator[frozenset[str]]:  # noqa: ARG002
+        # A runner does not know which clusters a run uses: each attempt's claim says it.
+        return iter(())
+
+    def _kept(self, attempt: Attempt) -> Kept:
+        return Kept(self.clients, attempt.output, attempt.lane.region, attempt.training)

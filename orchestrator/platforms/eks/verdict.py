@@ -1,0 +1,142 @@
+"""Says how an attempt has ended, from all that is known of it: what its machines have said, and what its cluster does.
+
+It sends nothing. A machine that could speak is believed before the cluster, which sees exit codes only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestrator.platforms.eks.kube.job import DONE, Job
+from orchestrator.training.bare import leave
+from orchestrator.training.bare.outcome import DONE as MACHINE_DONE
+from orchestrator.training.bare.outcome import FAILED as MACHINE_FAILED
+from orchestrator.wire.result import Cause, Outcome, TaskState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orchestrator.platforms.eks.kube.pods import Pod
+    from orchestrator.training.bare.leave import Verdict
+    from orchestrator.training.bare.outcome import MachineOutcome
+    from orchestrator.wire.result import Attempt
+
+CAPACITY = "capacity"
+"""The cause that we give for a training that no node had room for. Machines know the others."""
+_CAUSES = {
+    leave.TASK: (TaskState.FAILED, Cause.TASK),
+    leave.TIMEOUT: (TaskState.FAILED, Cause.TIMEOUT),
+    leave.INTERRUPTED: (TaskState.FAILED, Cause.INTERRUPTED),
+    leave.STOPPED: (TaskState.CANCELLED, Cause.STOPPED),
+    CAPACITY: (TaskState.FAILED, Cause.CAPACITY),
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of an attempt."""
+
+    job: Job | None
+    """None when its cluster has no such Job any more."""
+    pods: tuple[Pod, ...]
+    machines: tuple[MachineOutcome | None, ...]
+    """The word of each machine on how it ended; None for one that has said nothing."""
+    leave: Verdict | None
+    """Why all were told to leave, if they were."""
+    last_words: str = ""
+    """The last line that a pod has printed which has left no other word."""
+    now: float = 0.0
+
+
+@dataclass(frozen=True)
+class _End:
+    state: TaskState
+    cause: Cause
+    reason: str = ""
+
+
+def read_end(attempt: Attempt, seen: Seen) -> Outcome:
+    """Return the outcome of an attempt that has ended."""
+    return _outcome(attempt, seen, _end(seen))
+
+
+def read_life(attempt: Attempt, seen: Seen, *, runs: bool) -> Outcome:
+    """Return the outcome so far of an attempt that has not ended."""
+    return _outcome(attempt, seen, _End(TaskState.RUNNING if runs else TaskState.STARTING, Cause.NONE))
+
+
+def _end(seen: Seen) -> _End:
+    if (seen.job and seen.job.state == DONE) or all(one and one.state == MACHINE_DONE for one in seen.machines):
+        return _End(TaskState.DONE, Cause.NONE)
+    asked = seen.leave
+    if asked and asked.cause in (leave.STOPPED, CAPACITY):
+        return _as(asked.cause, asked.reason)
+    # A pod that was taken away has the first word: whatever the others say comes of that.
+    for pod in seen.pods:
+        if pod.disrupted:
+            return _as(leave.INTERRUPTED, f"{pod.name} was taken away: {pod.message or pod.disrupted}")
+    if seen.job and seen.job.reason == "PodFailurePolicy":
+        return _as(leave.INTERRUPTED, seen.job.message)
+    for one in seen.machines:
+        if one and one.state == MACHINE_FAILED and one.cause != leave.INTERRUPTED:
+            return _as(one.cause, one.reason)
+    if killed := next((pod for pod in seen.pods if pod.killed_for), None):
+        why = "it took more memory than it may" if killed.killed_for == "OOMKilled" else killed.message
+        return _as(leave.TASK, f"{killed.name}: {killed.killed_for}: {why}")
+    if asked:
+        return _as(asked.cause, asked.reason)
+    return _without_a_word(seen)
+
+
+def _without_a_word(seen: Seen) -> _End:
+    """Return the end of an attempt of which no machine has said anything."""
+    if seen.job is None:
+        return _as(leave.INTERRUPTED, "its Job is gone from the cluster, and nobody has said why")
+    if seen.job.reason == "DeadlineExceeded":
+        began = any(pod.began_at for pod in seen.pods)
+        return _as(leave.TIMEOUT if began else CAPACITY, seen.job.message)
+    failed = next((pod for pod in seen.pods if pod.exit_code), None)
+    if failed:
+        said = f": {seen.last_words}" if seen.last_words else ""
+        return _as(leave.TASK, f"{failed.name} ended with exit code {failed.exit_code}{said}")
+    return _as(leave.INTERRUPTED, f"{seen.job.reason}: {seen.job.message}")
+
+
+def _as(cause: str, reason: str) -> _End:
+    state, found = _CAUSES.get(cause, _CAUSES[leave.INTERRUPTED])
+    return _End(state, found, reason or cause)
+
+
+def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
+    over = end.state.terminal
+    began = _first(min, [one.started_at for one in seen.machines if one], [pod.began_at for pod in seen.pods])
+    last = _first(max, [one.ended_at for one in seen.machines if one], [pod.ended_at for pod in seen.pods])
+    if last is None and seen.job:
+        last = seen.job.ended_at
+    ended = (last or seen.now) if over else None
+    seconds = max(0.0, (ended or seen.now) - began) if began is not None else 0.0
+    return Outcome(
+        number=attempt.number,
+        lane=attempt.lane,
+        training=attempt.training,
+        state=end.state,
+        cause=end.cause,
+        reason=end.reason,
+        seconds=seconds,
+        billable_s=seconds,
+        usd=seconds / 3600 * attempt.rate * attempt.instances,
+        instances=attempt.instances,
+        started_at=began,
+        ended_at=ended,
+        artifact=next((one.artifact for one in seen.machines if one and one.artifact), ""),
+    )
+
+
+def _first(choose: object, *lists: Iterable[float | None]) -> float | None:
+    """Return the least or the greatest moment of the first list that has any."""
+    for moments in lists:
+        known = [moment for moment in moments if moment]
+        if known:
+            return min(known) if choose is min else max(known)
+    return None

@@ -1,0 +1,135 @@
+"""What is made of a Job's and its pods' status, written as Kubernetes' own pages show them, and of machines' words.
+
+kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
+kubernetes.io/docs/tasks/job/pod-failure-policy
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.platforms.eks.kube.job import read_job
+from orchestrator.platforms.eks.kube.pods import read_pod
+from orchestrator.platforms.eks.verdict import CAPACITY, Seen, read_end, read_life
+from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict
+from orchestrator.training.bare.outcome import MachineOutcome
+from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
+from orchestrator.wire.task import Lane
+
+if TYPE_CHECKING:
+    from orchestrator.platforms.eks.kube.job import Job
+    from orchestrator.platforms.eks.kube.pods import Pod
+
+ATTEMPT = Attempt(
+    task=7,
+    number=2,
+    place=0,
+    lane=Lane.parse("eks/eu-west-1/g5.xlarge/spot"),
+    training="nightly-7-2",
+    request_hash="h",
+    max_runtime_s=3600,
+    recorded_at=0.0,
+    rate=2.0,
+    instances=2,
+)
+T0 = "2026-11-22T10:00:00Z"
+T1 = "2026-11-22T10:30:00Z"
+
+
+def pod(phase: str = "Failed", exit_code: int = 1, reason: str = "Error", **status: Any) -> Pod:
+    over = {"exitCode": exit_code, "reason": reason, "startedAt": T0, "finishedAt": T1}
+    containers = [{"name": "training", "state": {"terminated": over}}]
+    body = {"metadata": {"name": "nightly-7-2-0-abcde", "creationTimestamp": T0}, "spec": {}}
+    return read_pod({**body, "status": {"phase": phase, "containerStatuses": containers, **status}})
+
+
+def job(kind: str = "Failed", reason: str = "BackoffLimitExceeded", message: str = "words") -> Job:
+    condition = {"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": T1}
+    return read_job({"spec": {}, "status": {"startTime": T0, "conditions": [condition]}})
+
+
+def machine(state: str, cause: str = "", reason: str = "", **more: Any) -> MachineOutcome:
+    return MachineOutcome(0, state, cause, reason, started_at=1000.0, ended_at=2800.0, **more)
+
+
+def end(**seen: Any) -> Outcome:
+    known: dict[str, Any] = {"job": job(), "pods": (), "machines": (None, None), "leave": None, "now": 5000.0}
+    return read_end(ATTEMPT, Seen(**{**known, **seen}))
+
+
+GONE = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "DeletionByPodGC",
+    "message": "PodGC: node no longer exists",
+}
+
+
+@pytest.mark.parametrize(
+    ("seen", "state", "cause", "says"),
+    [
+        ({"job": job("Complete", "")}, TaskState.DONE, Cause.NONE, ""),
+        ({"machines": (machine("done"), machine("done"))}, TaskState.DONE, Cause.NONE, ""),
+        ({"machines": (machine("failed", TASK, "ValueError: loss"), None)}, TaskState.FAILED, Cause.TASK, "ValueError"),
+        ({"machines": (machine("failed", TIMEOUT, "too long"), None)}, TaskState.FAILED, Cause.TIMEOUT, "too long"),
+        ({"leave": Verdict(STOPPED, "sweep: it was stopped")}, TaskState.CANCELLED, Cause.STOPPED, "stopped"),
+        ({"leave": Verdict(CAPACITY, "no node"), "job": None}, TaskState.FAILED, Cause.CAPACITY, "no node"),
+        ({"leave": Verdict(INTERRUPTED, "SIGTERM")}, TaskState.FAILED, Cause.INTERRUPTED, "SIGTERM"),
+        ({"pods": (pod(conditions=[GONE]),)}, TaskState.FAILED, Cause.INTERRUPTED, "node no longer exists"),
+        (
+            {"pods": (pod(reason="Evicted", conditions=[GONE], message="The node was low on resource: memory."),)},
+            TaskState.FAILED,
+            Cause.INTERRUPTED,
+            "low on resource",
+        ),
+        ({"job": job(reason="PodFailurePolicy")}, TaskState.FAILED, Cause.INTERRUPTED, "words"),
+        ({"pods": (pod(exit_code=137, reason="OOMKilled"),)}, TaskState.FAILED, Cause.TASK, "OOMKilled"),
+        ({"pods": (pod(exit_code=128, reason="StartError"),)}, TaskState.FAILED, Cause.TASK, "StartError"),
+        ({"pods": (pod(exit_code=3),), "last_words": "no disk"}, TaskState.FAILED, Cause.TASK, "exit code 3: no disk"),
+        ({"job": job(reason="DeadlineExceeded")}, TaskState.FAILED, Cause.CAPACITY, "words"),
+        ({"job": job(reason="DeadlineExceeded"), "pods": (pod(),)}, TaskState.FAILED, Cause.TIMEOUT, "words"),
+        ({"job": None}, TaskState.FAILED, Cause.INTERRUPTED, "gone from the cluster"),
+    ],
+)
+def test_each_end_has_its_state_its_cause_and_its_reason(
+    seen: dict[str, Any], state: TaskState, cause: Cause, says: str
+) -> None:
+    outcome = end(**seen)
+    assert (outcome.state, outcome.cause) == (state, cause)
+    assert says in outcome.reason
+    assert bool(outcome.reason) == (cause is not Cause.NONE)
+
+
+def test_a_training_that_was_done_before_it_could_be_stopped_is_done() -> None:
+    assert end(job=job("Complete", ""), leave=Verdict(STOPPED, "it was stopped")).state is TaskState.DONE
+
+
+def test_a_lost_pod_comes_before_what_others_say_of_it() -> None:
+    others = (None, machine("failed", TASK, "ExitCode 1: the other side is gone"))
+    assert end(pods=(pod(conditions=[GONE]),), machines=others).cause is Cause.INTERRUPTED
+
+
+def test_the_bill_is_the_time_of_the_machines_themselves_if_they_have_told_it() -> None:
+    outcome = end(machines=(machine("done", artifact="s3://b/model.tar.gz"), machine("done")))
+    assert (outcome.seconds, outcome.billable_s, outcome.usd) == (1800, 1800, 0.5 * 2.0 * 2)
+    assert (outcome.started_at, outcome.ended_at, outcome.artifact) == (1000.0, 2800.0, "s3://b/model.tar.gz")
+    assert end(pods=(pod(),)).seconds == 1800  # else what the cluster says of its pods
+    assert (end().seconds, end().usd, end().started_at) == (0, 0, None)
+
+
+def test_what_has_not_ended_costs_what_it_has_run_so_far() -> None:
+    ran = {"containerStatuses": [{"state": {"running": {"startedAt": T0}}}], "phase": "Running"}
+    one = read_pod({"metadata": {"name": "x", "creationTimestamp": T0}, "spec": {}, "status": ran})
+    assert one.began_at is not None
+    outcome = read_life(ATTEMPT, Seen(None, (one,), (), None, now=one.began_at + 360), runs=True)
+    assert (outcome.state, outcome.ended_at, outcome.seconds) == (TaskState.RUNNING, None, 360)
+    assert outcome.usd == pytest.approx(0.1 * 2.0 * 2)
+
+
+def test_a_pod_without_a_node_says_since_when_and_why() -> None:
+    why = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available."}
+    status = {"phase": "Pending", "conditions": [{**why, "lastTransitionTime": T0}]}
+    one = read_pod({"metadata": {"name": "x", "creationTimestamp": T0}, "spec": {}, "status": status})
+    assert (one.unschedulable_since, one.waits_for) == (one.made_at, "0/3 nodes are available.")
