@@ -26,6 +26,7 @@ class MaxAge:
     interruptions: timedelta = timedelta(days=30)
     instance_types: timedelta = timedelta(days=30)
     transfer_prices: timedelta = timedelta(days=30)
+    storage_prices: timedelta = timedelta(days=30)
 
     def of_kind(self, kind: str, *, is_spot: bool = False) -> timedelta | None:
         """Return how old facts of a kind of catalog file may be. None for what is told as it is now, and has no age."""

@@ -26,6 +26,7 @@ POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discoun
 LEASES = ("run", "platform", "region", "quota", "units")
 HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
 STARTS = ("platform", "region", "instance_type", "purchase", "start_h", "starts_per_hour")
+STORAGE = ("region", "from_gb", "usd_per_gb")
 DISCOUNTS = ("platform", "region", "instance_type", "hours", "usd_per_hour")
 STARTED = ("platform", "region", "instance_type", "purchase", "trainings", "start_h")
 ASKED = ("platform", "region", "instance_type", "purchase", "asked_h", "refused_h", "granted_h", "waited_h")
@@ -126,6 +127,8 @@ class Market:
     starts: pd.DataFrame = field(default_factory=partial(table, (), STARTS))
     """STARTS: hours that a training holds its slot on a lane beside those that it trains, and how many may be started
     in an hour in the lane's Region. What is not named here starts and ends at once."""
+    storage: pd.DataFrame = field(default_factory=partial(table, (), STORAGE))
+    """STORAGE: $/GB for a month in the Regions that data may be copied to, from a tier on, as far as it is known."""
     lines: Mapping[str, ClassicLine] = field(default_factory=dict)
     """The lines of a classic JOBARRAY that say more than where data lies, by the dataset that each stands for."""
     cautions: tuple[str, ...] = ()
@@ -147,6 +150,7 @@ class Market:
         made: tuple[pd.DataFrame, ...] = (self.datasets, self.candidates, self.transfers)
         made = (*made, self.quotas, self.uses, self.pools, self.leases, self.history, self.discounts)
         made = (*made, self.starts) if len(self.starts) else made
+        made = (*made, self.storage) if len(self.storage) else made
         return (*made, *self.seen.tables)
 
 

@@ -105,6 +105,16 @@ transfer_prices = Table(
     CheckConstraint("usd_per_gb >= 0", name="usd"),
 )
 
+storage_prices = Table(
+    "storage_prices",
+    metadata,
+    Column("region", Text, primary_key=True),
+    Column("from_gb", Double, primary_key=True, comment="where this tier begins"),
+    Column("usd_per_gb_month", Double, nullable=False, comment="of S3 Standard"),
+    CheckConstraint("from_gb >= 0", name="gb"),
+    CheckConstraint("usd_per_gb_month >= 0", name="usd"),
+)
+
 commitments = Table(
     "commitments",
     metadata,

@@ -9,6 +9,7 @@ discover.py    which folders are the same dataset, and how is that known?
 pattern.py     which dataset does an object belong to?
 campaign_database.py  how does a team's own database become campaigns, datasets and replicas?
 transfers.py   what does it cost to bring data from one Region to another?
+storage.py     what does it cost to keep data in S3?
 
 Each platform brings feeds of its own: they are named by its operating part.
 """

@@ -72,7 +72,7 @@ class Feeds:
         self._addresses = addresses
 
     def all(self) -> list[Feed]:
-        """Return the feeds of all installed platforms, and that of transfers."""
+        """Return the feeds of all installed platforms, and those of transfers and storage."""
         return [self._moved(feed) for feed in every_feed()]
 
     def _moved(self, feed: Feed) -> Feed:

@@ -124,7 +124,7 @@ def _listed_then(plan: Plan, then: dict[LotKey, float]) -> dict[LotKey, float]:
 
 def _copies_usd(plan: Plan, today: _Today) -> Iterator[float]:
     """Yield what each of the plan's copies costs today, or as before if nobody can tell."""
-    made = price_copies(today.market.candidates, today.market.transfers).to_dict("records")
+    made = price_copies(today.market.candidates, today.market.transfers, today.market.storage).to_dict("records")
     usd = {tuple(row[name] for name in COPY): row["usd"] for row in made}
     for copy in plan.copies:
         yield usd.get((plan.datasets[copy.dataset].name, copy.to_region, copy.from_region), copy.usd)

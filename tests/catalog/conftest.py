@@ -71,6 +71,12 @@ FILES = {
         us-west-2,eu-central-1,0,0.02
         us-east-1,eu-central-1,0,0.02
         """,
+    "storage_prices": """
+        region,from_gb,usd_per_gb_month
+        us-west-2,0,0.025
+        us-west-2,50000,0.024
+        us-east-1,,0.023
+        """,
     "interruptions": """
         region,instance_type,per_hour,observed_at
         us-east-1,ml.p4d.24xlarge,0.02,2026-11-01

@@ -169,6 +169,15 @@ KINDS = {
             ),
         ),
         Kind(
+            "storage_prices",
+            tables.storage_prices,
+            (
+                Field("region", cells.zone),
+                Field("from_gb", cells.amount, required=False, default=0.0),
+                Field("usd_per_gb_month", cells.amount),
+            ),
+        ),
+        Kind(
             "quota_use",
             tables.quota_use,
             (_PLATFORM, Field("region", cells.zone), Field("quota", cells.text), Field("used", cells.slots), _SOURCE),

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Column, MetaData, Table, Text, bindparam, fun
 
 from orchestrator import resources
 from orchestrator.catalog.files.to_come import CLOCKS_DIFFER
-from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, TRANSFERS, Market, Past, table
+from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, STORAGE, TRANSFERS, Market, Past, table
 from orchestrator.catalog.quotas import known_quotas, live_leases, uses_of
 from orchestrator.catalog.survey.commitments import savings_pools, training_plans
 from orchestrator.catalog.survey.for_sale import gather_lanes
@@ -21,7 +21,7 @@ from orchestrator.catalog.survey.lines import name_lines
 from orchestrator.catalog.survey.select_datasets import Chosen, datasets_named, select_datasets
 from orchestrator.catalog.survey.starts import starts_of
 from orchestrator.db.engine import reading
-from orchestrator.db.tables import UtcTime, datasets, replicas, transfer_prices
+from orchestrator.db.tables import UtcTime, datasets, replicas, storage_prices, transfer_prices
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ class _Survey:
             pools=table(savings_pools(connection, self._sweep.where, self._now), POOLS),
             leases=live,
             starts=starts_of(lanes, self._platforms),
+            storage=storage(connection, lanes),
             cautions=(*self._platforms.cautions(self._sweep), *self._left_out()),
         )
 
@@ -204,3 +205,10 @@ def transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
     pairs = set(copies.itertuples(index=False, name=None))
     rows = connection.execute(select(*(transfer_prices.c[name] for name in TRANSFERS))) if pairs else ()
     return table(sorted(tuple(row) for row in rows if tuple(row[:2]) in pairs), TRANSFERS)
+
+
+def storage(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
+    """Return STORAGE: every tier of what copies would cost that the candidates need, where they would be kept."""
+    regions = set(lanes.loc[lanes["from_region"].notna(), "region"])
+    rows = connection.execute(select(storage_prices)) if regions else ()
+    return table(sorted(tuple(row) for row in rows if row.region in regions), STORAGE)

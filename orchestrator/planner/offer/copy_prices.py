@@ -13,7 +13,7 @@ GB = 10**9
 COPY_GB_PER_HOUR = 3600.0
 """A prior: GB that one copy between Regions moves in an hour."""
 STORAGE_USD_PER_GB = 0.023
-"""$ for a month: so long a copy is kept."""
+"""$ for a month, where nobody has told the price of a Region. So long a copy is kept."""
 
 _PRICE = "transfer_usd_per_gb"
 _FACTS = ("dataset", "region", "from_region", "s3_uri", "bytes")
@@ -23,8 +23,11 @@ COPY = ["dataset", "region", "from_region"]
 """What a copy is known by: what is copied, where to, and where from."""
 
 
-def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame) -> pd.DataFrame:
+def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame, storage: pd.DataFrame) -> pd.DataFrame:
     """Return a table of COPIES: a row for each dataset, each Region that it can come to, and each source."""
+    kept: dict[str, list[tuple[float, float]]] = {}
+    for region, start, price in sorted(storage.itertuples(index=False, name=None)):
+        kept.setdefault(region, []).append((start, price))
     wanted = candidates[candidates["from_region"].notna()].drop_duplicates(COPY)
     tiers: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for source, target, start, price in sorted(transfers.itertuples(index=False, name=None)):
@@ -32,8 +35,9 @@ def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame) -> pd.DataFr
     rows = []
     for row in wanted.to_dict("records"):
         size, one_price = row["bytes"] / GB, [(0.0, row[_PRICE])]
-        usd = transfer_usd(size, tiers.get((row["from_region"], row["region"]), one_price))
-        rows.append((*(row[name] for name in _FACTS), usd + size * STORAGE_USD_PER_GB, size / COPY_GB_PER_HOUR))
+        usd = tiered_usd(size, tiers.get((row["from_region"], row["region"]), one_price))
+        usd += tiered_usd(size, kept.get(row["region"], [(0.0, STORAGE_USD_PER_GB)]))
+        rows.append((*(row[name] for name in _FACTS), usd, size / COPY_GB_PER_HOUR))
     # Without rows, pandas would not know that these are numbers.
     return pd.DataFrame(rows, columns=list(COPIES)).astype({"usd": "float64", "hours": "float64"})
 
@@ -49,8 +53,8 @@ def drop_worse_copies(copies: pd.DataFrame) -> pd.DataFrame:
     return in_order[~(in_order["hours"] >= quickest_before)].reset_index(drop=True)
 
 
-def transfer_usd(size: float, tiers: Sequence[tuple[float, float]]) -> float:
-    """Return the $ of moving `size` GB between two Regions, each part at the price of its tier (from GB, $/GB).
+def tiered_usd(size: float, tiers: Sequence[tuple[float, float]]) -> float:
+    """Return the $ of moving or keeping `size` GB, each part at the price of its tier (from GB, $/GB).
 
     So more data never costs less.
     """

@@ -74,7 +74,7 @@ def offer(
     lanes = table[[*LOT_AND_COUNT, *_LANE_FACTS]].drop_duplicates(LOT_AND_COUNT)
     lanes = lanes.sort_values(LOT_AND_COUNT, ignore_index=True)
     lanes = lanes.astype(dict.fromkeys(_LANE_FACTS, "float64"))
-    copies = drop_worse_copies(price_copies(table, market.transfers))
+    copies = drop_worse_copies(price_copies(table, market.transfers, market.storage))
     table["copy"] = _copy_numbers(table, copies)
     table = table[table["copy"].ge(0) | table["from_region"].isna()].reset_index(drop=True)
     # AWS bills by the on-demand rate, spot or not, unless the hours are paid already.

@@ -342,3 +342,5 @@ def test_where_data_may_move_each_other_region_is_served_from_any_source(shared:
         ["us-east-1", "us-west-2", 0.0, 0.02],
         ["us-east-1", "us-west-2", 100.0, 0.01],
     ]
+    assert market.storage.values.tolist() == [["us-west-2", 0.0, 0.025], ["us-west-2", 50000.0, 0.024]]
+    assert shared.survey(sweep(campaigns=["alps"])).storage.empty

@@ -89,6 +89,21 @@ def test_a_gigabyte_between_two_regions_has_a_price(client: Client) -> None:
     assert 0 < price(found) < 0.2
 
 
+def test_a_gigabyte_in_s3_has_three_tiers(client: Client) -> None:
+    found = products(client, "AmazonS3", productFamily="Storage", regionCode="eu-west-1")
+    assert {each["product"]["attributes"]["usagetype"] for each in found} == {
+        "EU-TimedStorage-ByteHrs",
+        "EU-TimedStorage-INT-IA-ByteHrs",
+    }
+    (terms,) = found[0]["terms"]["OnDemand"].values()
+    tiers = list(terms["priceDimensions"].values())
+    assert [(tier["beginRange"], tier["endRange"]) for tier in tiers] == [
+        ("0", "51200"),
+        ("51200", "512000"),
+        ("512000", "Inf"),
+    ]
+
+
 def test_pricing_has_three_endpoints(client: Client) -> None:
     with pytest.raises(ClientError, match="us-east-1, eu-central-1, ap-south-1"):
         client("pricing", "eu-west-1").describe_services()

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.planner.offer.copy_prices import COPIES, drop_worse_copies, transfer_usd
+from orchestrator.catalog.market import STORAGE, TRANSFERS, table
+from orchestrator.planner.offer.copy_prices import COPIES, drop_worse_copies, price_copies, tiered_usd
 
 TIERS = [(0.0, 0.09), (10_240.0, 0.085), (51_200.0, 0.07), (153_600.0, 0.05)]
 
@@ -15,16 +16,16 @@ TIERS = [(0.0, 0.09), (10_240.0, 0.085), (51_200.0, 0.07), (153_600.0, 0.05)]
 @given(st.floats(0, 10**6), st.floats(0, 10**6))
 def test_more_data_never_costs_less(one: float, other: float) -> None:
     small, large = sorted((one, other))
-    assert transfer_usd(small, TIERS) <= transfer_usd(large, TIERS)
+    assert tiered_usd(small, TIERS) <= tiered_usd(large, TIERS)
 
 
 def test_each_part_is_paid_at_the_price_of_its_tier() -> None:
-    assert transfer_usd(10_240, TIERS) == pytest.approx(921.6)
-    assert transfer_usd(51_200, TIERS) == pytest.approx(921.6 + 40_960 * 0.085)
+    assert tiered_usd(10_240, TIERS) == pytest.approx(921.6)
+    assert tiered_usd(51_200, TIERS) == pytest.approx(921.6 + 40_960 * 0.085)
 
 
 def test_between_regions_of_one_cloud_it_is_not_free() -> None:
-    assert transfer_usd(500, [(0.0, 0.02)]) == 10
+    assert tiered_usd(500, [(0.0, 0.02)]) == 10
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=5))
@@ -39,3 +40,12 @@ def test_of_all_sources_only_those_stay_that_no_other_beats(facts: list[tuple[in
         assert any(other_usd <= usd and other_hours <= hours for other_usd, other_hours in found)
         beaten = any(other != (usd, hours) and other[0] <= usd and other[1] <= hours for other in facts)
         assert ((usd, hours) in found) is not beaten
+
+
+def test_a_copy_is_kept_for_a_month_at_the_price_of_where_it_goes() -> None:
+    facts = {"dataset": "alps", "from_region": "us-east-1", "s3_uri": "s3://", "bytes": 100 * 10**9}
+    wanted = pd.DataFrame([{**facts, "region": region, "transfer_usd_per_gb": 0.02} for region in ("dear", "untold")])
+    storage = table([("dear", 0.0, 0.05), ("dear", 60.0, 0.04)], STORAGE)
+    usd = price_copies(wanted, table((), TRANSFERS), storage).set_index("region")["usd"]
+    assert usd["dear"] == pytest.approx(2 + 60 * 0.05 + 40 * 0.04)
+    assert usd["untold"] == pytest.approx(2 + 100 * 0.023)

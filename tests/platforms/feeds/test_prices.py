@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import CloudError
-from orchestrator.feeds import transfers
+from orchestrator.feeds import storage, transfers
 from orchestrator.platforms.sagemaker.feeds import ec2_prices, training_prices
 from tests.platforms.feeds.answers import Answers, price_list, product
 
@@ -90,3 +90,14 @@ def test_a_transfer_has_a_row_for_each_tier() -> None:
         ("eu-west-1", "0", "0.02"),
         ("eu-west-1", "10240", "0.01"),
     ]
+
+
+def test_storage_has_a_row_for_each_tier_of_the_class_that_is_billed_by_default() -> None:
+    standard = product("0.023", usagetype="EU-TimedStorage-ByteHrs")
+    standard["terms"]["OnDemand"]["t"]["priceDimensions"]["e"] = {
+        "beginRange": "51200",
+        "pricePerUnit": {"USD": "0.022"},
+    }
+    rare = product("0.0125", usagetype="EU-TimedStorage-SIA-ByteHrs")
+    reading = read(storage, standard, rare)
+    assert [(row["from_gb"], row["usd_per_gb_month"]) for row in reading.rows] == [("0", "0.023"), ("51200", "0.022")]

@@ -112,6 +112,12 @@ def transfer_price(source: str, destination: str) -> float:
     return round(0.02 * (1 + surcharge), 3)
 
 
+def storage_tiers(region: str) -> tuple[tuple[int, float], ...]:
+    """Return the dollars for a gigabyte in S3 Standard for a month, from where each tier begins."""
+    usd = round(0.023 * REGIONS[region].level, 4)
+    return (0, usd), (51_200, round(usd - 0.001, 4)), (512_000, round(usd - 0.002, 4))
+
+
 def _draw(*words: str) -> float:
     """Return a number between 0 and 1 that depends on the words alone."""
     return int.from_bytes(hashlib.sha256("/".join(words).encode()).digest()[:8], "big") / 2**64

@@ -13,6 +13,7 @@ from orchestrator.localcloud.services.market.price_table import (
     VCPUS,
     is_offered,
     on_demand_price,
+    storage_tiers,
     transfer_price,
 )
 
@@ -105,7 +106,7 @@ def _trainings() -> list[Body]:
                 "locationType": "AWS Region",
                 "regionCode": region.name,
             },
-            ("Hrs", on_demand_price(name, region.name, training=True)),
+            ("Hrs", on_demand_price(name, region.name, training=True), 0),
         )
         for region in REGIONS.values()
         for name in VCPUS
@@ -131,7 +132,7 @@ def _instances() -> list[Body]:
                 "locationType": "AWS Region",
                 "regionCode": region.name,
             },
-            ("Hrs", on_demand_price(name, region.name) * (1.0 if system == "Linux" else 1.4)),
+            ("Hrs", on_demand_price(name, region.name) * (1.0 if system == "Linux" else 1.4), 0),
         )
         for region in REGIONS.values()
         for name in VCPUS
@@ -153,7 +154,7 @@ def _transfers() -> list[Body]:
                 "toRegionCode": destination.name,
                 "usagetype": f"{source.prefix}-{destination.prefix}-AWS-Out-Bytes",
             },
-            ("GB", transfer_price(source.name, destination.name)),
+            ("GB", transfer_price(source.name, destination.name), 0),
         )
         for source in REGIONS.values()
         for destination in REGIONS.values()
@@ -161,33 +162,62 @@ def _transfers() -> list[Body]:
     ]
 
 
+def _storage() -> list[Body]:
+    """Return S3 Standard in each Region, with its three tiers, and a class that is billed alike and is another."""
+    classes = (
+        ("Standard", "General Purpose", "TimedStorage-ByteHrs", 1.0),
+        ("Standard", "Intelligent-Tiering", "TimedStorage-INT-IA-ByteHrs", 0.55),
+    )
+    return [
+        _product(
+            "AmazonS3",
+            "Storage",
+            {
+                "volumeType": volume,
+                "storageClass": name,
+                "usagetype": f"{region.prefix}-{usage}",
+                "location": region.location,
+                "locationType": "AWS Region",
+                "regionCode": region.name,
+            },
+            *(("GB-Mo", round(part * usd, 4), begins) for begins, usd in storage_tiers(region.name)),
+        )
+        for region in REGIONS.values()
+        for volume, name, usage, part in classes
+    ]
+
+
 _SERVICES: dict[str, Callable[[], list[Body]]] = {
     "AmazonSageMaker": _trainings,
     "AmazonEC2": _instances,
     "AWSDataTransfer": _transfers,
+    "AmazonS3": _storage,
 }
 
 
-def _product(service: str, family: str, attributes: dict[str, str], price: tuple[str, float]) -> Body:
-    """Return a product with one price on demand. Its SKU is 16 letters and digits."""
+def _product(service: str, family: str, attributes: dict[str, str], *prices: tuple[str, float, int]) -> Body:
+    """Return a product with its prices on demand: unit, dollars, and where the tier begins. Its SKU is 16 signs."""
     sku = hashlib.sha256(json.dumps(attributes).encode()).hexdigest()[:16].upper()
-    unit, usd = price
-    term, rate = f"{sku}.JRTCKXETXF", f"{sku}.JRTCKXETXF.6YS6EN2CT7"
-    dimension = {
-        "rateCode": rate,
-        "unit": unit,
-        "beginRange": "0",
-        "endRange": "Inf",
-        "description": f"${usd:.4f} per {unit}",
-        "appliesTo": [],
-        "pricePerUnit": {"USD": f"{usd:.10f}"},
-    }
+    term = f"{sku}.JRTCKXETXF"
+    ends = [*(str(begins) for _, _, begins in prices[1:]), "Inf"]
+    dimensions = {}
+    for number, ((unit, usd, begins), end) in enumerate(zip(prices, ends, strict=True)):
+        rate = f"{term}.6YS6EN2CT{7 + number}"
+        dimensions[rate] = {
+            "rateCode": rate,
+            "unit": unit,
+            "beginRange": str(begins),
+            "endRange": end,
+            "description": f"${usd:.4f} per {unit}",
+            "appliesTo": [],
+            "pricePerUnit": {"USD": f"{usd:.10f}"},
+        }
     on_demand_term = {
         "sku": sku,
         "offerTermCode": "JRTCKXETXF",
         "effectiveDate": _SINCE,
         "termAttributes": {},
-        "priceDimensions": {rate: dimension},
+        "priceDimensions": dimensions,
     }
     return {
         "product": {"productFamily": family, "attributes": {"servicecode": service, **attributes}, "sku": sku},
