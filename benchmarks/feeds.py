@@ -124,6 +124,8 @@ def price_list(service: str) -> Iterator[str]:
     """Products with as many attributes as AWS's have."""
     if service == "AWSDataTransfer":
         yield from (listed("0.02", toRegionCode=region) for region in REGIONS)
+    if service == "AmazonS3":
+        yield listed("0.023", usagetype="EU-TimedStorage-ByteHrs")
     for name in TYPES:
         if service == "AmazonSageMaker":
             yield listed("1.5", instanceName=f"ml.{name}", component="Training")
