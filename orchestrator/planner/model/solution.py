@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Solution:
     def promise(self) -> float:
         """$ that all envelopes and copies come to at least."""
         return float(self.tasks @ self.problem.choices.promise + self.problem.charges[self.copies].sum())
+
+    @property
+    def keeps_budget(self) -> bool:
+        """Whether the budget is enough for what is promised. Equal sums may differ in their last bits."""
+        return self.promise <= self.problem.budget * SLACK
 
     @property
     def gap(self) -> float:

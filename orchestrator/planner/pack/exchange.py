@@ -191,7 +191,7 @@ class _Search:
             return False
         if not np.isfinite(problem.budget):
             return True
-        return float(tasks @ problem.choices.promise + self._charges) <= problem.budget
+        return float(tasks @ problem.choices.promise + self._charges) <= problem.budget * SLACK
 
     def _free(self) -> Floats:
         """Return the hours of each lane in which nothing runs."""

@@ -100,7 +100,7 @@ def _tell(
 
 def _repair_within_budget(problem: Problem, tasks: Integers, bound: float, slots: Floats) -> Solution | None:
     repaired = repair(problem, tasks, bound, slots)
-    return repaired if repaired is not None and repaired.promise <= problem.budget else None
+    return repaired if repaired is not None and repaired.keeps_budget else None
 
 
 def _cheaper(one: Solution | None, other: Solution) -> Solution:
@@ -220,7 +220,7 @@ def _is_overspent(problem: Problem, tasks: Integers) -> bool:
     """Return whether these tasks cost more than the budget, or draw more from a pool than it has."""
     if (problem.drawn_usd(tasks) > problem.funds * SLACK).any():
         return True
-    return bool(Solution(problem, tasks, 0.0).promise > problem.budget * SLACK)
+    return not Solution(problem, tasks, 0.0).keeps_budget
 
 
 def whole_sizes(sizes: Floats, q: int) -> Floats:

@@ -43,7 +43,27 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
         found = exact.solve(problem, time_limit)
         if found is not None:
             return _cheaper(found, problem, time_limit) if found.gap > FAR else found
+        if np.isfinite(problem.budget):
+            found = _promise_least(problem, time_limit)
+            if found is not None:
+                return found
     return rounding.solve(problem, time_limit)
+
+
+def _promise_least(problem: Problem, time_limit: TimeLimit) -> Solution | None:
+    """Return the solution of a small problem that promises least, if the budget is enough for it.
+
+    A budget that is just enough, to the last digit, leaves room for it alone.
+    """
+    from orchestrator.planner.solver import exact
+
+    promised = replace(problem.choices, usd=problem.choices.promise)
+    found = exact.solve(replace(problem, choices=promised, budget=np.inf), time_limit)
+    if found is None:
+        return None
+    bound = float(problem.counts @ problem.choices.usd[problem.cheapest])
+    found = replace(found, problem=problem, bound=bound)
+    return found if found.keeps_budget else None
 
 
 def _cheaper(found: Solution, problem: Problem, time_limit: TimeLimit) -> Solution:
@@ -68,7 +88,7 @@ def find_room(problem: Problem) -> Solution:
     if not np.isfinite(problem.budget):
         return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem)
     found = rounding.promise_least(problem)
-    if found.promise > problem.budget:
+    if not found.keeps_budget:
         raise NotFound
     return found
 
@@ -86,7 +106,7 @@ def all_at_their_cheapest(problem: Problem) -> Solution | None:
     tasks = np.zeros(len(problem.choices), dtype=np.int64)
     tasks[cheapest] = problem.counts
     found = Solution(problem, tasks, bound=float(tasks @ problem.choices.usd))
-    if found.promise > problem.budget or (problem.drawn_usd(tasks) > problem.funds).any():
+    if not found.keeps_budget or (problem.drawn_usd(tasks) > problem.funds).any():
         return None
     if not problem.shared_limits:
         return None if overfull_lanes(problem, tasks) else found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.commodities import commodities
 from orchestrator.planner.model.solution import DoesNotFit, NotFound
@@ -87,17 +88,18 @@ def solve_whatever_copies_cost(problem: Problem, time_limit: TimeLimit | None = 
 
 def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
     least = np.minimum.reduceat(problem.choices.promise, problem.first_choice[:-1])
-    if float(problem.counts @ least) > problem.budget:
+    if float(problem.counts @ least) > problem.budget * SLACK:
         raise DoesNotFit
     if np.isfinite(problem.budget):  # it may well not bind, and is much work where it is looked at
         found = _solve(replace(problem, budget=np.inf), time_limit)
-        if found.promise <= problem.budget:
-            return replace(found, problem=problem)
+        found = replace(found, problem=problem)
+        if found.keeps_budget:
+            return found
         try:
             return _solve(problem, time_limit)
         except NotFound:
             least_promise = promise_least(problem, time_limit)
-            if least_promise.promise > problem.budget:
+            if not least_promise.keeps_budget:
                 raise
             return replace(least_promise, bound=found.bound)
     return _solve(problem, time_limit)
@@ -131,7 +133,7 @@ def _solve_without_copies(problem: Problem, time_limit: TimeLimit) -> Solution:
         found = make_whole(problem, all_commodities, relaxation, Relaxed(answer, bound, sifting.costs), time_limit)
         if found is None:
             allowance = replace(allowance, lanes=_less(allowance.lanes))
-        elif found.promise > problem.budget:
+        elif not found.keeps_budget:
             allowance = replace(allowance, budget=allowance.budget * problem.budget / found.promise * SPARE)
         else:
             return found

@@ -72,7 +72,7 @@ def make_whole(
     is_large = len(problem.choices) > MOST
     ways, far = ((round_down, fill_slots), NEAR) if is_large else ((fill_slots, round_down), FAR)
     found = ways[0]()
-    if found is None or found.promise > problem.budget or found.gap > far:
+    if found is None or not found.keeps_budget or found.gap > far:
         found = better_of(found, ways[1]())
     return found
 
@@ -95,7 +95,7 @@ def better_of(one: Solution | None, other: Solution | None) -> Solution | None:
 
 def _distance(found: Solution) -> tuple[bool, float]:
     """Return what makes a solution worse than another: dollars over its budget before dollars."""
-    over = found.promise > found.problem.budget
+    over = not found.keeps_budget
     return over, found.promise if over else found.usd
 
 

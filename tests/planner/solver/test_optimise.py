@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
@@ -171,3 +172,15 @@ def test_costs_may_be_replaced_without_sorting_the_choices_anew() -> None:
     problem = make_problem([2], [inf, inf], [(0, 0, NO_COPY, 1.0, 0.0, 1.0), (0, 1, NO_COPY, 1.0, 0.0, 2.0)])
     turned = replace(problem, choices=replace(problem.choices, usd=np.array([3.0, 1.0])))
     assert optimise(turned).usd == 2
+
+
+@pytest.mark.parametrize("seed", [3, 10])
+def test_a_budget_of_just_the_least_promise_is_enough(seed: int) -> None:
+    problem = random_problem(seed, cohorts=8, lanes=8, tasks=60, longest=4.0)
+    random = np.random.default_rng(seed)
+    promise = problem.choices.usd * random.uniform(1.1, 3.7, len(problem.choices))
+    problem = replace(problem, choices=replace(problem.choices, promise=promise))
+    least = optimise(replace(problem, choices=replace(problem.choices, usd=promise))).promise
+    found = optimise(replace(problem, budget=least))
+    assert found.promise <= least * SLACK
+    assert found.bound <= found.usd * SLACK
