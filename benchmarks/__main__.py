@@ -11,13 +11,26 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import cli_start, feeds, history, launcher, localcloud, manifest, medium, noticing, planning, status
+from benchmarks import (
+    cli_start,
+    feeds,
+    history,
+    launcher,
+    localcloud,
+    manifest,
+    medium,
+    million,
+    noticing,
+    planning,
+    status,
+)
 from benchmarks.spot import bench as spot
 
 ALL = {
     "cli": cli_start,
     "planning": planning,
     "medium": medium,
+    "million": million,
     "manifest": manifest,
     "launcher": launcher,
     "status": status,
