@@ -60,7 +60,7 @@ class Solution:
 
     @property
     def keeps_budget(self) -> bool:
-        """Whether the budget is enough for what is promised. Equal sums may differ in their last bits."""
+        """True if the budget is enough for what is promised. Equal sums may differ in their last bits."""
         return self.promise <= self.problem.budget * SLACK
 
     @property
