@@ -16,8 +16,8 @@ HOUR_S = 3600
 
 def rows_of_attempts(run: str, result: Result) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table `attempts` that a result stands for."""
-    later: tuple[Outcome | None, ...] = (*result.outcomes[1:], None)
-    for outcome, following in zip(result.outcomes, later, strict=True):
+    for place, outcome in enumerate(result.outcomes):
+        following = result.outcomes[place + 1] if place + 1 < len(result.outcomes) else None
         requested = outcome.requested_at
         yield {
             "run": run,

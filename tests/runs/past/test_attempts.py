@@ -15,6 +15,10 @@ def rows(*outcomes: Outcome) -> list[dict[str, object]]:
     return list(rows_of_attempts("run", Result(0, "key", TaskState.DONE, outcomes=outcomes)))
 
 
+def test_a_task_that_never_began_says_nothing() -> None:
+    assert rows() == []
+
+
 def test_a_start_is_what_was_neither_waited_nor_trained() -> None:
     one = trained(1, waited_s=60.0, freed_at=NOW - 3600 + 2000)
     assert rows(one)[0]["start_s"] == (180 - 60) + 20
