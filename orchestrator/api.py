@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.ending.stray_arrays import StrayArray
     from orchestrator.runs.run import Run
     from orchestrator.runs.sending.envelopes import settle_run
+    from orchestrator.runs.sending.proposal import Proposal
+    from orchestrator.runs.sending.replan import Moved
     from orchestrator.runs.telling import channels_of, notice_of_end, notice_of_stuck, tell
     from orchestrator.runs.views.beside import Beside
     from orchestrator.runs.views.costs import CostRow
@@ -98,6 +100,7 @@ __all__ = [
     "LogLine",
     "ModelDifference",
     "Models",
+    "Moved",
     "NightRow",
     "Notice",
     "Objective",
@@ -107,6 +110,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Promotion",
+    "Proposal",
     "Pushed",
     "QuotaUse",
     "Ranges",
@@ -195,6 +199,7 @@ _HOMES = {
     "LogLine": "orchestrator.runs.views.logs",
     "ModelDifference": "orchestrator.models.differences",
     "Models": "orchestrator.models.models",
+    "Moved": "orchestrator.runs.sending.replan",
     "NightRow": "orchestrator.nightly.views",
     "Notice": "orchestrator.notices.notice",
     "Objective": "orchestrator.spec.sweep",
@@ -204,6 +209,7 @@ _HOMES = {
     "Plan": "orchestrator.plan.plan",
     "Problem": "orchestrator.catalog.check_catalog",
     "Promotion": "orchestrator.models.promotion",
+    "Proposal": "orchestrator.runs.sending.proposal",
     "Refusal": "orchestrator.models.refusals",
     "Pushed": "orchestrator.images.push",
     "QuotaUse": "orchestrator.catalog.quotas",

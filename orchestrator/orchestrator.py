@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.ending.reap import Search
     from orchestrator.runs.run import Run
+    from orchestrator.runs.sending.proposal import Proposal
     from orchestrator.runs.written.home import Home
     from orchestrator.settings import Settings
     from orchestrator.snapshots import Snapshots
@@ -271,6 +272,17 @@ class Orchestrator:
     def run(self, name: str | None = None) -> Run:
         """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""
         return self._runs.open(name)
+
+    def propose(self, run: Run) -> Proposal | None:
+        """Return where the tasks of a run that have not been started would go today, and what that would save.
+
+        None if there are none. UsageError for a run that is cancelled or paused. Raise what `plan` raises if they fit
+        nowhere within what is left.
+        """
+        from orchestrator.runs.sending.unstarted import find_unstarted
+
+        unstarted = find_unstarted(run.anchor, self.ledger, run.cloud)
+        return self._plans.again(run.anchor, unstarted, time.time())
 
     @cached_property
     def _runs(self) -> Runs:

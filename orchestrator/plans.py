@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Plan
     from orchestrator.rules import Rules
+    from orchestrator.runs.sending.proposal import Proposal
+    from orchestrator.runs.sending.unstarted import Unstarted
+    from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
 
@@ -84,6 +87,22 @@ class Plans:
             logger.warning("this catalog does not know the plan: its prices and slots were not checked again")
             return ""
         return why_stale(plan, today)
+
+    def again(self, anchor: Anchor, unstarted: Unstarted, now: float) -> Proposal | None:
+        """Return another plan for the tasks of a run that have not been started, on today's facts; None without any.
+
+        Raise InfeasibleError or Refused where there is none within what is left of deadline, budget and slots, and
+        CatalogError where this catalog does not know their data.
+        """
+        from orchestrator.again import propose
+        from orchestrator.runs.known.history import history
+
+        plan = unstarted.plan
+        names = [dataset.name for dataset in plan.datasets]
+        market = self._catalog.resurvey(plan.sweep, names, anchor.plan.classic_lines)
+        past = history(self._catalog.engine_to_read, plan.sweep.name)
+        market = replace(market, history=past.history, discounts=past.discounts, seen=past.seen)
+        return propose(anchor, unstarted, market, self._joined, now)
 
     def _checked(self, sweep: Sweep) -> Sweep:
         """Return the sweep with its instance types. SpecError if one of its platforms cannot run it."""

@@ -110,7 +110,11 @@ def test_who_refreshes_the_catalog_may_ask_what_feeds_ask_and_nothing_else() -> 
     assert granted("refresh") == asked
 
 
-STOPS = {"sagemaker:StopTrainingJob": "aws:ResourceTag/sweep:run", "batch:TerminateJob": "aws:ResourceTag/sweep:run"}
+STOPS = {
+    "sagemaker:StopTrainingJob": "aws:ResourceTag/sweep:run",
+    "batch:TerminateJob": "aws:ResourceTag/sweep:run",
+    "batch:CancelJob": "aws:ResourceTag/sweep:run",
+}
 SCHEDULERS = ("schedule", "schedules")
 STARTS = {"sagemaker:CreateTrainingJob": "aws:RequestTag/sweep:run", "batch:SubmitJob": "aws:RequestTag/sweep:run"}
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DESCRIBED_AT_ONCE = 100
 """Jobs that AWS describes in one call, at the most."""
+CANCELLED_AT_ONCE = 50
+"""Jobs that AWS cancels in one call, at the most."""
 REASON_LENGTH = 1024
 """Characters that a reason for a termination may have."""
 
@@ -205,6 +207,17 @@ class Batch:
         """Stop the job, or the array with all its children. What has ended stays as it is."""
         with aws_errors(f"terminate the job {job_id}", where=self.region):
             self._client.terminate_job(jobId=job_id, reason=reason[:REASON_LENGTH])
+
+    def cancel(self, ids: Sequence[str], reason: str) -> None:
+        """End those of these jobs, or children of arrays, that have not been started. What runs goes on."""
+        several: Any = getattr(self._client, "cancel_jobs", None)  # an older boto3 has only the call for one
+        with aws_errors("cancel jobs that wait", where=self.region):
+            if several is None:
+                for job in ids:
+                    self._client.cancel_job(jobId=job, reason=reason[:REASON_LENGTH])
+                return
+            for first in range(0, len(ids), CANCELLED_AT_ONCE):
+                several(jobs=list(ids[first : first + CANCELLED_AT_ONCE]), reason=reason[:REASON_LENGTH])
 
     @property
     def _client(self) -> BatchClient:

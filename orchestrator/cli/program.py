@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "cancel": "runs.cancel:cancel",
     "limit": "runs.limit:limit",
     "retry": "runs.retry:retry",
+    "replan": "runs.replan:replan",
     "reproduce": "runs.reproduce:reproduce",
     "diff": "runs.diff:diff",
     "sync": "runs.sync:sync",

@@ -87,7 +87,7 @@ def _submit(names: Names) -> Iterator[Statement]:
         [_DEFINITIONS, *(f"arn:aws:batch:*:{{account}}:job-queue/{queue}" for queue in _queues(names)), _JOBS],
         Condition=_TAGGED,
     )
-    yield _allow("EndTheArraysOfRuns", ["batch:TerminateJob"], _JOBS, Condition=_OF_A_RUN)
+    yield _allow("EndTheArraysOfRuns", ["batch:CancelJob", "batch:TerminateJob"], _JOBS, Condition=_OF_A_RUN)
     yield _allow(
         "CountTheSlotsOfLanes",
         [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
@@ -13,6 +13,7 @@ from orchestrator.plan.copy import Copy
 from orchestrator.plan.dataset import Dataset, lines_of
 from orchestrator.plan.facts import LanePrice, Lot, QuotaFact
 from orchestrator.wire.names import digest
+from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.stored import VERSION, check_version, checked, damage_named, restore
 from orchestrator.wire.task import WITH_IMAGE, Limits, Place, Task
 
@@ -45,6 +46,14 @@ class Share:
     def instances(self) -> int:
         """The instances of one task at its first place."""
         return self.places[0].instances
+
+    @property
+    def tasks(self) -> Ranges:
+        return Ranges(((self.first, self.first + self.count),))
+
+    def cut(self, first: int, stop: int) -> Share:
+        """Return the share with the tasks first..stop-1 alone."""
+        return replace(self, first=first, count=stop - first)
 
     def to_json(self) -> dict[str, Any]:
         written = {"places": [place.to_json() for place in self.places], "limits": self.limits.to_json()}

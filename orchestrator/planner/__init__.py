@@ -17,6 +17,7 @@ The rooms from the ground up, each of which imports only those above it in this 
     fallbacks.py     where does a share go if its first place has no capacity?
     frontier.py      what does time cost: which plans lie between the cheapest and the fastest?
     stale.py         does a plan still hold in today's market?
+    again.py         what becomes of tasks that have places already, and what is it to leave them there?
     difference.py    what changed from one plan to another?
     attribution.py   what has each kind of change cost: prices, learned discounts and runtimes, quotas, data?
 """

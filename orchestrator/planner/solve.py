@@ -17,6 +17,7 @@ from orchestrator.planner.starting import starting_notes
 
 if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
+    from orchestrator.planner.offer.formulate import Formulation
     from orchestrator.spec.sweep import Sweep
 
 
@@ -26,7 +27,12 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
     InfeasibleError or Refused says in words why there is none. With a limit in seconds, a plan that the limit cut short
     says so in its notes: such a plan is not reproducible.
     """
-    formulation = formulate(sweep, market)
+    return solve_formulated(formulate(sweep, market), market, time_limit_s)
+
+
+def solve_formulated(formulation: Formulation, market: Market, time_limit_s: float | None = None) -> Plan:
+    """Return the plan that solves this problem, which was made in this market; raise what `solve` raises."""
+    sweep = formulation.sweep
     time_limit = TimeLimit() if time_limit_s is None else TimeLimit(time_limit_s)
     try:
         solution = solve_in_time(formulation.offer, sweep.plan, time_limit)
@@ -42,7 +48,7 @@ def solve(sweep: Sweep, market: Market, time_limit_s: float | None = None) -> Pl
     if time_limit.stopped:
         notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")
     learned = formulation.learned.to_json() if formulation.learned is not None else None
-    plan = Plan(sweep, market.hash, formulation.datasets, (), tuple(notes), learned=learned)
+    plan = Plan(sweep, formulation.market, formulation.datasets, (), tuple(notes), learned=learned)
     plan = compose(plan, formulation.cohorts, formulation.offer, solution)
     offered = formulation.offer
     return replace(plan, notes=(*plan.notes, *lane_notes(plan, offered, market), *starting_notes(plan, offered)))

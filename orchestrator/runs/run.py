@@ -16,6 +16,7 @@ from orchestrator.runs.patience import PASSING, Patience
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.views.tasks import task_rows, to_keep, with_curves, with_kept, with_read
 from orchestrator.runs.written.anchor import submissions
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire.ranges import Ranges
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.reproduce import Reproduced
+    from orchestrator.runs.sending.proposal import Proposal
+    from orchestrator.runs.sending.replan import Moved
     from orchestrator.runs.views.beside import Beside
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.logs import LogLine
@@ -61,6 +64,11 @@ class Run:
     @property
     def plan(self) -> Plan:
         return self.anchor.plan
+
+    @property
+    def _planned_now(self) -> Anchor:
+        """The run with its plan as its submissions have left it, as far as the database knows them."""
+        return planned_now(self.anchor, self.ledger.submissions(self.name))
 
     @cached_property
     def cloud(self) -> Cloud:
@@ -132,7 +140,7 @@ class Run:
     def results(self, tasks: Ranges | None = None) -> list[TaskRow]:
         """Return a row for each task, best first by the sweep's objective."""
         wanted = self.anchor.tasks if tasks is None else self.anchor.checked(tasks)
-        rows = task_rows(self.anchor, self.ledger.known(self.name, tasks), wanted, time.time())
+        rows = task_rows(self._planned_now, self.ledger.known(self.name, tasks), wanted, time.time())
         return with_kept(rows, self.ledger.measured(self.name), self.plan.sweep.objective)
 
     def measure(
@@ -179,7 +187,7 @@ class Run:
         """Return what it costs beside its trainings; unless `stored`, nobody asks S3 what it keeps there."""
         from orchestrator.runs.views.beside import costs_beside
 
-        return costs_beside(self.anchor, self.ledger.known(self.name), self.cloud if stored else None)
+        return costs_beside(self._planned_now, self.ledger.known(self.name), self.cloud if stored else None)
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
         """Yield what the trainings have written; with `follow`, as they write it, until the run has finished.
@@ -208,14 +216,14 @@ class Run:
         """Return all that holds the run up, or has ended its tasks, with what to do."""
         from orchestrator.runs.why.findings import find_causes
 
-        return find_causes(self.anchor, self._made(), self.ledger, self.cloud, time.time())
+        return find_causes(self._planned_now, self._made(), self.ledger, self.cloud, time.time())
 
     def story(self, task: int) -> Story | None:
         """Return where the time of a task has gone; None if it was not submitted yet. UsageError if there is none."""
         from orchestrator.runs.why.story import tell_story
 
         self.anchor.checked(Ranges.of([task]))
-        return tell_story(self.anchor, self._made(), task, self.ledger, self.cloud, time.time())
+        return tell_story(self._planned_now, self._made(), task, self.ledger, self.cloud, time.time())
 
     def _made(self) -> list[Submission]:
         """Return the submissions of the run; as they were last known where one of them cannot be understood now.
@@ -247,7 +255,7 @@ class Run:
         self.anchor.checked(Ranges.of([task]))
         known = next(self.ledger.known(self.name, Ranges.of([task])), None)
         outcomes = known.result.outcomes if known else ()
-        lane = outcomes[-1].lane if outcomes else self.plan.share(task).places[0].lane
+        lane = outcomes[-1].lane if outcomes else self._planned_now.plan.share(task).places[0].lane
         return reproduce(self.anchor, task, lane, self.cloud, folder)
 
     def cancel(self) -> list[Stopped]:
@@ -266,14 +274,14 @@ class Run:
         """
         from orchestrator.runs.limit import change_limit
 
-        change_limit(self.anchor, slots, self.ledger, self.cloud)
+        change_limit(self._planned_now, slots, self.ledger, self.cloud)
 
     @property
     def most_slots(self) -> int:
         """The instances that tasks and quotas allow at once."""
         from orchestrator.runs.limit import most_slots
 
-        return most_slots(self.plan)
+        return most_slots(self._planned_now.plan)
 
     def retry(self, tasks: Ranges | None = None, *, again: bool = False) -> Ranges:
         """Submit again what is not done, or exactly these tasks. Return what was submitted.
@@ -283,3 +291,9 @@ class Run:
         from orchestrator.runs.sending.retry import retry
 
         return retry(self.anchor, tasks, self.ledger, self.cloud, again=again)
+
+    def replan(self, proposal: Proposal) -> Moved:
+        """Send tasks to where a proposal wants them; those started meanwhile stay. Raise what `replan.py` raises."""
+        from orchestrator.runs.sending.replan import replan
+
+        return replan(self.anchor, proposal, self.ledger, self.cloud)

@@ -106,9 +106,10 @@ class Ranges:
         total = len(self)
         pieces = -(-total // size)
         cuts = [total * k // pieces for k in range(pieces + 1)] if pieces else []
-        return [self._slice(a, b) for a, b in pairwise(cuts)]
+        return [self.cut(a, b) for a, b in pairwise(cuts)]
 
-    def _slice(self, first: int, last: int) -> Ranges:
+    def cut(self, first: int, last: int) -> Ranges:
+        """Return the numbers at the places first..last-1 of the order."""
         spans: list[tuple[int, int]] = []
         seen = 0
         for start, stop in self.spans:

@@ -15,6 +15,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.ending.proof import Stopped
+from orchestrator.runs.sending.replan import Moved
 from orchestrator.runs.views.beside import Beside, Stored
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
@@ -141,6 +142,11 @@ class FakeRun:
         self.calls.append(("retry", str(tasks), again))
         return Ranges.of([3, 7, 8]) if tasks is None else tasks
 
+    def replan(self, proposal: Any) -> Moved:
+        self.calls.append("replan")
+        started = Ranges.of([0])
+        return Moved(2, proposal.planned.tasks.minus(started), started)
+
 
 @dataclass
 class FakeOrchestrator:
@@ -151,6 +157,7 @@ class FakeOrchestrator:
     interrupted: bool = False
     stale_because: str = ""
     running: FakeRun | None = None
+    proposal: Any = None
 
     def runs(self) -> list[RunRow]:
         return [RunRow("nightly", NOVEMBER, 24, "running", 1.5)]
@@ -171,6 +178,10 @@ class FakeOrchestrator:
     def replan(self, plan: Any) -> Any:
         self.calls.append(("replan", plan.id))
         return plan
+
+    def propose(self, run: FakeRun) -> Any:
+        self.calls.append(("propose", run.name))
+        return self.proposal
 
     def stale(self, plan: Any) -> str:  # noqa: ARG002
         return self.stale_because

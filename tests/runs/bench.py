@@ -33,9 +33,13 @@ from orchestrator.runs.cloud import Account, Cloud
 from orchestrator.runs.ending.cancel import cancel
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.known.sync import sync
+from orchestrator.runs.sending.proposal import Proposal
+from orchestrator.runs.sending.replan import Moved, replan
 from orchestrator.runs.sending.retry import retry
 from orchestrator.runs.sending.submit import submit
+from orchestrator.runs.sending.unstarted import find_unstarted
 from orchestrator.runs.written.anchor import Anchor, create, submissions
+from orchestrator.runs.written.planned import Planned, pieces
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
@@ -195,6 +199,15 @@ class FakeBatch:
             self.end_children(job, reason)
         self.after("terminate")
 
+    def cancel(self, ids: Sequence[str], reason: str) -> None:
+        self._called("cancel")
+        for each in ids:
+            job_id, _, index = each.partition(":")
+            job = self.job(job_id)
+            if job.statuses[int(index or 0)] == "RUNNABLE":
+                job.statuses[int(index or 0)] = "FAILED"
+                job.reasons[int(index or 0)] = reason
+
     def end_children(self, job: FakeJob, reason: str) -> None:
         for index, status in enumerate(job.statuses):
             if status not in {"SUCCEEDED", "FAILED"}:
@@ -219,6 +232,9 @@ class FakeStaging:
         return iter(())
 
     def refuses(self, lane: Any) -> str:  # noqa: ARG002
+        return ""
+
+    def excludes(self, sweep: Any, lane: Any) -> str:  # noqa: ARG002
         return ""
 
 
@@ -326,6 +342,21 @@ class Desk:
         self.ledger(machine).remember(anchor, ACCOUNT)
         wanted = Ranges.parse(tasks) if tasks else None
         return retry(anchor, wanted, self.ledger(machine), self.cloud(), again=again)
+
+    def proposal(self, anchor: Anchor, tasks: str = "", machine: str = "ours") -> Proposal:
+        """Return a plan by which these of the tasks that have not been started, or all, go to the other Region."""
+        self.ledger(machine).remember(anchor, ACCOUNT)
+        found = find_unstarted(anchor, self.ledger(machine), self.cloud())
+        wanted = Ranges.parse(tasks) if tasks else found.tasks
+        place = Place(LANES[1], "s3://data-eu-west-1/alps/", rate=1.8)
+        shares = tuple(replace(share, places=(place,), usd=0.5) for share in pieces(found.plan.shares, wanted))
+        lots = (Lot(LANES[1], 1.8, {"other": 1}),)
+        waiting = float(len(found.tasks))
+        return Proposal(found, Planned(shares, (), lots), waiting, waiting / 2, 1.0, 1.0, None, 0, fastest=False)
+
+    def replan(self, anchor: Anchor, proposal: Proposal, machine: str = "ours") -> Moved:
+        self.ledger(machine).remember(anchor, ACCOUNT)
+        return replan(anchor, proposal, self.ledger(machine), self.cloud())
 
     def states(self, anchor: Anchor, machine: str = "ours") -> dict[int, str]:
         """Return the state of every task that the database has seen something of."""

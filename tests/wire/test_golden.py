@@ -17,7 +17,8 @@ from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.plan.slots import LotKey
 from orchestrator.platforms.sagemaker.request import make_request
 from orchestrator.runs.written.anchor import Anchor
-from orchestrator.runs.written.submission import Part, Submission
+from orchestrator.runs.written.planned import Planned
+from orchestrator.runs.written.submission import WITH_PLAN, Part, Submission
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire import manifest
 from orchestrator.wire.beside.board import Board
@@ -210,6 +211,22 @@ def test_a_submission_is_read() -> None:
     )
 
 
+def test_a_submission_that_has_planned_its_tasks_anew_is_read() -> None:
+    spot = Lane("sagemaker", "eu-west-1", "ml.g5.xlarge", Purchase.SPOT)
+    place = Place(spot, "s3://{bucket}/datasets/paris@1/", 1.408)
+    share = Share(7, 3, 0, (place,), 1.5, 0.63, Limits(3600, max_wait_s=5400), "cheapest", 4.5, 1.6)
+    copy = Copy(0, "us-east-1", "eu-west-1", "s3://data/paris/", "s3://{bucket}/datasets/paris@1/", 2.5, 0.1)
+    lot = Lot(spot, 0.42, {"ml.g5.xlarge/spot": 1}, used=4)
+    fact = QuotaFact(Quota("sagemaker", "eu-west-1", "ml.g5.xlarge/spot"), 8, 4)
+    assert Submission.from_json(body("submission-planned.json")) == Submission(
+        number=2,
+        parts=(Part(Ranges.parse("7-9")),),
+        made_at=1795000600.0,
+        planned=Planned((share,), (copy,), (lot,), (fact,)),
+        since=1795000000.0,
+    )
+
+
 READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "anchor": Anchor.from_json,
     "attempt": Attempt.from_json,
@@ -222,7 +239,7 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("what", sorted(READERS))
 def test_what_a_newer_sweep_has_written_is_refused_in_words(what: str) -> None:
-    newest = WITH_IMAGE if what == "plan" else VERSION
+    newest = {"plan": WITH_IMAGE, "submission": WITH_PLAN}.get(what, VERSION)
     newer = body(f"{what}.json") | {"version": newest + 1}
     with pytest.raises(NewerVersion, match=f"has version {newest + 1}, and this sweep reads versions up to {newest} "):
         READERS[what](newer)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.wire.ranges import Ranges
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.planner.model.arrays import Floats
 
 BUCKET = 0.05
@@ -46,6 +50,19 @@ def cohorts(hours: Floats, data_factor: Floats, points_per_size: int) -> list[Co
         for dataset, times in enumerate(data_factor.T.tolist())
         for cohort in of_one_dataset
     ]
+
+
+def only(tasks: Ranges, groups: Sequence[Cohort]) -> list[Cohort]:
+    """Return the cohorts of these tasks alone, numbered as if there were no others."""
+    found: list[Cohort] = []
+    first = 0
+    for cohort in groups:
+        own = Ranges(((cohort.first, cohort.first + cohort.count),))
+        count = len(own) - len(own.minus(tasks))
+        if count:
+            found.append(replace(cohort, first=first, count=count))
+        first += count
+    return found
 
 
 def _cohort(sizes: range, hours: Floats, points_per_size: int) -> Cohort:

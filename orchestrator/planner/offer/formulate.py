@@ -10,7 +10,7 @@ from orchestrator.plan.dataset import Dataset
 from orchestrator.planner.hours.pinned_runtimes import pinned_runtimes
 from orchestrator.planner.hours.runtimes import expected_runtimes
 from orchestrator.planner.model.choices import NO_POOL
-from orchestrator.planner.offer.cohorts import Cohort, cohorts
+from orchestrator.planner.offer.cohorts import Cohort, cohorts, only
 from orchestrator.planner.offer.instance_counts import on_each_count
 from orchestrator.planner.offer.obstacles import no_place_error, obstacles
 from orchestrator.planner.offer.offer import Offer, offer
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.hours.learned import LearnedHours
     from orchestrator.planner.hours.runtimes import Runtimes
     from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.ranges import Ranges
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,10 @@ class Formulation:
     """What finished tasks say of the hours, as in Runtimes."""
 
 
-def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None) -> Formulation:
-    """Return the planning problem of this sweep in this market.
+def formulate(
+    sweep: Sweep, market: Market, learned: LearnedHours | None = None, *, tasks: Ranges | None = None
+) -> Formulation:
+    """Return the planning problem of this sweep in this market; of these tasks alone if they are given.
 
     `learned` counts instead of the market's history where it is given.
     Raise InfeasibleError, in words, when some task can run nowhere at all.
@@ -57,6 +60,7 @@ def formulate(sweep: Sweep, market: Market, learned: LearnedHours | None = None)
     sizes, pins = [dataset.bytes for dataset in datasets], pinned_runtimes(market.seen.pins)
     runtimes = expected_runtimes(sweep, sizes, market.history, learned, pins)
     groups = cohorts(runtimes.hours, runtimes.data_factor, sweep.points.points_per_size)
+    groups = groups if tasks is None else only(tasks, groups)
     candidates, left_out = _usable(sweep, market, datasets, runtimes)
     check_lasting(sweep, datasets, groups, candidates, runtimes)
     offered = offer(sweep, groups, runtimes, candidates, market)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import Damaged, NewerVersion, NotFound
 from orchestrator.runs.known.rows import Known
-from orchestrator.runs.written.submission import latest
-from orchestrator.wire.result import Result, TaskState
+from orchestrator.runs.written.submission import state_now
+from orchestrator.wire.result import Result
 from orchestrator.wire.stored import damage_named
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def _read(keys: Iterable[str], anchor: Anchor, made: list[Submission], ledger: L
                 ledger.damage.note_task(error, anchor.name, task)
             return None
         ledger.damage.mend(where, anchor.name, result.task)
-        superseded = bool(made) and result.submission < latest(made, result.task).number
-        return Known(stored.etag, result, TaskState.PENDING if superseded else result.state)
+        return Known(stored.etag, result, state_now(made, result) if made else result.state)
 
     with ThreadPoolExecutor(READERS) as pool:
         known = [one for one in pool.map(read, keys) if one]

@@ -17,8 +17,10 @@ from sqlalchemy import delete, func, select, text
 from orchestrator.db.engine import reading, writing
 from orchestrator.db.tables import leases, runs
 from orchestrator.db.upsert import insert_missing
+from orchestrator.errors import Refused
 from orchestrator.plan.slots import LotKey, instances_taken, lots_by_key, tasks_by_lot, units_taken
 from orchestrator.runs.known.noting import row_of_run
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Quota
 
@@ -52,6 +54,27 @@ class Booking:
         insert_missing(self._connection, runs, [row_of_run(anchor, account)])
         _take(self._connection, anchor, tasks_by_lot(anchor.plan), NOTED_S)
 
+    def exchange(self, anchor: Anchor, ledger: Ledger) -> None:
+        """Hold what the tasks of a run use that have not ended, as its plan says now, instead of what it held.
+
+        Refused if a quota has not so many units for it, beside what other runs hold.
+        """
+        left = _left(anchor, ledger)
+        self._check_free(anchor, units_taken(anchor.plan, left))
+        self._connection.execute(delete(leases).where(leases.c.run == anchor.name))
+        _take(self._connection, anchor, left)
+
+    def _check_free(self, anchor: Anchor, wanted: Mapping[Quota, int]) -> None:
+        others = (leases.c.run != anchor.name) & (leases.c.expires_at > time.time())
+        key = (leases.c.platform, leases.c.region, leases.c.quota)
+        query = select(*key, func.sum(leases.c.units)).where(others).group_by(*key)
+        taken = {Quota(*where): int(units) for *where, units in self._connection.execute(query)}
+        for fact in anchor.plan.quotas:
+            free = max(fact.units - taken.get(fact.quota, 0), 0)
+            if free < wanted.get(fact.quota, 0):
+                why = f"{fact.quota} has {free} of {fact.units} units free, and the new plan takes {wanted[fact.quota]}"
+                raise Refused(why, hint="the same command again plans with what is free now")
+
 
 @contextmanager
 def booking(ledger: Ledger) -> Iterator[Booking]:
@@ -64,6 +87,7 @@ def booking(ledger: Ledger) -> Iterator[Booking]:
 
 def renew(anchor: Anchor, ledger: Ledger) -> None:
     """Hold what those tasks use that have not ended, and no more."""
+    anchor = planned_now(anchor, ledger.submissions(anchor.name))
     left = _left(anchor, ledger)
     if left or held(anchor.name, ledger):
         with writing(ledger.engine) as connection:

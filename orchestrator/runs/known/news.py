@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.runs.written.submission import latest
+from orchestrator.runs.written.submission import state_now
 from orchestrator.wire.beside.news import News, moment_name
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def read_news(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Clo
         before = told.get(news.task)
         if before is None or before.order <= news.order:
             told[news.task] = news
-    changed = ledger.tell(anchor.name, told, lambda task: latest(made, task).number)
+    changed = ledger.tell(anchor.name, told, lambda news: state_now(made, news))
     if look_back or newest != progress.news_to:
         looked_back_at = now if look_back else progress.looked_back_at
         progress = replace(ledger.progress(anchor.name), news_to=newest, looked_back_at=looked_back_at)

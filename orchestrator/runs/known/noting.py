@@ -12,6 +12,7 @@ from orchestrator.db.tables import arrays, results, runs, submissions
 from orchestrator.db.upsert import insert_missing, upsert
 from orchestrator.runs.known.rows import READ_ONLY
 from orchestrator.wire.names import canonical
+from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from orchestrator.runs.cloud import Account
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Array, Submission
-    from orchestrator.wire.ranges import Ranges
 
 _ANCHORED = func.coalesce(runs.c.anchored, False)
 
@@ -55,7 +55,8 @@ class Noting:
     def put_submission(self, run: str, submission: Submission, silent: Ranges) -> None:
         """Note a submission and its arrays, instead of what was noted of it before.
 
-        Its tasks are pending again if they left a result in an earlier one; of the run, only `silent` stay so.
+        Its tasks are pending again if they left a result in an earlier one, but for those that were done by an attempt
+        of which it did not know. Of the run, only `silent` stay cancelled.
         """
         noted = (submissions.c.run == run) & (submissions.c.number == submission.number)
         document = canonical(submission.to_json())
@@ -64,13 +65,16 @@ class Noting:
             insert_missing(connection, submissions, [{"run": run, "number": submission.number, "document": document}])
             insert_missing(connection, arrays, [_row_of_array(array) for array in submission.arrays(run)])
             connection.execute(update(runs).where(runs.c.name == run).values(silent=str(silent)))
-            for first, stop in submission.tasks.spans:
-                earlier = (results.c.run == run) & results.c.task.between(first, stop - 1)
-                connection.execute(
-                    update(results)
-                    .where(earlier & (results.c.submission < submission.number))
-                    .values(state=TaskState.PENDING.value)
-                )
+            known = Ranges.union(tasks for _, tasks in submission.after)
+            for before, tasks in ((0, submission.tasks.minus(known)), *submission.after):
+                counts = (results.c.state == TaskState.DONE.value) & (results.c.attempt > before)
+                for first, stop in tasks.spans:
+                    earlier = (results.c.run == run) & results.c.task.between(first, stop - 1)
+                    connection.execute(
+                        update(results)
+                        .where(earlier & (results.c.submission < submission.number) & ~counts)
+                        .values(state=TaskState.PENDING.value)
+                    )
 
     def put_job(self, array: Array, job: str) -> None:
         """Note the job of an array, unless one is noted."""

@@ -75,6 +75,12 @@ def _check(anchor: Anchor, submission: Submission, cloud: Cloud) -> None:
     if tasks.minus(anchor.tasks) or (submission.number == 1 and anchor.tasks.minus(tasks)):
         where = cloud.s3.uri(anchor.keys.submission(submission.number))
         raise Damaged("cannot be understood: its tasks are not those of the run", where=where)
+    planned = submission.planned
+    if planned and (
+        planned.tasks != tasks or any(share.dataset >= len(anchor.plan.datasets) for share in planned.shares)
+    ):
+        where = cloud.s3.uri(anchor.keys.submission(submission.number))
+        raise Damaged("cannot be understood: what it has planned is not for its tasks", where=where)
 
 
 def _marker(anchor: Anchor, there: Mapping[str, str], ledger: Ledger, cloud: Cloud) -> CancelMarker:

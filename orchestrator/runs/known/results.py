@@ -66,14 +66,14 @@ class Results:
             attempts = [row for one in read for row in rows_of_attempts(run, one.result)]
             self.noting.put_results([row_of_result(run, one) for one in read], attempts)
 
-    def tell(self, run: str, told: Mapping[int, News], owners: Callable[[int], int]) -> int:
+    def tell(self, run: str, told: Mapping[int, News], states: Callable[[News], TaskState]) -> int:
         """Note what news say of tasks. Return of how many they say anything new.
 
-        `owners` returns the submission that a task belongs to now: what an older one has left no longer counts.
+        `states` returns how a task stands by them: what an older submission has left may no longer count.
         """
         known = self._orders(run, Ranges.of(told))
         rows = [
-            row_of_news(run, news, news.state if news.submission >= owners(task) else TaskState.PENDING)
+            row_of_news(run, news, states(news))
             for task, news in told.items()
             if task not in known or (known[task][1] != news.etag and known[task][0] <= news.order)
         ]

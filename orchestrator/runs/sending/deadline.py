@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 def end_by(anchor: Anchor, submission: Submission) -> float | None:
     """Return when the submission's tasks are to end, in seconds since the epoch; None without a deadline to be kept.
 
-    The first submission is as old as its run. A later one has all the time anew.
+    The first submission is as old as its run. A retry has all the time anew, tasks that were planned anew have not.
     """
     sweep = anchor.plan.sweep
     if not sweep.weighs_spot or sweep.plan.deadline is None:
         return None
-    return (submission.made_at or anchor.created_at) + seconds(sweep.plan.deadline)
+    return counts_from(anchor, submission) + seconds(sweep.plan.deadline)
+
+
+def counts_from(anchor: Anchor, submission: Submission) -> float:
+    """Return the moment from which the deadline of the submission's tasks counts, in seconds since the epoch."""
+    return submission.since or submission.made_at or anchor.created_at
 
 
 def with_deadline(task: Task, moment: float | None) -> Task:

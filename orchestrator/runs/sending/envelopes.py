@@ -16,6 +16,7 @@ from orchestrator.runs.known.sync import sync
 from orchestrator.runs.telling import tell_refusal, tell_standing
 from orchestrator.runs.views.status import run_status
 from orchestrator.runs.written import anchor as anchors
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.wire.names import RunKeys
 
 if TYPE_CHECKING:
@@ -68,10 +69,18 @@ def hold_again(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
 
     With envelopes for its tasks, retries are in them. Without, they come on top of what it has cost already.
     """
+    anchor = planned_now(anchor, ledger.submissions(anchor.name))
     draw = draw_of(anchor, cloud.account.owner_budget)
     if draw.budgets:
         more = 0.0 if anchor.plan.sweep.plan.budget is not None else ledger.usd(anchor.name)
         _hold(replace(draw, usd=draw.usd + more), anchor, ledger, cloud)
+
+
+def hold_planned(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
+    """Give a run whose plan has changed what it may cost now. Refused where a budget has not enough."""
+    draw = draw_of(anchor, cloud.account.owner_budget)
+    if draw.budgets:
+        _hold(draw, anchor, ledger, cloud)
 
 
 def settle_run(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
@@ -84,6 +93,7 @@ def settle_run(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
 
 def cost_at_end(anchor: Anchor, ledger: Ledger) -> float | None:
     """Return what a run has cost, copies of data included, as far as the database knows; None if it has not ended."""
+    anchor = planned_now(anchor, ledger.submissions(anchor.name))
     status = run_status(anchor, ledger, time.time())
     return status.usd + fsum(copy.usd for copy in anchor.plan.copies) if status.finished else None
 

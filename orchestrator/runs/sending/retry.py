@@ -12,6 +12,7 @@ from orchestrator.runs.known.sync import sync
 from orchestrator.runs.sending.envelopes import hold_again
 from orchestrator.runs.sending.submit import send
 from orchestrator.runs.written.anchor import add_submission, check_there, submissions
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.runs.written.submission import Submission, parts
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
@@ -34,8 +35,8 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
     wanted = None if tasks is None else anchor.checked(tasks)
     made = list(submissions(cloud.s3, anchor.name))
     cancelled = cloud.control(anchor.name).cancel_marker().through
-    sent = [one for one in made if one.number > cancelled and send(anchor, one, ledger, cloud)]
-    if sent and sent[-1].number > 1 and wanted in (None, sent[-1].tasks):
+    sent = [one for one in made if one.number > cancelled and _send(anchor, made, one, ledger, cloud)]
+    if sent and sent[-1].number > 1 and sent[-1].planned is None and wanted in (None, sent[-1].tasks):
         return sent[-1].tasks  # this very retry, killed on its way
     sync(anchor, ledger, cloud, documents=False, whole=True)
     if len(ledger.submissions(anchor.name)) > len(made) < len(list(submissions(cloud.s3, anchor.name))):
@@ -60,14 +61,18 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
             after[attempts].append(task)
     behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after))
     hold_again(anchor, ledger, cloud)
-    submission = Submission(len(made) + 1, parts(anchor.plan, wanted), behind, time.time())
+    submission = Submission(len(made) + 1, parts(planned_now(anchor, made).plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
         return retry(
             anchor, tasks, ledger, cloud, again=again
         )  # somebody else had its number first: what have they left to us?
-    send(anchor, submission, ledger, cloud)
+    _send(anchor, made, submission, ledger, cloud)
     ledger.mark_cancelled(anchor.name, False)
     return wanted
+
+
+def _send(anchor: Anchor, made: list[Submission], one: Submission, ledger: Ledger, cloud: Cloud) -> bool:
+    return send(planned_now(anchor, made, one.number), one, ledger, cloud)
 
 
 def _refuse_while_cancelled(anchor: Anchor, made: list[Submission], cloud: Cloud) -> None:

@@ -15,6 +15,7 @@ from orchestrator.runs.sending.copy import copy, located
 from orchestrator.runs.sending.deadline import end_by, with_deadline
 from orchestrator.runs.sending.templates import make_template, source_key
 from orchestrator.runs.written.anchor import add_submission, submissions
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.runs.written.submission import everything
 from orchestrator.wire import manifest
 from orchestrator.wire.names import S3Uri, canonical, index_key, resource_name
@@ -47,7 +48,7 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
     _warn_of_shared_queues(made[0], anchor, cloud)
     for submission in made:
         if submission.number > cancelled:
-            send(anchor, submission, ledger, cloud)
+            send(planned_now(anchor, made, submission.number), submission, ledger, cloud)
 
 
 def _made_and_cancelled(anchor: Anchor, cloud: Cloud) -> tuple[list[Submission], int]:
@@ -94,6 +95,7 @@ def prepare(anchor: Anchor, package: Package | None, cloud: Cloud) -> None:
 def send(anchor: Anchor, submission: Submission, ledger: Ledger, cloud: Cloud) -> bool:
     """Send every array of this submission that Batch does not have yet: its manifest, its index, its slots, the job.
 
+    The run's plan must be that of this submission: a manifest and its index may be written by two machines.
     Return whether there was one. Raise RunFailed if the run is cancelled meanwhile: then no more is sent.
     """
     ledger.expect(anchor.name, submission)
@@ -129,8 +131,8 @@ def _prepare_array(anchor: Anchor, submission: Submission, array: Array, cloud: 
     for key, body in objects(anchor, submission, array, cloud).items():
         cloud.s3.put_once(key, body)
     for resource in resources(anchor, array):
-        # A retry's plan may be old: what it says of a quota is news only the first time.
-        cloud.batch.ensure_resource(resource, change=submission.number == 1)
+        # A retry's plan may be old: what it says of a quota is news only the first time, or if it was planned anew.
+        cloud.batch.ensure_resource(resource, change=submission.number == 1 or submission.planned is not None)
 
 
 def _send_once(anchor: Anchor, array: Array, cloud: Cloud) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.accrued import Meter
 from orchestrator.runs.views.outlook import Seen, expect
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class RunRow:
 
 def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
     """Return how a run stands, from the database and the time alone."""
+    anchor = planned_now(anchor, ledger.submissions(anchor.name))
     plan = anchor.plan
     counts = dict.fromkeys(TaskState, 0)
     regions: dict[str, dict[TaskState, int]] = {}

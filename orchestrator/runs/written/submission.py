@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.plan.slots import LotKey, crowded
+from orchestrator.runs.written.planned import Planned
 from orchestrator.wire.names import RunKeys, array_name
 from orchestrator.wire.ranges import Ranges
+from orchestrator.wire.result import TaskState
 from orchestrator.wire.stored import VERSION, check_version, checked
 from orchestrator.wire.task import Lane
 
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.plan.plan import Plan, Share
+    from orchestrator.wire.beside.news import News
+    from orchestrator.wire.result import Result
 
+WITH_PLAN = 2
+"""The version of a submission that has planned its tasks anew: an older `sweep` would send them where they were."""
 ARRAY_LIMIT = 10_000
 """Children of one AWS Batch array job, at most."""
 
@@ -79,12 +85,17 @@ class Submission:
     """Attempts that tasks had behind them: (attempts, tasks). Tasks that are not named had none."""
     made_at: float = 0.0
     """Seconds since the epoch; 0 of the first submission, which is as old as its run, and where it is not known."""
+    planned: Planned | None = None
+    """Where its tasks go, if that was planned anew; None where the run's plan says it."""
+    since: float = 0.0
+    """The moment from which its deadline counts, in seconds since the epoch; 0 if it counts from when it was made."""
 
     @cached_property
     def tasks(self) -> Ranges:
         return Ranges.union(part.tasks for part in self.parts)
 
     def attempts_before(self, task: int) -> int:
+        """Return the attempts that the task had behind it when the submission was made."""
         return next((attempts for attempts, tasks in self.after if task in tasks), 0)
 
     def arrays(self, run: str) -> list[Array]:
@@ -98,20 +109,37 @@ class Submission:
         after = {str(attempts): str(tasks) for attempts, tasks in self.after}
         parts = [part.to_json() for part in self.parts]
         body = {"version": VERSION, "number": self.number, "parts": parts, "after": after}
-        return body | {"made_at": self.made_at} if self.made_at else body
+        body |= {"made_at": self.made_at} if self.made_at else {}
+        if self.planned is None:
+            return body
+        return body | {"version": WITH_PLAN, "planned": self.planned.to_json(), "since": self.since}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Submission:
         """Return a stored submission. NewerVersion if a newer `sweep` has written it."""
-        check_version(body, "submission")
+        check_version(body, "submission", newest=WITH_PLAN)
         after = tuple((int(attempts), Ranges.parse(tasks)) for attempts, tasks in body["after"].items())
         parts = tuple(Part.from_json(part) for part in body["parts"])
-        return checked(cls(body["number"], parts, after, body.get("made_at", 0.0)))
+        planned = Planned.from_json(body["planned"]) if "planned" in body else None
+        return checked(cls(body["number"], parts, after, body.get("made_at", 0.0), planned, body.get("since", 0.0)))
 
 
 def latest(made: list[Submission], task: int) -> Submission:
     """Return the submission that a task belongs to now."""
     return next(submission for submission in reversed(made) if task in submission.tasks)
+
+
+def state_now(made: list[Submission], told: Result | News) -> TaskState:
+    """Return how a task stands by what its result tells, though that may be of an older submission than its newest.
+
+    What an older one has left no longer counts; unless the task was done by an attempt that the newest one did not know
+    of when it was made. It would take that over, and find it done.
+    """
+    owner = latest(made, told.task)
+    if told.submission >= owner.number:
+        return told.state
+    is_done = told.state is TaskState.DONE and told.attempt > owner.attempts_before(told.task)
+    return TaskState.DONE if is_done else TaskState.PENDING
 
 
 def everything(plan: Plan) -> Submission:

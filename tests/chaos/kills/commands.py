@@ -1,13 +1,16 @@
-"""What people type, as actors on paper: `submit`, `retry`, `cancel`, `sync`, each on a machine with a database."""
+"""What people type, as actors on paper, such as `submit` and `retry`, each on a machine with a database."""
 
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.runs.ending.cancel import cancel
+from orchestrator.runs.sending.proposal import Proposal
+from orchestrator.runs.sending.unstarted import find_unstarted
+from orchestrator.runs.written.planned import Planned, pieces
 from tests.chaos.paper.hub import Actor
 
 if TYPE_CHECKING:
@@ -85,6 +88,7 @@ class Commands:
             "submit": lambda sweep: sweep.submit(self.plan, name=self.run),
             "retry": lambda sweep: sweep.run(self.run).retry(),
             "cancel": self._cancel,
+            "replan": self._replan,
             "sync": lambda sweep: sweep.run(self.run).sync(),
             "status": lambda sweep: sweep.run(self.run).sync(documents=False),
             "watch": self._watch,
@@ -93,6 +97,15 @@ class Commands:
     def _cancel(self, sweep: Orchestrator) -> None:
         run = sweep.run(self.run)
         cancel(run.anchor, run.ledger, run.cloud, self.hub.sleep)
+
+    def _replan(self, sweep: Orchestrator) -> None:
+        """Move what has not been started to its second place, as if that had become cheaper."""
+        run = sweep.run(self.run)
+        found = find_unstarted(run.anchor, run.ledger, run.cloud)
+        there = [share for share in pieces(found.plan.shares, found.tasks) if len(share.places) > 1]
+        shares = tuple(replace(share, places=(*share.places[1:], share.places[0])) for share in there)
+        if shares:
+            run.replan(Proposal(found, Planned(shares), 2.0, 1.0, 1.0, 1.0, None, 0, fastest=False))
 
     def _watch(self, sweep: Orchestrator) -> None:
         for _ in sweep.run(self.run).watch(600.0):

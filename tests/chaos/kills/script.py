@@ -116,6 +116,8 @@ class Script:
 
     def _tell(self) -> None:
         self._come_through("submit")
+        if self.hub.chance.random() < 0.5:
+            self._come_through("replan")  # few tasks have been started
         for _ in range(self.hub.chance.randint(0, 2)):
             if self.forks.brief:
                 break
@@ -125,6 +127,8 @@ class Script:
                 self._auditor.cancelled()
                 self._wander()
                 self._come_through("retry")
+                if self.hub.chance.random() < 0.3:
+                    self._come_through("replan")
         self._wander()
         self.weather.end()
         self._bring_to_an_end()

@@ -108,6 +108,15 @@ class PaperBatch:
                     self._terminate(child, asked["reason"])
         return {}
 
+    def cancel_jobs(self, asked: dict[str, Any]) -> dict[str, Any]:
+        for wanted in asked["jobs"]:
+            job_id, _, index = wanted.partition(":")
+            for job in self.jobs:
+                for child in job.children if job.id == job_id else ():
+                    if child.status == "RUNNABLE" and index in ("", str(child.index)):
+                        child.status, child.reason, child.stopped = "FAILED", asked["reason"], self.hub.now
+        return {"successful": asked["jobs"], "errors": []}
+
     def list_jobs(self, asked: dict[str, Any]) -> dict[str, Any]:
         if "arrayJobId" in asked:
             array = next((job for job in self.jobs if job.id == asked["arrayJobId"]), None)

@@ -81,6 +81,8 @@ class Stage:
         self.seed = seed
         self.client = patient_client(cloud)
         self._postgresql = postgresql
+        self._changes = 0
+        """How often prices have changed."""
         (folder / "training").mkdir(parents=True)
         shutil.copy(Path(__file__).with_name("train.py"), folder / "training" / "train.py")
         (folder / "catalog").mkdir()
@@ -135,6 +137,20 @@ class Stage:
         if cast.broken:
             self.broken(name).touch()
         return plan.tasks
+
+    def change_prices(self, chance: Random) -> None:
+        """Make spot dearer than machines on demand, or much cheaper, on all machines: so other places are the best."""
+        self._changes += 1
+        lines = ["region,instance_type,purchase,usd_per_hour,observed_at"]
+        for region in REGIONS:
+            at = f"2026-11-02T00:{self._changes // 60:02}:{self._changes % 60:02}Z"
+            lines.append(f"{region},ml.c5.xlarge,spot,{chance.choice([0.04, 0.3])},{at}")
+        file = self.folder / "prices.csv"
+        file.write_text("\n".join(lines) + "\n")
+        for machine in ("ours", "theirs", "team"):
+            catalog = self.orchestrator(machine).catalog
+            catalog.load([file])
+            catalog.engine.dispose()
 
     def broken(self, name: str) -> Path:
         """Return the file that makes the trainings of a run fail while it is there."""

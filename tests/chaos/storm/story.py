@@ -94,7 +94,7 @@ class Story:
             time.sleep(self.chance.uniform(0, 1.0))
             self.told.append(self.troubles.strike(self.name, self.chance))
             looks = [("sync", self.name), ("status", self.name), ("results", self.name), ("cost", self.name)]
-            looks += [("why", self.name), ("status", GOLDEN), self._limit()]
+            looks += [("why", self.name), ("status", GOLDEN), self._limit(), self._replan()]
             self._play(*(self._command(machine, *self.chance.choice(looks)) for machine in self.cast.machines))
 
     def _limit(self) -> tuple[str, ...]:
@@ -103,6 +103,13 @@ class Story:
             return ("status", self.name)
         self.limited = True
         return ("limit", self.name, "--slots", str(self.chance.randint(0, 2)))
+
+    def _replan(self) -> tuple[str, ...]:
+        """Return a command that moves what has not been started: prices have changed. The older version has none."""
+        if "old" in self.cast.machines:
+            return ("status", self.name)
+        self.stage.change_prices(self.chance)
+        return ("replan", self.name, "--yes")
 
     def _come_through(self, *words: str) -> None:
         """Play a command on both machines at once, again and again, until it has come through on one."""

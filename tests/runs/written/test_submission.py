@@ -10,7 +10,7 @@ from orchestrator.errors import NewerVersion
 from orchestrator.plan.facts import Lot
 from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.plan.slots import LotKey
-from orchestrator.runs.written.submission import Part, Submission, everything, parts
+from orchestrator.runs.written.submission import WITH_PLAN, Part, Submission, everything, parts
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.stored import VERSION
 from orchestrator.wire.task import Lane, Limits, Place, Purchase
@@ -58,8 +58,8 @@ def test_tasks_of_one_lane_that_wait_for_different_numbers_of_instances_are_apar
 def test_a_submission_of_a_newer_sweep_is_refused() -> None:
     body = everything(plan((3, 0, 1.0))).to_json()
     assert body["version"] == VERSION
-    with pytest.raises(NewerVersion, match="this submission has version 2, and this sweep reads versions up to 1"):
-        Submission.from_json(body | {"version": VERSION + 1})
+    with pytest.raises(NewerVersion, match="this submission has version 3, and this sweep reads versions up to 2"):
+        Submission.from_json(body | {"version": WITH_PLAN + 1})
 
 
 def test_lanes_without_a_known_quota_never_fill_up() -> None:

@@ -27,6 +27,7 @@ NOT_IN_THIS_FLOW = {
         "batch:UpdateConsumableResource": "a lane's slots change with its quota, and by `sweep limit`",
         "s3:DeleteObject": "a cancel or a retry replaces news that a dead launcher has left",
         "sagemaker:DescribeTrainingJob": "status and cancel look at trainings whose launchers are dead",
+        "batch:CancelJob": "replan ends jobs that wait for tasks that it has moved",
         "sagemaker:ListTags": "cancel tells a training of the run by its tag, where a launcher died while it started",
         "sagemaker:StopTrainingJob": "cancel stops what no launcher stops",
     },
@@ -43,6 +44,7 @@ NOT_IN_THIS_FLOW = {
         "batch:UpdateConsumableResource": "a lane's slots change with its quota",
         **dict.fromkeys(
             (
+                "batch:CancelJob",
                 "batch:TerminateJob",
                 "s3:DeleteObject",
                 "sagemaker:ListTags",
