@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.db.database import Database
-from orchestrator.errors import AccessError, CloudError, Damaged, NewerVersion, SettingsError, UsageError
+from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.views.status import RunRow
@@ -234,6 +234,8 @@ class Orchestrator:
         The newest of those at which it has never looked, as it knows them from the bucket alone, are looked at now. Of
         the others nobody here knows how they stand.
         """
+        from orchestrator.runs.views.first_look import look_at
+
         rows, looks = [], NEW_LOOKS
         for name in self._runs.names():
             try:
@@ -241,7 +243,7 @@ class Orchestrator:
                 known = self.ledger.is_looked_at(name)
                 if not known and looks and self.settings.bucket:
                     looks -= 1
-                    known = self._look_at(run)
+                    known = look_at(run)
                 status = run.status()
             except (Damaged, NewerVersion) as error:
                 self.ledger.damage.note(error)
@@ -249,15 +251,6 @@ class Orchestrator:
             state, usd = (status.state, status.usd) if known else ("unknown", None)
             rows.append(RunRow(name, status.created_at, status.tasks, state, usd))
         return rows
-
-    def _look_at(self, run: Run) -> bool:
-        """Bring the database up to date with a run. Return False, with a warning, if that cannot be done now."""
-        try:
-            run.sync_as_far_as_possible(documents=False)
-        except (CloudError, AccessError, UsageError, SettingsError) as error:
-            log.warning("how %s stands is not known: %s", run.name, error)
-            return False
-        return True
 
     def reap(self, *, stop: bool = False) -> Search:
         """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""
@@ -274,15 +267,8 @@ class Orchestrator:
         return self._runs.open(name)
 
     def propose(self, run: Run) -> Proposal | None:
-        """Return where the tasks of a run that have not been started would go today, and what that would save.
-
-        None if there are none. UsageError for a run that is cancelled or paused. Raise what `plan` raises if they fit
-        nowhere within what is left.
-        """
-        from orchestrator.runs.sending.unstarted import find_unstarted
-
-        unstarted = find_unstarted(run.anchor, self.ledger, run.cloud)
-        return self._plans.again(run.anchor, unstarted, time.time())
+        """Return where tasks of a run that were not started would go today, and what that saves; None without any."""
+        return self._plans.again(run, time.time())
 
     @cached_property
     def _runs(self) -> Runs:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Plan
     from orchestrator.rules import Rules
+    from orchestrator.runs.run import Run
     from orchestrator.runs.sending.proposal import Proposal
     from orchestrator.runs.sending.unstarted import Unstarted
     from orchestrator.runs.written.anchor import Anchor
@@ -88,12 +89,18 @@ class Plans:
             return ""
         return why_stale(plan, today)
 
-    def again(self, anchor: Anchor, unstarted: Unstarted, now: float) -> Proposal | None:
+    def again(self, run: Run, now: float) -> Proposal | None:
         """Return another plan for the tasks of a run that have not been started, on today's facts; None without any.
 
-        Raise InfeasibleError or Refused where there is none within what is left of deadline, budget and slots, and
-        CatalogError where this catalog does not know their data.
+        UsageError for a run that is cancelled or paused. InfeasibleError or Refused where there is no plan within what
+        is left of deadline, budget and slots, and CatalogError where this catalog does not know their data.
         """
+        from orchestrator.runs.sending.unstarted import find_unstarted
+
+        return self.again_from(run.anchor, find_unstarted(run.anchor, run.ledger, run.cloud), now)
+
+    def again_from(self, anchor: Anchor, unstarted: Unstarted, now: float) -> Proposal | None:
+        """Return the same for a run of which it is known which tasks have not been started."""
         from orchestrator.again import propose
         from orchestrator.runs.known.history import history
 

@@ -51,7 +51,7 @@ def waiting(plan: Plan, tasks: str = "0-7", **changes: Any) -> Unstarted:
 
 def propose(team: Team, unstarted: Unstarted, created: float | None = None) -> Proposal:
     anchor = Anchor("nightly", unstarted.plan, "c0de", "ada", created or time.time())
-    found = team.orchestrator()._plans.again(anchor, unstarted, time.time())
+    found = team.orchestrator()._plans.again_from(anchor, unstarted, time.time())
     assert found is not None
     return found
 

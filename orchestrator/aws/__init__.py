@@ -8,6 +8,7 @@ s3.py           how are objects read, and written on a condition?
 control.py      what does a run keep in the control bucket, and who may overwrite it?
 turns.py        how many of a run may run at once, and who goes ahead of its lane?
 batch.py        how are arrays submitted, found again, and asked what became of their children?
+batch_job.py    what do its answers tell of a job?
 queue_errors.py what makes a queue that is not there?
 account/        what is there in an account, and what does AWS ask for it?
 scheduler.py    what starts a job at a time of day?

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.batch_job import job_of_detail, job_of_summary
 from orchestrator.aws.errors import aws_errors
 from orchestrator.aws.queue_errors import queue_errors
 from orchestrator.errors import InvalidRequest, NotFound
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
     from mypy_boto3_batch import BatchClient
     from mypy_boto3_batch.literals import JobStatusType
-    from mypy_boto3_batch.type_defs import JobDetailTypeDef, JobSummaryTypeDef
+    from mypy_boto3_batch.type_defs import JobSummaryTypeDef
 
+    from orchestrator.aws.batch_job import Job
     from orchestrator.aws.session import Clients
 
 DESCRIBED_AT_ONCE = 100
@@ -49,38 +51,6 @@ class Resource:
 
     name: str
     total: int
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job, an array or one child of an array, as Batch sees it now."""
-
-    id: str
-    name: str
-    status: str
-    """SUBMITTED, PENDING, RUNNABLE, STARTING, RUNNING, SUCCEEDED or FAILED."""
-    index: int = 0
-    size: int = 1
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """The number of an array's children in each status; empty for an ordinary job."""
-    exit_code: int | None = None
-    starts: int = 0
-    """Times that Batch has started it; 0 in a listing, which does not say."""
-    reason: str = ""
-    log_stream: str = ""
-    created_at: float | None = field(default=None, compare=False)
-    """Seconds since the epoch; a child is created with its array."""
-    started_at: float | None = field(default=None, compare=False)
-    stopped_at: float | None = field(default=None, compare=False)
-    environment: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The variables that its submitter gave it; empty in a listing, which does not say."""
-    terminated: bool = field(default=False, compare=False)
-    """Somebody has terminated or cancelled it; never so in a listing, which does not say."""
-
-    @property
-    def ended(self) -> bool:
-        """The job has succeeded or failed."""
-        return self.status in {"SUCCEEDED", "FAILED"}
 
 
 @dataclass(frozen=True)
@@ -128,7 +98,7 @@ class Batch:
             for page in pages:
                 # AWS's filter ignores case.
                 found += [job for job in page["jobSummaryList"] if job["jobName"].startswith(prefix)]
-        return [_job_of_summary(job) for job in sorted(found, key=lambda job: job.get("createdAt", 0))]
+        return [job_of_summary(job) for job in sorted(found, key=lambda job: job.get("createdAt", 0))]
 
     def find(self, name: str, queue: str) -> str | None:
         """Return the id of the job of this name in this queue, the oldest if there are several; None if there is none.
@@ -180,7 +150,7 @@ class Batch:
         """Yield the children of the array that are in this status, as far as Batch knows the array."""
         with aws_errors(f"list the children of {job_id}", where=self.region):
             for page in self._client.get_paginator("list_jobs").paginate(arrayJobId=job_id, jobStatus=status):
-                yield from (_job_of_summary(job) for job in page["jobSummaryList"])
+                yield from (job_of_summary(job) for job in page["jobSummaryList"])
 
     def child(self, job_id: str, index: int, size: int) -> Job | None:
         """Return a child of an array of this size, or the job itself if it is no array; None if Batch forgot it."""
@@ -192,7 +162,7 @@ class Batch:
         for first in range(0, len(ids), DESCRIBED_AT_ONCE):
             with aws_errors("describe jobs", where=self.region):
                 answer = self._client.describe_jobs(jobs=list(ids[first : first + DESCRIBED_AT_ONCE]))
-            jobs += [_job_of_detail(job) for job in answer["jobs"]]
+            jobs += [job_of_detail(job) for job in answer["jobs"]]
         return jobs
 
     def failed_children(self, job_id: str) -> Iterator[Job]:
@@ -259,55 +229,3 @@ def submit_job_request(array: ArrayJob) -> dict[str, Any]:
 
 def _names_and_values(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in sorted(items)]
-
-
-def _job_of_detail(job: JobDetailTypeDef) -> Job:
-    array = job.get("arrayProperties", {})
-    container = job.get("container", {})
-    return Job(
-        id=job["jobId"],
-        name=job["jobName"],
-        status=job["status"],
-        index=array.get("index", _index(job["jobId"])),
-        size=array.get("size", 1),
-        counts=dict(array.get("statusSummary", {})),
-        exit_code=container.get("exitCode"),
-        starts=len(job.get("attempts", [])),
-        reason=_reason(job.get("statusReason"), container.get("reason")),
-        log_stream=container.get("logStreamName", ""),
-        environment={each["name"]: each.get("value", "") for each in container.get("environment", [])},
-        created_at=_seconds(job.get("createdAt")),
-        started_at=_seconds(job.get("startedAt")),
-        stopped_at=_seconds(job.get("stoppedAt")),
-        terminated=bool(job.get("isTerminated") or job.get("isCancelled")),
-    )
-
-
-def _job_of_summary(job: JobSummaryTypeDef) -> Job:
-    array = job.get("arrayProperties", {})
-    container = job.get("container", {})
-    return Job(
-        id=job["jobId"],
-        name=job["jobName"],
-        status=job.get("status", ""),
-        index=array.get("index", _index(job["jobId"])),
-        exit_code=container.get("exitCode"),
-        reason=_reason(job.get("statusReason"), container.get("reason")),
-        created_at=_seconds(job.get("createdAt")),
-        started_at=_seconds(job.get("startedAt")),
-        stopped_at=_seconds(job.get("stoppedAt")),
-    )
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return milliseconds / 1000 if milliseconds else None
-
-
-def _index(job_id: str) -> int:
-    """Return the index that a child's id ends with, after a colon; 0 for the id of any other job."""
-    index = job_id.rpartition(":")[2]
-    return int(index) if ":" in job_id and index.isdigit() else 0
-
-
-def _reason(*parts: str | None) -> str:
-    return "; ".join(dict.fromkeys(part for part in parts if part))

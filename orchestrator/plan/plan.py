@@ -61,19 +61,9 @@ class Share:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Share:
-        share = cls(
-            first=body["first"],
-            count=body["count"],
-            dataset=body["dataset"],
-            places=tuple(Place.from_json(place) for place in body["places"]),
-            hours=body["hours"],
-            usd=body["usd"],
-            limits=Limits.from_json(body["limits"]),
-            why=body.get("why", ""),
-            finish=body.get("finish"),
-            longest=body.get("longest"),
-        )
-        return checked(share)
+        """Return a stored share. Fields that an older writer did not know keep their defaults."""
+        read = {"places": lambda places: tuple(map(Place.from_json, places)), "limits": Limits.from_json}
+        return restore(cls, body, **read)
 
 
 @dataclass(frozen=True)

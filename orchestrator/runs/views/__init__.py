@@ -1,5 +1,6 @@
 """Views of a run, as it looks from outside. They are declared types, so `--json` has a shape.
 
+first_look.py    how does a run stand at which nobody here has looked?
 status.py        how many tasks are in which state?
 outlook.py       what does it cost an hour now, and in all? about when does it end?
 tasks.py         how does each task stand?

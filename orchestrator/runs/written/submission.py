@@ -86,7 +86,7 @@ class Submission:
     made_at: float = 0.0
     """Seconds since the epoch; 0 of the first submission, which is as old as its run, and where it is not known."""
     planned: Planned | None = None
-    """Where its tasks go, if that was planned anew; None where the run's plan says it."""
+    """The places of its tasks, if they were planned anew; None where the run's plan says them."""
     since: float = 0.0
     """The moment from which its deadline counts, in seconds since the epoch; 0 if it counts from when it was made."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Moves:
-    """So many tasks that go from one lane to another."""
+    """A number of tasks that go from one lane to another."""
 
     origin: str
     target: str
