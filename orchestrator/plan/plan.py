@@ -62,8 +62,8 @@ class Share:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Share:
         """Return a stored share. Fields that an older writer did not know keep their defaults."""
-        read = {"places": lambda places: tuple(map(Place.from_json, places)), "limits": Limits.from_json}
-        return restore(cls, body, **read)
+        places = tuple(Place.from_json(place) for place in body["places"])
+        return restore(cls, body, places=lambda _: places, limits=Limits.from_json)
 
 
 @dataclass(frozen=True)
