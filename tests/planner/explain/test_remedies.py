@@ -86,7 +86,7 @@ def test_a_total_that_binds_is_named() -> None:
 
 
 def test_where_no_plan_was_found_although_there_may_be_one_the_refusal_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orchestrator.planner.solver.rounding.repair", lambda *_: None)
+    monkeypatch.setattr("orchestrator.planner.solver.whole_tasks.repair", lambda *_: None)
     sweep = make_sweep(space={"seed": {"range": [1, 1_500]}, "size": [1, 2]}, runtime="size * 1.0")
     with pytest.raises(InfeasibleError) as caught:
         solve(sweep, make_market(candidate(slots=400.0), candidate(region="eu-west-1", slots=1.0, usd_per_hour=0.1)))
