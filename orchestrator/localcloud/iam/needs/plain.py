@@ -74,6 +74,8 @@ def _secret(scene: Scene, said: Mapping[str, Any]) -> str:
 
 def _parameter(scene: Scene, said: Mapping[str, Any]) -> str:
     name = str(said.get("Name", ""))
+    if name.startswith("/aws/service/"):  # Amazon's own, of no account
+        return f"arn:aws:ssm:{scene.call.region}::parameter{name}"
     return scene.arn("ssm", f"parameter/{name.lstrip('/')}") if name else ""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +27,18 @@ look() { curl -s -o /dev/stdout -w ' %{http_code}\\n' -H "X-aws-ec2-metadata-tok
 """The beginning of a script that asks its metadata service: `look meta-data/instance-id`."""
 
 
+@cache
+def given(make: Callable[..., Any], region: str) -> str:
+    """Make a profile `node` in a cloud, unless it is there, and return an image of a Region: both once."""
+    iam = make("iam")
+    with contextlib.suppress(iam.exceptions.EntityAlreadyExistsException):
+        trust = json.dumps({"Version": "2012-10-17", "Statement": [TRUST]})
+        iam.create_role(RoleName="node", AssumeRolePolicyDocument=trust)
+        iam.create_instance_profile(InstanceProfileName="node")
+        iam.add_role_to_instance_profile(InstanceProfileName="node", RoleName="node")
+    return str(make("ssm", region).get_parameter(Name=DLAMI)["Parameter"]["Value"])
+
+
 class InstanceDesk:
     """A Region's EC2, with an instance profile and a name that no other test uses."""
 
@@ -33,15 +47,7 @@ class InstanceDesk:
         self.s3 = make("s3", region)
         self.region = region
         self.name = name
-        self.image = make("ssm", region).get_parameter(Name=DLAMI)["Parameter"]["Value"]
-        iam = make("iam")
-        try:
-            trust = json.dumps({"Version": "2012-10-17", "Statement": [TRUST]})
-            iam.create_role(RoleName="node", AssumeRolePolicyDocument=trust)
-            iam.create_instance_profile(InstanceProfileName="node")
-            iam.add_role_to_instance_profile(InstanceProfileName="node", RoleName="node")
-        except iam.exceptions.EntityAlreadyExistsException:
-            pass
+        self.image = given(make, region)
 
     def request(self, script: str = STAYS, count: int = 1, **more: Any) -> dict[str, Any]:
         """Return the request of instances that terminate when they shut down."""

@@ -29,6 +29,7 @@ def test_user_data_runs_and_its_own_shutdown_terminates(desk: InstanceDesk) -> N
     assert ended["BlockDeviceMappings"] == []
 
 
+@pytest.mark.long
 def test_an_instance_stays_when_its_script_has_ended(desk: InstanceDesk) -> None:
     """User data is run once, at the first boot, and its end means nothing: UserGuide/user-data.html."""
     name = desk.start("#!/bin/sh\necho over\n")
@@ -49,6 +50,7 @@ def test_termination_is_told_to_the_processes(desk: InstanceDesk) -> None:
     assert "told" in desk.console(name)
 
 
+@pytest.mark.long
 def test_who_does_not_listen_is_killed_after_a_grace(desk: InstanceDesk, cloud: LocalCloud) -> None:
     name = desk.start("#!/bin/bash\ntrap '' TERM\necho ready\nwhile :; do sleep 0.05; done\n")
     desk.says(name, "ready")
@@ -67,6 +69,7 @@ def test_a_watchdog_goes_by_the_clouds_clock(desk: InstanceDesk, cloud: LocalClo
     assert desk.in_state("terminated", name)["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
 
 
+@pytest.mark.long
 def test_by_default_an_instance_that_shuts_down_is_stopped(desk: InstanceDesk) -> None:
     """UserGuide/Using_ChangingInstanceInitiatedShutdownBehavior.html: the default is stop."""
     request = desk.request("#!/bin/sh\npoweroff\n")
@@ -163,6 +166,7 @@ def test_a_token_is_another_one_in_another_zone(desk: InstanceDesk) -> None:
     assert zones == [each["AvailabilityZone"] for each in subnets]
 
 
+@pytest.mark.long
 def test_a_lost_answer_is_asked_for_again_by_its_token(desk: InstanceDesk, cloud: LocalCloud) -> None:
     with cloud.fault("reset", "ec2:RunInstances", after=True, times=1), pytest.raises(ConnectionClosedError):
         desk.send(**desk.request(), ClientToken=desk.name)
@@ -171,6 +175,7 @@ def test_a_lost_answer_is_asked_for_again_by_its_token(desk: InstanceDesk, cloud
     assert [each["InstanceId"] for each in desk.mine()] == [launched["InstanceId"]]
 
 
+@pytest.mark.long
 def test_pages_and_filters(desk: InstanceDesk) -> None:
     launched = {each["InstanceId"] for each in desk.launch("#!/bin/sh\n", count=6)}
     for name in launched:
@@ -191,6 +196,7 @@ def test_pages_and_filters(desk: InstanceDesk) -> None:
     assert refused(desk.ec2.describe_instances, Filters=odd) == "InvalidParameterValue"
 
 
+@pytest.mark.long
 def test_the_status_of_what_runs(desk: InstanceDesk) -> None:
     name = desk.start(STAYS)
     (status,) = desk.ec2.describe_instance_status(InstanceIds=[name])["InstanceStatuses"]

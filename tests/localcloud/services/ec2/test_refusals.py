@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.ec2.request_checks import check_request
 from orchestrator.localcloud.services.market.price_table import is_offered
 from tests.localcloud.services.ec2.conftest import refused
 
@@ -20,11 +23,44 @@ PUBLIC = [{**each, "AssociatePublicIpAddress": True} for each in TWO_CARDS]
 SPACED = [{"ResourceType": "instance", "Tags": [{"Key": "my team", "Value": "a"}]}]
 RESERVED = [{"ResourceType": "instance", "Tags": [{"Key": "aws:mine", "Value": "a"}]}]
 SPOT = {"MarketType": "spot"}
+RARE = ("p4d.24xlarge", "p5.48xlarge", "trn1.2xlarge")
+LACKING = next(name for name in RARE if not is_offered(name, "us-east-1"))
+
+
+WHOLE = {"ImageId": "ami-1", "InstanceType": "c5.large", "MinCount": 1, "MaxCount": 1}
+SHOWS_TAGS = {"InstanceMetadataTags": "enabled"}
 
 
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
+        ({"InstanceType": "x9.huge"}, "InvalidParameterValue"),
+        ({"MinCount": 3, "MaxCount": 2}, "InvalidParameterValue"),
+        ({"UserData": base64.b64encode(b"#" * 16_385).decode()}, "InvalidParameterValue"),
+        ({"UserData": "no base64"}, "InvalidUserData.Malformed"),
+        ({"TagSpecifications": SPACED, "MetadataOptions": SHOWS_TAGS}, "InvalidParameterValue"),
+        ({"TagSpecifications": RESERVED}, "InvalidParameterValue"),
+        ({"MetadataOptions": {"HttpPutResponseHopLimit": 65}}, "InvalidParameterValue"),
+        ({"SubnetId": "subnet-1", "NetworkInterfaces": TWO_CARDS}, "InvalidParameterCombination"),
+        ({"SecurityGroupIds": ["sg-1"], "NetworkInterfaces": TWO_CARDS}, "InvalidParameterCombination"),
+        ({"NetworkInterfaces": PUBLIC}, "InvalidParameterCombination"),
+        (
+            {"InstanceMarketOptions": {**SPOT, "SpotOptions": {"InstanceInterruptionBehavior": "stop"}}},
+            "InvalidParameterCombination",
+        ),
+        ({"LaunchTemplate": {"LaunchTemplateName": "mine"}}, "UnsupportedOperation"),
+    ],
+)
+def test_a_request_is_refused_for_what_it_says(changes: dict[str, Any], code: str) -> None:
+    check_request(WHOLE)
+    check_request(WHOLE | {"UserData": base64.b64encode(b"#" * 16_384).decode(), "TagSpecifications": SPACED})
+    with pytest.raises(AwsError) as refusal:
+        check_request(WHOLE | changes)
+    assert refusal.value.code == code
+
+
+def test_a_launch_is_refused_for_what_is_not_there(desk: InstanceDesk) -> None:
+    for changes, code in (
         ({"ImageId": "ami-0123456789abcdef0"}, "InvalidAMIID.NotFound"),
         ({"ImageId": "mine"}, "InvalidAMIID.Malformed"),
         ({"ImageId": None}, "MissingParameter"),
@@ -34,28 +70,16 @@ SPOT = {"MarketType": "spot"}
         ({"KeyName": "lost"}, "InvalidKeyPair.NotFound"),
         ({"Placement": {"GroupName": "nowhere"}}, "InvalidPlacementGroup.Unknown"),
         ({"Placement": {"AvailabilityZone": "us-east-1z"}}, "InvalidParameterValue"),
-        ({"InstanceType": "x9.huge"}, "InvalidParameterValue"),
-        ({"MinCount": 3, "MaxCount": 2}, "InvalidParameterValue"),
-        ({"UserData": "#!/bin/sh\n" + "#" * 16_384}, "InvalidParameterValue"),
         ({"ClientToken": "t" * 65}, "InvalidParameterValue"),
-        ({"TagSpecifications": SPACED}, "InvalidParameterValue"),
-        ({"TagSpecifications": RESERVED}, "InvalidParameterValue"),
-        ({"SubnetId": "subnet-1", "NetworkInterfaces": TWO_CARDS}, "InvalidParameterCombination"),
-        ({"SecurityGroupIds": ["sg-1"], "NetworkInterfaces": TWO_CARDS}, "InvalidParameterCombination"),
-        ({"NetworkInterfaces": PUBLIC}, "InvalidParameterCombination"),
         ({"DryRun": True}, "DryRunOperation"),
-        (
-            {"InstanceMarketOptions": {**SPOT, "SpotOptions": {"InstanceInterruptionBehavior": "stop"}}},
-            "InvalidParameterCombination",
-        ),
         ({"InstanceMarketOptions": {**SPOT, "SpotOptions": {"MaxPrice": "0.0001"}}}, "SpotMaxPriceTooLow"),
-    ],
-)
-def test_a_launch_is_refused(desk: InstanceDesk, changes: dict[str, Any], code: str) -> None:
-    assert desk.refused(**changes) == code
+        ({"InstanceType": LACKING}, "Unsupported"),
+    ):
+        assert (changes, desk.refused(**changes)) == (changes, code)
     assert desk.mine() == []
 
 
+@pytest.mark.long
 def test_a_tag_that_metadata_cannot_show_is_taken_where_it_shows_none(desk: InstanceDesk) -> None:
     """UserGuide/work-with-tags-in-IMDS.html: with tags in metadata, such a key fails the launch."""
     (launched,) = desk.launch(TagSpecifications=SPACED, MetadataOptions={"InstanceMetadataTags": "disabled"})
@@ -76,6 +100,7 @@ def test_a_zone_without_capacity_is_named_and_another_has_some(desk: InstanceDes
     desk.launch(Placement={"AvailabilityZone": zone})
 
 
+@pytest.mark.long
 def test_capacity_is_all_or_nothing(desk: InstanceDesk, cloud: LocalCloud) -> None:
     """APIReference/API_RunInstances.html: "Amazon EC2 launches no instances" below the minimum."""
     with cloud.fault("capacity", region=desk.region, instance_type="c5.large", purchase="spot", seconds=3600):
@@ -85,6 +110,7 @@ def test_capacity_is_all_or_nothing(desk: InstanceDesk, cloud: LocalCloud) -> No
         assert len(desk.launch(count=2)) == 2
 
 
+@pytest.mark.long
 def test_vcpus_are_counted_by_family_and_purchase(desk: InstanceDesk, cloud: LocalCloud) -> None:
     """instancetypes/ec2-instance-quotas.html; g5.xlarge and g6.xlarge have 4 vCPUs each."""
     with cloud.fault("quota", region=desk.region, instance_type="g5.xlarge", value=8):
@@ -115,13 +141,6 @@ def test_service_quotas_tells_the_same_limits(client: Callable[..., Any], cloud:
     assert value("L-7212CCBC") == 384.0
     names = {each["QuotaName"] for each in quotas.list_service_quotas(ServiceCode="ec2")["Quotas"]}
     assert {"Running On-Demand G and VT instances", "All G and VT Spot Instance Requests"} <= names
-
-
-def test_a_type_that_a_region_lacks_is_unsupported(desk: InstanceDesk) -> None:
-    lacking = next(
-        name for name in ("p4d.24xlarge", "p5.48xlarge", "trn1.2xlarge") if not is_offered(name, "us-east-1")
-    )
-    assert desk.refused(InstanceType=lacking) == "Unsupported"
 
 
 def test_what_is_not_there_cannot_be_ended_or_tagged(desk: InstanceDesk) -> None:
@@ -155,6 +174,7 @@ def test_placement_groups_are_there_once_and_stay_while_in_use(desk: InstanceDes
     assert refused(desk.ec2.describe_placement_groups, GroupNames=[desk.name]) == "InvalidPlacementGroup.Unknown"
 
 
+@pytest.mark.long
 def test_tags_of_all_that_a_launch_makes(desk: InstanceDesk) -> None:
     name = desk.start()
     desk.ec2.create_tags(Resources=[name], Tags=[{"Key": "late", "Value": "yes"}])

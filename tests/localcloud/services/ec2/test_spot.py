@@ -62,6 +62,7 @@ def test_notice_comes_two_minutes_before_the_end(desk: InstanceDesk, cloud: Loca
     assert (request["State"], request["Status"]["Code"]) == ("closed", "instance-terminated-no-capacity")
 
 
+@pytest.mark.long
 def test_a_notice_may_be_shorter_and_an_instance_named_by_its_tag(desk: InstanceDesk, cloud: LocalCloud) -> None:
     name = desk.start(InstanceMarketOptions=SPOT)
     cloud.steering.add("reclaim", desk.name, seconds=5)
@@ -69,12 +70,14 @@ def test_a_notice_may_be_shorter_and_an_instance_named_by_its_tag(desk: Instance
     desk.in_state("terminated", name)
 
 
+@pytest.mark.long
 def test_nobody_takes_back_what_is_not_spot(desk: InstanceDesk, cloud: LocalCloud) -> None:
     name = desk.start()
     with pytest.raises(LocalCloudError, match="or it is not spot"):
         cloud.steering.add("reclaim", name)
 
 
+@pytest.mark.long
 def test_a_request_that_is_cancelled_leaves_its_instance_running(desk: InstanceDesk) -> None:
     """UserGuide/spot-requests.html: "Canceling a Spot Instance request does not terminate the instance"."""
     name = desk.start(InstanceMarketOptions=SPOT)
@@ -94,6 +97,7 @@ def test_a_host_that_fails_ends_its_instance_without_a_word(desk: InstanceDesk, 
     assert "told" not in desk.console(name)
 
 
+@pytest.mark.long
 def test_processes_that_are_killed_leave_an_instance_that_does_nothing(desk: InstanceDesk, cloud: LocalCloud) -> None:
     name = desk.start("#!/bin/bash\ntrap 'shutdown -h now' EXIT\necho ready\nsleep 600\n")
     desk.says(name, "ready")
