@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.machines.instance.address import new_address
+from orchestrator.localcloud.services.ec2.calls.request_checks import tags_of
 from orchestrator.localcloud.services.ec2.instance import Interface, Volume
-from orchestrator.localcloud.services.ec2.request_checks import tags_of
 from orchestrator.localcloud.services.moto_ec2 import Holder
 
 if TYPE_CHECKING:

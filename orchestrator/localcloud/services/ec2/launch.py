@@ -6,10 +6,10 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.ec2.calls.request_checks import groups_of
 from orchestrator.localcloud.services.ec2.capacity import Pool
 from orchestrator.localcloud.services.ec2.images import add_deep_learning_images
 from orchestrator.localcloud.services.ec2.instance import Reservation
-from orchestrator.localcloud.services.ec2.request_checks import groups_of
 from orchestrator.localcloud.services.moto_ec2 import find_profile
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.machines.instance.folder import KILL_ALL, SHUT_DOWN, START_UNITS, Folder
+from orchestrator.localcloud.services.ec2.calls.request_checks import user_data
 from orchestrator.localcloud.services.ec2.metadata.credentials import Credentials
 from orchestrator.localcloud.services.ec2.metadata.service import MetadataService, Told
 from orchestrator.localcloud.services.ec2.metadata.tree import look_up
-from orchestrator.localcloud.services.ec2.request_checks import user_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable

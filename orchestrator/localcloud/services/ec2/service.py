@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.services.ec2.api import Instances
+from orchestrator.localcloud.services.ec2.calls.groups_and_tags import GroupsAndTags
+from orchestrator.localcloud.services.ec2.calls.instances import Instances
 from orchestrator.localcloud.services.ec2.capacity import Capacity
-from orchestrator.localcloud.services.ec2.group_api import GroupsAndTags
 from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
 from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroups
 from orchestrator.localcloud.services.market.price_table import REGIONS

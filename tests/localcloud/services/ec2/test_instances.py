@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tests.localcloud.services.ec2.conftest import InstanceDesk
 
 
-def test_user_data_runs_and_its_own_shutdown_terminates(desk: InstanceDesk) -> None:
+def test_user_data_runs_and_its_own_shutdown_terminates(desk: InstanceDesk, cloud: LocalCloud) -> None:
     """UserGuide/user-data.html, UserGuide/Using_ChangingInstanceInitiatedShutdownBehavior.html."""
     script = METADATA + "look meta-data/instance-id; echo mark > /opt/ml/mine; ls /opt/ml; pwd; echo $0"
     (launched,) = desk.launch(f"{script}\nsystemd-run --on-active=3600s shutdown -h now\n/sbin/shutdown -h now\n")
@@ -26,6 +27,8 @@ def test_user_data_runs_and_its_own_shutdown_terminates(desk: InstanceDesk) -> N
     assert f"{launched['InstanceId']} 200\nmine\n" in said
     assert "Running timer as unit: run-1.timer" in said
     assert "PrivateIpAddress" not in ended
+    with urllib.request.urlopen(cloud.serving.page, timeout=30) as page:
+        assert f"<td>{launched['InstanceId']}</td><td>c5.large</td>" in page.read().decode()
     assert ended["BlockDeviceMappings"] == []
 
 

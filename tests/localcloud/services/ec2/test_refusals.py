@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.services.ec2.request_checks import check_request
+from orchestrator.localcloud.services.ec2.calls.request_checks import check_request
 from orchestrator.localcloud.services.market.price_table import is_offered
 from tests.localcloud.services.ec2.conftest import refused
 

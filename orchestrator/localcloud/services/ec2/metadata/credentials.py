@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.iam.service_roles import CannotTakeOn, Duty
-from orchestrator.localcloud.services.ec2.wire import moment
+from orchestrator.localcloud.services.ec2.calls.wire import moment
 from orchestrator.localcloud.services.moto_identities import Identities
 
 if TYPE_CHECKING:

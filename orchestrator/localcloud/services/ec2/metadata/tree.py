@@ -9,7 +9,7 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.services.ec2.wire import moment
+from orchestrator.localcloud.services.ec2.calls.wire import moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

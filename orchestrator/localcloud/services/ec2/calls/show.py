@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.services.ec2.calls.wire import moment
 from orchestrator.localcloud.services.ec2.instance import CODES, SHUTDOWN_BY_USER
-from orchestrator.localcloud.services.ec2.wire import moment
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.ec2.instance import Instance, Interface, Reservation

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.iam.needs.instances import RESOURCE_TYPES
-from orchestrator.localcloud.services.ec2.filters import matches, page
+from orchestrator.localcloud.services.ec2.calls.filters import matches, page
+from orchestrator.localcloud.services.ec2.calls.request_checks import check_shown, tags_of
+from orchestrator.localcloud.services.ec2.calls.wire import read, written
 from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroup, show
-from orchestrator.localcloud.services.ec2.request_checks import check_shown, tags_of
-from orchestrator.localcloud.services.ec2.wire import read, written
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle

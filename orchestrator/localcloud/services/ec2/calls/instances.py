@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.machines.instance.address import new_address
+from orchestrator.localcloud.services.ec2.calls.client_tokens import ClientTokens
+from orchestrator.localcloud.services.ec2.calls.filters import check_names, matches, page
+from orchestrator.localcloud.services.ec2.calls.request_checks import check_request
+from orchestrator.localcloud.services.ec2.calls.show import facts, show_instance, show_reservation, state
+from orchestrator.localcloud.services.ec2.calls.wire import moment, read, written
 from orchestrator.localcloud.services.ec2.capacity import Pool
-from orchestrator.localcloud.services.ec2.client_tokens import ClientTokens
 from orchestrator.localcloud.services.ec2.equipment import equip
-from orchestrator.localcloud.services.ec2.filters import check_names, matches, page
 from orchestrator.localcloud.services.ec2.instance import SHUTDOWN_BY_USER, Instance
 from orchestrator.localcloud.services.ec2.launch import Launch
-from orchestrator.localcloud.services.ec2.request_checks import check_request
-from orchestrator.localcloud.services.ec2.show import facts, show_instance, show_reservation, state
 from orchestrator.localcloud.services.ec2.spot_requests import SpotRequest
-from orchestrator.localcloud.services.ec2.wire import moment, read, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
