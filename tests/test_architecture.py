@@ -69,7 +69,7 @@ def drawn_rooms() -> Iterator[str]:
     """Paths below `orchestrator/` as the picture draws them: a room's own rooms are indented below it."""
     picture = PAGE.partition("    orchestrator/\n")[2].partition("\n\n")[0]
     outer = ""
-    for indent, name in re.findall(r"^( {6}| {8})([a-z_]+(?:\.py|/))", picture, re.MULTILINE):
+    for indent, name in re.findall(r"^( {6}| {8})([a-z_0-9]+(?:\.py|/))", picture, re.MULTILINE):
         if len(indent) == 6:
             outer = name
             yield name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.api import Orchestrator, Settings, read_settings, read_sweep
 from orchestrator.demo.driving import CAMPAIGNS
-from orchestrator.demo.sample_data import create_sample_data
+from orchestrator.demo.sample_data import create_sample_data, types_for_sale
 from orchestrator.errors import PartlyFailed, RunFailed, UsageError
 from orchestrator.localcloud import LocalCloud
 
@@ -57,12 +57,15 @@ class DemoOutput(Protocol):
         ...
 
 
-def run_demo(output: DemoOutput, *, parallel: str = "mpi") -> None:
-    """Run the whole demo. Whatever it started is stopped when it returns or raises.
+def run_demo(output: DemoOutput, *, parallel: str = "mpi", platform: str = "") -> None:
+    """Run the whole demo, on SageMaker or on another platform. Whatever it started is stopped when it ends.
 
     Raise UsageError if what it needs is not installed, RunFailed or PartlyFailed if trainings failed.
     """
     sweep = read_demo_sweep(parallel)
+    if platform:
+        where = {"platforms": [platform], "instance_types": types_for_sale(platform)}
+        sweep = sweep.model_copy(update={"where": sweep.where.model_copy(update=where)})
     with TemporaryDirectory(prefix="sweep-demo-") as folder:
         # Only now is something shown: whoever interrupts when they see it leaves no folder behind.
         output.say(f"Starting AWS on this machine: {', '.join(REGIONS)}")
@@ -70,7 +73,7 @@ def run_demo(output: DemoOutput, *, parallel: str = "mpi") -> None:
         with LocalCloud(home=home / "aws", regions=REGIONS) as cloud, only_environment(cloud.environment):
             settings = read_settings({"database": f"sqlite:///{home / 'sweep.db'}", "poll_s": 1.0}, folder=home)
             orchestrator = Orchestrator(settings)
-            data = create_sample_data(home, settings.region_bucket or "")
+            data = create_sample_data(home, settings.region_bucket or "", platform)
             orchestrator.catalog.load(data.catalog)
             size = f"{data.bytes / 1e6:.1f} MB, {data.replicas} replicas"
             output.say(f"{len(CAMPAIGNS)} driving campaigns ({size}) are in S3 and in the catalog\n")

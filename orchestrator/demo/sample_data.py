@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from orchestrator.demo.driving import CAMPAIGNS, Campaign, drives
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MARKET = Path(__file__).parent / "market"
-"""The folder of prices, quotas and transfer prices, as a team would export them."""
+"""The folder of prices, quotas and transfer prices, as a team would export them; a folder more for each platform that
+the demo may run on besides."""
 
 Row: TypeAlias = "Mapping[str, str | int]"
 
@@ -31,10 +33,11 @@ class SampleData:
     """The files for `sweep catalog load`."""
 
 
-def create_sample_data(folder: Path, bucket: str) -> SampleData:
+def create_sample_data(folder: Path, bucket: str, platform: str = "") -> SampleData:
     """Generate the recordings, upload them to their Regions, and write the catalog's files into the folder.
 
-    `bucket` is the name of each Region's bucket, with {region} in it.
+    `bucket` is the name of each Region's bucket, with {region} in it. The catalog has the prices of a platform, too, if
+    one is named.
     """
     campaigns: list[Row] = []
     datasets: list[Row] = []
@@ -58,7 +61,22 @@ def create_sample_data(folder: Path, bucket: str) -> SampleData:
             replicas.append({"dataset": f"{campaign.name}@v1", "region": region, "s3_uri": s3_uri})
     tables = {"campaigns": campaigns, "datasets": datasets, "replicas": replicas}
     written = [write_csv(folder / f"{kind}.csv", rows) for kind, rows in tables.items()]
-    return SampleData(len(replicas), total, (*written, *sorted(MARKET.glob("*.csv"))))
+    market = [*sorted(MARKET.glob("*.csv")), *(sorted(market_of(platform).glob("*.csv")) if platform else ())]
+    return SampleData(len(replicas), total, (*written, *market))
+
+
+def market_of(platform: str) -> Path:
+    """Return the folder of a platform's prices and quotas. Raise UsageError if the demo has none of it."""
+    if not (MARKET / platform / "prices.csv").is_file():
+        known = sorted(file.parent.name for file in MARKET.glob("*/prices.csv"))
+        raise UsageError(f"the demo knows no prices of {platform}", hint=f"there are those of {', '.join(known)}")
+    return MARKET / platform
+
+
+def types_for_sale(platform: str) -> list[str]:
+    """Return the instance types that the demo knows the prices of, on a platform. UsageError if there are none."""
+    with (market_of(platform) / "prices.csv").open(encoding="utf-8") as file:
+        return list(dict.fromkeys(row["instance_type"] for row in csv.DictReader(file)))
 
 
 def recordings(campaign: Campaign) -> dict[str, bytes]:

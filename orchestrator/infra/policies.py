@@ -5,6 +5,7 @@ docs/policies shows them for an account that `sweep infra deploy` has made ready
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.feeds.every import every_feed
@@ -271,7 +272,8 @@ def _filled(statement: Statement, names: Names) -> Statement:
     filled = {**statement}
     filled["Action"] = _one_or_all(statement["Action"])
     known = (_in_partition(each, names) for each in listed(statement["Resource"]))
-    resources = [each.replace("{account}", names.account) for each in known]
+    facts = {"{account}": names.account, "{buckets}": names.bucket_pattern}
+    resources = [reduce(lambda text, fact: text.replace(*fact), facts.items(), each) for each in known]
     filled["Resource"] = _one_or_all(resources)
     return filled
 

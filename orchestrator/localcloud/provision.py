@@ -13,7 +13,7 @@ from orchestrator.localcloud.names import (
     bucket,
     lane_queue,
 )
-from orchestrator.localcloud.services.moto_backends import create_role
+from orchestrator.localcloud.services.moto_backends import create_profile, create_role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,8 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: LogStreams,
     """Make all that a fresh cloud has. `vcpus` is what the queues of a Region share."""
     regions = list(batch)
     objects.create_bucket(bucket(), regions[0])
-    create_role(TRAINING_ROLE, "sagemaker.amazonaws.com")
+    create_role(TRAINING_ROLE, "sagemaker.amazonaws.com", "ec2.amazonaws.com")
+    create_profile(TRAINING_ROLE)
     create_role(LAUNCHER_ROLE, "ecs-tasks.amazonaws.com")
     create_role(TASK_ROLE, "ecs-tasks.amazonaws.com")
     create_role(SCHEDULE_ROLE, "scheduler.amazonaws.com")

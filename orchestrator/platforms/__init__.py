@@ -15,6 +15,7 @@
     network_variables.py      which variables does the network between instances need?
     source.py                 how does a training's code become one archive?
     sagemaker/                Amazon SageMaker training jobs
+    ec2/                      bare EC2 instances
 
 A new platform is a package of its own with three entry points, and a test class of `conformance.Conformance`. It need
 not be part of this one.

@@ -258,7 +258,7 @@ class Operating(Protocol):
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform.
 
-        `{account}` stands in them for the account's number. Any other role needs nothing.
+        `{account}` is the account's number in them, `{buckets}` the Regions' buckets. Any other role needs nothing.
         """
         ...
 

@@ -8,6 +8,7 @@ from orchestrator.api import Orchestrator, Settings
 from orchestrator.demo import sample_data
 from orchestrator.demo.driving import CAMPAIGNS
 from orchestrator.demo.main import REGIONS, read_demo_sweep
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,3 +68,9 @@ def test_every_place_of_the_plan_has_its_recordings(plan: Plan, put: Put) -> Non
 def test_the_plan_spreads_24_tasks_over_four_regions(plan: Plan) -> None:
     assert plan.tasks == 24
     assert {share.places[0].lane.region for share in plan.shares} == set(REGIONS)
+
+
+def test_what_a_platform_sells_stands_in_its_prices_and_a_platform_without_any_is_refused() -> None:
+    assert sample_data.types_for_sale("ec2") == ["c5.4xlarge", "m5.4xlarge"]
+    with pytest.raises(UsageError, match="the demo knows no prices of moon"):
+        sample_data.types_for_sale("moon")

@@ -25,6 +25,7 @@ TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 HELPERS = (ROOT / "docs" / "training-helpers.md").read_text(encoding="utf-8")
 OWN_SCRIPT = (ROOT / "docs" / "bring-your-own-script.md").read_text(encoding="utf-8")
 SAGEMAKER = (ROOT / "docs" / "sagemaker.md").read_text(encoding="utf-8")
+EC2 = (ROOT / "docs" / "ec2.md").read_text(encoding="utf-8")
 HANDBOOK = (ROOT / "docs" / "sweep-file.md").read_text(encoding="utf-8")
 
 
@@ -35,7 +36,7 @@ def test_an_example_is_a_sweep(path: Path) -> None:
 
 PARTS = [
     part
-    for page in (HANDBOOK, SAGEMAKER, TRAINING, HELPERS, OWN_SCRIPT)
+    for page in (HANDBOOK, SAGEMAKER, EC2, TRAINING, HELPERS, OWN_SCRIPT)
     for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
 ]
 
@@ -95,7 +96,7 @@ def keys() -> Iterator[str]:
 
 
 def test_the_handbook_tells_of_every_key() -> None:
-    assert [key for key in keys() if f"`{key}`" not in HANDBOOK + SAGEMAKER] == []
+    assert [key for key in keys() if f"`{key}`" not in HANDBOOK + SAGEMAKER + EC2] == []
 
 
 def test_the_example_s_training_learns_from_the_local_cloud_s_campaigns(tmp_path: Path) -> None:

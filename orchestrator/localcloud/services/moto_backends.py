@@ -257,9 +257,9 @@ def _moment(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def create_role(name: str, principal: str) -> str:
-    """Create a role that a service may assume, and that may do everything; return its ARN."""
-    may_assume = {"Effect": "Allow", "Principal": {"Service": principal}, "Action": "sts:AssumeRole"}
+def create_role(name: str, *principals: str) -> str:
+    """Create a role that services may assume, and that may do everything; return its ARN."""
+    may_assume = {"Effect": "Allow", "Principal": {"Service": list(principals)}, "Action": "sts:AssumeRole"}
     role = iam_backends[ACCOUNT][PARTITION].create_role(
         role_name=name,
         assume_role_policy_document=json.dumps({"Version": "2012-10-17", "Statement": [may_assume]}),
@@ -272,3 +272,8 @@ def create_role(name: str, principal: str) -> str:
     everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
     role.put_policy("everything", json.dumps({"Version": "2012-10-17", "Statement": [everything]}))
     return str(role.arn)
+
+
+def create_profile(role: str) -> None:
+    """Create an instance profile that is called like its role, as AWS's console does."""
+    iam_backends[ACCOUNT][PARTITION].create_instance_profile(role, "/", [role])

@@ -29,13 +29,14 @@ the training's exit code, or with 75 where it left for another reason.
     notices.py      who says that this machine is about to go?
     leave.py        how do all machines leave when one does?
     outcome.py      how is it told how a machine ended?
+    container.py    how does it run in a container on this machine?
     child.py        how does the training's own process run, and end?
     machine_run.py  in which order is all that done?
     stub.py         how do these files come to the machine?
 
 It reads these variables, beside AWS's own (AWS_ENDPOINT_URL, AWS_EC2_METADATA_SERVICE_ENDPOINT, credentials):
 
-    SWEEP_BASE          the folder that is /opt/ml; for tests, and for images that cannot have that
+    SWEEP_BASE          the folder that is /opt/ml, for images that cannot have that; so is SAGEMAKER_BASE_DIR
     SWEEP_INDEX         which of the machines it is, from 0; by default JOB_COMPLETION_INDEX, or what EC2 says
     SWEEP_ADDRESS       where the others find it; by default what EC2 says, or the address that leads out
     SWEEP_HOSTS_FILE    where the names algo-1, algo-2 ... are written; by default /etc/hosts. Where it cannot be

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.training.aws_call import CallFailed
+from orchestrator.training.bare import container
 from orchestrator.training.bare.bucket import S3Failed, Uri
 from orchestrator.training.bare.child import Child
 from orchestrator.training.bare.folders import fetch_data, keep, read_failure, write_folders
@@ -22,6 +24,7 @@ from orchestrator.training.bare.meet import DidNotMeet, Meeting, meet, name_host
 from orchestrator.training.bare.notices import listen
 from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, outcome_uri
 from orchestrator.training.bare.saving import Saving
+from orchestrator.training.credentials import Keyring
 from orchestrator.training.machine import HOME, moved
 
 if TYPE_CHECKING:
@@ -45,12 +48,13 @@ class MachineRun:
     def __init__(
         self, assignment: Assignment, place: Place, bucket: Bucket, log: Log, environ: Mapping[str, str]
     ) -> None:
+        self._keyring = Keyring(environ)
         self.assignment = assignment
         self.place = place
         self.bucket = bucket
         self.log = log
         self.environ = environ
-        self.base = Path(environ.get("SWEEP_BASE", HOME))
+        self.base = Path(environ.get("SWEEP_BASE") or environ.get("SAGEMAKER_BASE_DIR") or HOME)
         self.started_at = time.time()
         self._deadline = time.monotonic() + assignment.max_runtime_s
         self._notices = listen(assignment.kind, log.say)
@@ -93,6 +97,9 @@ class MachineRun:
         given, place, say = self.assignment, self.place, self.log.say
         try:
             say(f"machine {place.index} of {given.instances} at {place.address} for {given.training}")
+            if given.image:
+                say(f"pulling {given.image}")
+                container.pull(given.image, self._own_environment(), self._keyring)
             size = fetch_data(self.bucket, self.base, given, place)
             say(f"{size} bytes of data are here")
             folder = Path(moved(given.checkpoint_folder, self.base))
@@ -107,7 +114,7 @@ class MachineRun:
             self._is_ready = True
         except DidNotMeet as error:
             self._judge(INTERRUPTED, str(error))
-        except (S3Failed, OSError, ValueError, KeyError) as error:
+        except (S3Failed, CallFailed, container.NoContainer, OSError, ValueError, KeyError) as error:
             self._judge(TASK, f"it cannot begin: {error}")
 
     def _over(self) -> str:
@@ -119,7 +126,8 @@ class MachineRun:
         """Run the starter until it ends by itself, or a verdict ends it; return its exit code."""
         given = self.assignment
         try:
-            child = Child(self._line(), self._environment(), self.log.take)
+            environ = self._environment()
+            child = Child(self._line(environ), environ, self.log.take)
         except OSError as error:
             self._judge(TASK, f"it cannot begin: {error}")
             return 0
@@ -139,25 +147,32 @@ class MachineRun:
             if asked_at is not None and time.monotonic() > asked_at + given.grace_s:
                 self.log.say(f"it has not ended within {given.grace_s:.0f} s, and is killed")
                 child.kill()
+                if given.image:
+                    container.kill(self._own_environment())
 
-    def _line(self) -> list[str]:
-        python = shutil.which("python3", path=self._path()) or sys.executable
+    def _line(self, environ: Mapping[str, str]) -> list[str]:
+        image = self.assignment.image
+        python = "python3" if image else shutil.which("python3", path=self._path()) or sys.executable
         code = f"import sys; sys.path.append({_PACKAGE!r}); from orchestrator.training.start import main"
-        return [python, "-I", "-c", f"{code}; sys.exit(main({str(self.base)!r}))"]
+        line = [python, "-I", "-c", f"{code}; sys.exit(main({str(self.base)!r}))"]
+        return container.contained(line, image, [str(self.base), _PACKAGE], environ) if image else line
 
     def _path(self) -> str:
         there = [folder for folder in self.assignment.path if Path(folder).is_dir()]
         return os.pathsep.join([*there, self.environ.get("PATH", os.defpath)])
 
+    def _own_environment(self) -> dict[str, str]:
+        """Return this machine's own environment, without what is for us alone."""
+        own = {name: value for name, value in self.environ.items() if not name.startswith("SWEEP_")}
+        return {**own, "PATH": self._path()}
+
     def _environment(self) -> dict[str, str]:
         """Return what the starter's environment is: that of a container of SageMaker's, and what AWS's tools need."""
-        own = {name: value for name, value in self.environ.items() if not name.startswith("SWEEP_")}
         base = {} if str(self.base) == HOME else {"SAGEMAKER_BASE_DIR": str(self.base)}
         region = self.assignment.region
         return {
-            **own,
+            **self._own_environment(),
             **base,
-            "PATH": self._path(),
             "AWS_REGION": region,
             "AWS_DEFAULT_REGION": region,
             "PIP_BREAK_SYSTEM_PACKAGES": "1",  # the machine is the training's alone

@@ -59,7 +59,7 @@ def read(feed: Feed, *pages: Any, error: Exception | None = None) -> Reading:
 
 MEMBERS = (
     "PriceList", "SpotPriceHistory", "Quotas", "Results", "TrainingPlanSummaries", "savingsPlans", "searchResults",
-    "InstanceTypes", "SpotPlacementScores",
+    "InstanceTypes", "SpotPlacementScores", "Reservations",
 )  # fmt: skip
 KEYS = (
     "TrainingJob", "ResourceConfig", "InstanceType", "InstanceCount", "InstanceGroups", "QuotaName", "QuotaCode",
@@ -117,7 +117,8 @@ GOOD: dict[str, Any] = {
         }
     ],
     "Quotas": [
-        {"QuotaName": "ml.g5.xlarge for training job usage", "QuotaCode": "L-1", "Value": 4.0, "Adjustable": True}
+        {"QuotaName": "ml.g5.xlarge for training job usage", "QuotaCode": "L-1", "Value": 4.0, "Adjustable": True},
+        {"QuotaName": "All G Spot Instance Requests", "QuotaCode": "L-3819A6DF", "Value": 8.0, "Adjustable": True},
     ],
     "Results": [{"TrainingJob": {"ResourceConfig": {"InstanceType": "ml.g5.xlarge", "InstanceCount": 2}}}],
     "TrainingPlanSummaries": [
@@ -126,6 +127,19 @@ GOOD: dict[str, Any] = {
             "TrainingPlanArn": "arn:aws:sagemaker:us-east-1:111122223333:training-plan/n",
             "Status": "Active",
             "ReservedCapacitySummaries": [PART],
+        }
+    ],
+    "Reservations": [
+        {
+            "Instances": [
+                {
+                    "InstanceId": "i-0",
+                    "State": {"Name": "running"},
+                    "LaunchTime": NOW,
+                    "InstanceType": "g5.xlarge",
+                    "InstanceLifecycle": "spot",
+                }
+            ]
         }
     ],
     "savingsPlans": [{"savingsPlanId": "sp", "savingsPlanType": "SageMaker", "currency": "USD", "commitment": "1"}],

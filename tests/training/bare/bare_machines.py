@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from orchestrator.aws.s3 import S3
 
 PATIENCE_S = 120.0
+PATH = (str(Path(sys.executable).parent),)
+"""The folder with the Python that runs the tests."""
 
 
 @dataclass
@@ -60,8 +62,14 @@ class Bare:
             sources=self.bucket.uri(sources),
             hyperparameters={name: json.dumps(value) for name, value in told.items()},
             log_group="/sweep/trainings",
-            path=(str(Path(sys.executable).parent),),
-            **{"kind": "pod", "look_s": 0.2, "instances": machines, "channels": {"training": data}, **more},
+            **{
+                "kind": "pod",
+                "path": PATH,
+                "look_s": 0.2,
+                "instances": machines,
+                "channels": {"training": data},
+                **more,
+            },
         )
         text = json.dumps(assignment.to_json()).encode()
         self.bucket.put_once(f"{self.name}/assignment.json", text)

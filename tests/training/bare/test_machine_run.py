@@ -14,7 +14,7 @@ from orchestrator.aws.session import Clients
 from orchestrator.training.bare.assignment import Channel
 from orchestrator.training.bare.leave import STOPPED, Verdict, leave_body, leave_uri
 from orchestrator.training.bare.stub import make_stub
-from tests.training.bare.bare_machines import Bare
+from tests.training.bare.bare_machines import PATH, Bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,6 +130,26 @@ def test_a_training_that_hangs_is_killed_when_its_time_is_up(bare: Bare) -> None
     outcome = bare.outcome()
     assert (outcome.state, outcome.cause, outcome.exit_code) == ("failed", "timeout", 137)
     assert outcome.reason == "it ran for longer than 2 s"
+
+
+DOCKER = """#!/bin/sh
+echo "docker $1" >> $0.calls
+test $1 = run || exit 0
+while test "$1" != --entrypoint; do shift; done
+program=$2; shift 3
+exec $program "$@"
+"""
+
+
+def test_in_a_container_it_finds_its_folders_and_variables_as_on_the_machine(bare: Bare) -> None:
+    docker = bare.folder / "bin" / "docker"
+    docker.parent.mkdir()
+    docker.write_text(DOCKER)
+    docker.chmod(0o755)
+    bare.start(SHOW, environment={"COLOUR": "blue"}, image="team/train:1", path=(str(docker.parent), *PATH))
+    outcome = bare.outcome()
+    assert (outcome.state, outcome.cause) == ("done", ""), bare.log()
+    assert docker.with_name("docker.calls").read_text().split("\n")[:2] == ["docker pull", "docker run"]
 
 
 def test_a_machine_that_does_not_come_is_not_awaited_for_ever(bare: Bare) -> None:

@@ -18,6 +18,7 @@ from orchestrator.cli.commands.sweeps.plan import Summary
 from orchestrator.cli.commands.workloads import models
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.views.follow import follow
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +37,9 @@ def demo(
     parallel: Annotated[
         Parallel, typer.Option(metavar="mpi|torchrun", help="How the processes of a training start.")
     ] = Parallel.MPI,
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Train on this platform, such as ec2, instead of SageMaker.")
+    ] = "",
     nightly: Annotated[
         bool, typer.Option("--nightly", help="Three nights of one workload instead: see docs/nightly.md.")
     ] = False,
@@ -54,6 +58,8 @@ def demo(
     from orchestrator.demo.main import run_demo
     from orchestrator.demo.nights import run_nights
 
+    if nightly and platform:
+        raise UsageError("the nights train on SageMaker", hint="leave --platform or --nightly out")
     if nightly and as_json:
         seen = Nights()
         run_nights(CollectedNights(seen), parallel=parallel.value)
@@ -62,10 +68,10 @@ def demo(
         run_nights(PrintedNights(), parallel=parallel.value)
     elif as_json:
         report = Report()
-        run_demo(CollectedOutput(report), parallel=parallel.value)
+        run_demo(CollectedOutput(report), parallel=parallel.value, platform=platform)
         render.as_json(report)
     else:
-        run_demo(PrintedOutput(), parallel=parallel.value)
+        run_demo(PrintedOutput(), parallel=parallel.value, platform=platform)
 
 
 class PrintedOutput:

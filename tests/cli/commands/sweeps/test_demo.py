@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def perform(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A demo without its cloud. What is returned is how its processes were to start."""
+    """A demo without its cloud. What is returned is how its processes were to start, and where unless on SageMaker."""
     started: list[str] = []
 
-    def run_demo(output: DemoOutput, *, parallel: str) -> None:
-        started.append(parallel)
+    def run_demo(output: DemoOutput, *, parallel: str, platform: str) -> None:
+        started.append(f"{parallel} {platform}".strip())
         run = FakeRun(statuses=[status(running=2), status(done=2)])
         output.say("Starting AWS on this machine")
         output.watch(run.watch())
@@ -58,11 +58,17 @@ def test_processes_start_as_asked(sweep: Sweep, perform: list[str]) -> None:
     assert sweep("demo", "--parallel", "slurm").code == 2
 
 
+def test_it_trains_on_the_platform_that_is_named(sweep: Sweep, perform: list[str]) -> None:
+    assert sweep("demo", "--platform", "ec2").code == 0
+    assert perform == ["mpi ec2"]
+    assert sweep("demo", "--platform", "ec2", "--nightly").code == 2
+
+
 @pytest.mark.parametrize(("error", "code"), [(UsageError("torch is not installed"), 2), (PartlyFailed("m"), 5)])
 def test_what_went_wrong_is_the_exit_code(
     sweep: Sweep, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
 ) -> None:
-    def run_demo(_output: DemoOutput, *, parallel: str) -> None:  # noqa: ARG001
+    def run_demo(_output: DemoOutput, *, parallel: str, platform: str) -> None:  # noqa: ARG001
         raise error
 
     monkeypatch.setattr(main, "run_demo", run_demo)

@@ -1,0 +1,28 @@
+"""Trainings on bare EC2 instances: a machine's own program (`training/bare`) does what SageMaker's containers do.
+
+When a sweep is planned and submitted:
+
+    asked.py          what may a sweep ask of EC2 alone, under `platforms.ec2`?
+    planning.py       what does EC2 refuse of a sweep, and what does it count?
+    families.py       under which quota does an instance type count, and with how many vCPUs?
+    stage.py          what do all tasks share in a Region?
+    amis.py           from which image do instances boot?
+
+In every launcher:
+
+    runner.py         how is a training started or adopted, polled and stopped, and its log read?
+    request.py        which RunInstances does an attempt make, and what are its machines told?
+    user_data.py      what does an instance do when it boots, and what ends it?
+    network_cards.py  which network interfaces does it have?
+    machines.py       what does EC2 tell of instances?
+    left.py           what do the machines tell, in S3, when EC2 has forgotten them?
+    outcome.py        how does an attempt stand by both, and why?
+    bill.py           what has it cost?
+
+When an account is set up:
+
+    operating.py      what may the roles do there?
+    feeds/            how many vCPUs may run, and do?
+    steps.py          where has a training spent its time so far?
+    alive.py          what of ours runs in a Region, whatever is written down of it?
+"""

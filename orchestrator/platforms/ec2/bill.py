@@ -1,0 +1,97 @@
+"""What an attempt has cost: the seconds of each instance, at the rate, or at what its zone's spot price really was.
+
+EC2 bills by the second, and a minute at the least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.errors import aws_errors
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.ec2.left import Launched, Words
+    from orchestrator.platforms.ec2.machines import Machine
+    from orchestrator.wire.result import Attempt
+
+LEAST_S = 60.0
+
+
+@dataclass(frozen=True)
+class Life:
+    """The billed life of one instance."""
+
+    began_at: float
+    ended_at: float
+    zone: str = ""
+
+    @property
+    def billed_s(self) -> float:
+        return max(self.ended_at - self.began_at, LEAST_S)
+
+
+def find_lives(machines: Sequence[Machine], words: Words, launched: Launched | None, now: float) -> list[Life]:
+    """Return the lives of the instances so far, as EC2 and the machines themselves tell them."""
+    seen = {machine.index: machine for machine in machines}
+    lives = []
+    for index in sorted(seen.keys() | words.outcomes.keys()):
+        machine, outcome = seen.get(index), words.outcomes.get(index)
+        began = machine.launched_at if machine else launched.at if launched else None
+        if machine is None:
+            assert outcome is not None, "it comes from one of the two"
+            began = outcome.started_at if began is None else began
+            lives.append(Life(began, outcome.ended_at, outcome.facts.get("zone", "")))
+            continue
+        ended = now if machine.alive and outcome is None else machine.ended_at or (outcome.ended_at if outcome else now)
+        lives.append(Life(machine.launched_at, max(ended, machine.launched_at), machine.zone))
+    return lives
+
+
+def add_up(attempt: Attempt, lives: Sequence[Life], prices: dict[str, float]) -> float:
+    """Return the dollars of these lives: at the price of the zone where it is known, and never above the rate."""
+    return sum(life.billed_s / 3600 * min(prices.get(life.zone, attempt.rate), attempt.rate) for life in lives)
+
+
+def spot_prices(clients: Clients, attempt: Attempt, lives: Sequence[Life]) -> dict[str, float]:
+    """Return what an hour of spot cost on the average in each zone, while the instances lived there.
+
+    It is empty for other purchases. A zone without any price is left out.
+    """
+    if attempt.lane.purchase is not Purchase.SPOT or not lives:
+        return {}
+    begins, ends = min(life.began_at for life in lives), max(life.ended_at for life in lives)
+    region, found = attempt.lane.region, dict[str, list[tuple[float, float]]]()
+    with aws_errors("read the spot prices", where=region):
+        pages = (
+            clients.client("ec2", region)
+            .get_paginator("describe_spot_price_history")
+            .paginate(
+                InstanceTypes=[attempt.lane.instance_type],
+                ProductDescriptions=["Linux/UNIX"],
+                StartTime=datetime.fromtimestamp(begins, timezone.utc),
+                EndTime=datetime.fromtimestamp(ends, timezone.utc),
+            )
+        )
+        for page in pages:
+            for one in page["SpotPriceHistory"]:
+                changes = found.setdefault(one["AvailabilityZone"], [])
+                changes.append((one["Timestamp"].timestamp(), float(one["SpotPrice"])))
+    return {zone: _average(changes, begins, ends) for zone, changes in found.items()}
+
+
+def _average(changes: list[tuple[float, float]], begins: float, ends: float) -> float:
+    """Return the price that held on the average; before the first change, that one is taken to hold already."""
+    ordered = sorted(changes)
+    moments = [min(max(at, begins), ends) for at, _ in ordered] + [ends]
+    moments[0] = begins
+    if ends <= begins:
+        return ordered[-1][1]
+    spans = zip(pairwise(moments), ordered, strict=True)
+    return sum((end - at) * usd for (at, end), (_, usd) in spans) / (ends - begins)

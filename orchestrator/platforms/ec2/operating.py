@@ -1,0 +1,132 @@
+"""What bare EC2 instances need in an account, and what of ours runs there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.platforms.ec2.alive import alive
+from orchestrator.platforms.ec2.feeds import vcpu_quotas, vcpu_use
+from orchestrator.platforms.ec2.steps import steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.wire.result import Attempt
+    from orchestrator.wire.task import Lane
+    from orchestrator.wire.template import Template
+
+_INSTANCES = "arn:aws:ec2:*:{account}:instance/*"
+_GROUPS = "arn:aws:ec2:*:{account}:placement-group/*"
+_LOGS = "arn:aws:logs:*:{account}:log-group:/sweep/trainings:*"
+_ATTEMPTS = "arn:aws:s3:::{buckets}/runs/*"
+
+
+class Ec2Operating:
+    """Knows what EC2 needs in an account: see `platforms.base.Operating` for what each method promises."""
+
+    def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
+        return _STATEMENTS.get(role, ())
+
+    def trusted(self) -> Sequence[str]:
+        return ("ec2.amazonaws.com",)
+
+    def feeds(self) -> Sequence[Feed]:
+        return (vcpu_quotas.FEED, vcpu_use.FEED)
+
+    def regions(self, clients: Clients) -> Sequence[str]:
+        return clients.regions("ec2")
+
+    def image(self, template: Template, lane: Lane) -> str:  # noqa: ARG002 (all types run the same one)
+        return str(template.body["ec2"]["container"])
+
+    def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
+        return steps(clients, attempt)
+
+    def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
+        return alive(clients, region)
+
+
+def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:
+    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
+
+
+_OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
+"""Only what carries the tag of a run, as everything does that a launcher has started."""
+_TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
+"""Only what is given the tag of a run as it is started."""
+_LOOK = [
+    # AWS lists all of these or none: the actions take no resource.
+    _allow("LookAtInstances", ["ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"], "*"),
+    _allow("ReadAndRememberAttempts", ["s3:GetObject", "s3:PutObject"], _ATTEMPTS),
+    _allow("TellMissingFromForbidden", ["s3:ListBucket"], "arn:aws:s3:::{buckets}"),
+    _allow("TerminateTheInstancesOfRuns", ["ec2:TerminateInstances"], _INSTANCES, Condition=_OF_A_RUN),
+    _allow("RemoveTheirPlacementGroups", ["ec2:DeletePlacementGroup"], _GROUPS),
+    _allow("ReadTheLogsOfInstances", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _LOGS),
+]
+
+_STATEMENTS = {
+    "submit": (
+        *_LOOK,
+        _allow("LookAtImagesAndSubnets", ["ec2:DescribeImages", "ec2:DescribeSubnets"], "*"),
+        _allow("FindImagesOfAmazon", ["ssm:GetParameter"], "arn:aws:ssm:*::parameter/aws/service/*"),
+    ),
+    "launcher": (
+        *_LOOK,
+        _allow(
+            "LaunchInstances",
+            ["ec2:RunInstances"],
+            [
+                "arn:aws:ec2:*::image/*",
+                "arn:aws:ec2:*::snapshot/*",
+                *(
+                    f"arn:aws:ec2:*:{{account}}:{kind}/*"
+                    for kind in ("subnet", "security-group", "key-pair", "placement-group", "capacity-reservation")
+                ),
+            ],
+        ),
+        _allow(
+            "LaunchOnlyWhatCarriesTheTagOfARun",
+            ["ec2:RunInstances"],
+            [
+                f"arn:aws:ec2:*:{{account}}:{kind}/*"
+                for kind in ("instance", "volume", "network-interface", "spot-instances-request")
+            ],
+            Condition=_TAGGED,
+        ),
+        _allow("MakePlacementGroups", ["ec2:CreatePlacementGroup"], _GROUPS, Condition=_TAGGED),
+        # Tags are given as things are made only: nobody makes somebody else's instance a run's.
+        _allow(
+            "TagThemAsTheyAreMade",
+            ["ec2:CreateTags"],
+            "arn:aws:ec2:*:{account}:*/*",
+            Condition={"StringEquals": {"ec2:CreateAction": ["RunInstances", "CreatePlacementGroup"]}},
+        ),
+        _allow(
+            "StartInstancesUnderTheRoleOfTrainings",
+            ["iam:PassRole"],
+            ["arn:aws:iam::{account}:role/sweep-training", "arn:aws:iam::{account}:role/sweep-training-*"],
+            Condition={"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
+        ),
+    ),
+    "training": (
+        _allow(
+            "LogFromInstances",
+            ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
+            "arn:aws:logs:*:{account}:log-group:/sweep/*",
+        ),
+        _allow(
+            "PullTheImageToInstances",
+            [
+                "ecr:GetAuthorizationToken",
+                "ecr:BatchCheckLayerAvailability",
+                "ecr:BatchGetImage",
+                "ecr:GetDownloadUrlForLayer",
+            ],
+            "*",
+        ),
+    ),
+}
+"""The statements by the role that needs them."""

@@ -1,0 +1,94 @@
+"""Prepares a Region at submit: pins the images, looks at subnets, and makes the template that its tasks share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.aws.errors import aws_code, aws_errors
+from orchestrator.errors import InvalidRequest, NotFound, SettingsError, SpecError
+from orchestrator.platforms.bare_template import look_for_inputs, share
+from orchestrator.platforms.ec2.amis import image_name, pin_image
+from orchestrator.platforms.ec2.asked import read_asked
+from orchestrator.platforms.ec2.families import vcpus
+from orchestrator.wire.template import Template
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Staging
+    from orchestrator.platforms.ec2.asked import Machines
+    from orchestrator.spec.sweep import Sweep
+
+
+def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
+    """Return the Region's template, with images by their ids.
+
+    Raise SettingsError when instances have no profile, NotFound when an image, a subnet, a secret or a fixed channel's
+    data is not where it should be.
+    """
+    sweep, region = staging.sweep, staging.region
+    asked, train = read_asked(sweep, usual), sweep.train
+    profile = _profile(asked.instance_profile or staging.role.rpartition("/")[2])
+    names = {name: image_name(asked, region, name) for name in types_of_ours(sweep)}
+    images = {name: pin_image(name, region, clients) for name in dict.fromkeys(names.values())}
+    network = (asked.network or {}).get(region)
+    account = staging.role.split(":")[4] if staging.role.startswith("arn:") else ""
+    body = share(staging, account)
+    look_for_inputs(body, region, clients)
+    body["ec2"] = {
+        "images": {name: images[ami] for name, ami in names.items()},
+        "subnets": _subnets(network.subnets if network else [], region, clients),
+        "groups": network.security_groups if network else [],
+        "profile": profile,
+        "key_name": asked.key_name or "",
+        "volume_gb": train.volume_gb,
+        "container": _container(train.image or "", region, account) if asked.container else "",
+    }
+    return Template(
+        platform="ec2",
+        region=region,
+        run=staging.run,
+        owner=staging.owner,
+        body=body,
+        output=staging.output,
+        checkpoints=train.checkpoints is not None,
+        poll_s=staging.poll_s,
+        metrics=dict(train.metrics),
+        tags=dict(sweep.tags),
+    )
+
+
+def types_of_ours(sweep: Sweep) -> list[str]:
+    """Return the instance types of a sweep that EC2 may have: those of other platforms are written otherwise."""
+    types = [name for name in sweep.where.instance_types if vcpus(name) is not None and not name.startswith("ml.")]
+    if not types:
+        raise SpecError("none of these is EC2's", where="where.instance_types", hint="name one such as g5.xlarge")
+    return types
+
+
+def _profile(name: str) -> dict[str, str]:
+    if not name:
+        hint = "write `instance_profile` under [platforms.ec2], or set the role of trainings"
+        raise SettingsError("instances have no profile", where="platforms.ec2", hint=hint)
+    return {"Arn": name} if name.startswith("arn:") else {"Name": name}
+
+
+def _container(image: str, region: str, account: str) -> str:
+    return image.replace("{region}", region).replace("{account}", account)
+
+
+def _subnets(names: list[str], region: str, clients: Clients) -> dict[str, str]:
+    """Return the zones of subnets, by their ids: of those that are named, or of the default VPC's."""
+    wanted: dict[str, Any] = (
+        {"SubnetIds": names} if names else {"Filters": [{"Name": "default-for-az", "Values": ["true"]}]}
+    )
+    try:
+        with aws_errors("look at the subnets", where=region):
+            found = clients.client("ec2", region).describe_subnets(**wanted)["Subnets"]
+    except InvalidRequest as error:
+        if not aws_code(error).startswith("InvalidSubnetID"):
+            raise
+        raise NotFound(error.message, where=region, hint="mend platforms.ec2.network") from error
+    if not found:
+        hint = "write `network: {%s: {subnets: [...]}}` under platforms.ec2" % region  # noqa: UP031
+        raise NotFound("there is no default VPC", where=region, hint=hint)
+    return {one["SubnetId"]: one["AvailabilityZone"] for one in found}

@@ -1,0 +1,100 @@
+"""What the runner asks, and in which order: an instance may go between any two questions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from orchestrator.errors import InvalidRequest, NoCapacity, QuotaExceeded
+from orchestrator.platforms.ec2.machines import Machine
+from orchestrator.platforms.ec2.request import make_request
+from orchestrator.platforms.ec2.runner import Ec2Runner
+from orchestrator.training.bare.outcome import MachineOutcome
+from orchestrator.wire.names import S3Uri
+from orchestrator.wire.result import Attempt, TaskState
+from tests.platforms.ec2.ec2_sweeps import place, task, template
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+    from orchestrator.platforms.base import Request
+
+BUCKET = "team-eu-west-1"
+
+
+@pytest.fixture
+def bucket(clients: Clients) -> None:
+    clients.client("s3", "eu-west-1").create_bucket(
+        Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
+    )
+
+
+def asked(**more: Any) -> tuple[Request, Attempt]:
+    at = place(**more)
+    request = make_request(template(), task(at), at, 1, 3600)
+    attempt = Attempt(
+        912,
+        1,
+        0,
+        at.lane,
+        request.training,
+        request.hash,
+        3600,
+        0.0,
+        at.rate,
+        output="s3://team-eu-west-1/runs/nightly",
+    )
+    return request, attempt
+
+
+@pytest.mark.usefixtures("bucket")
+def test_an_instance_that_ends_while_it_is_looked_at_has_not_ended_without_a_word(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes its last word, and goes: whoever sees that it is gone must see that word."""
+    request, attempt = asked()
+    folder = S3Uri.parse(request.body["uri"]).key.rpartition("/")[0]
+
+    def end(*_: object) -> list[Machine]:
+        said = MachineOutcome(0, "done", started_at=1.0, ended_at=2.0).to_json()
+        clients.client("s3", "eu-west-1").put_object(Bucket=BUCKET, Key=f"{folder}/machines/0/outcome.json", Body=said)
+        code = "Client.InstanceInitiatedShutdown"
+        return [Machine("i-0", 0, "terminated", "eu-west-1a", 0.0, 3.0, code, "", {}, "g5.xlarge", False, False)]
+
+    monkeypatch.setattr(Ec2Runner, "_machines", end)
+    outcome = Ec2Runner(clients).poll(attempt)
+    assert outcome is not None
+    assert outcome.state is TaskState.DONE
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("InsufficientInstanceCapacity", NoCapacity),
+        ("VcpuLimitExceeded", QuotaExceeded),
+        ("InvalidAMIID.NotFound", InvalidRequest),
+    ],
+)
+def test_a_refusal_is_what_it_means_and_leaves_the_assignment_only(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, code: str, kind: type[Exception]
+) -> None:
+    request, attempt = asked()
+
+    def refuse(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": code, "Message": "words of EC2"}}, "RunInstances")
+
+    monkeypatch.setattr(clients.client("ec2", "eu-west-1", once=True), "run_instances", refuse)
+    with pytest.raises(kind, match="words of EC2"):
+        Ec2Runner(clients).start(request)
+    uri = S3Uri.parse(request.body["uri"])
+    stored = clients.client("s3", "eu-west-1").get_object(Bucket=BUCKET, Key=uri.key)["Body"].read()
+    assert json.loads(stored) == request.body["assignment"]
+    assert Ec2Runner(clients).poll(attempt) is None
+
+
+def test_a_bucket_that_is_not_there_has_no_trainings(clients: Clients) -> None:
+    assert Ec2Runner(clients).poll(asked()[1]) is None
+    Ec2Runner(clients).stop(asked()[1])

@@ -1,0 +1,128 @@
+"""EC2 as the local cloud plays it, whose instances run their user data, held to what every platform must do."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.aws.s3 import S3
+from orchestrator.aws.session import Clients
+from orchestrator.platforms.conformance import TRAINING, Conformance, Subject
+from orchestrator.platforms.registry import make_planning, make_runner
+from orchestrator.platforms.source import BARE, pack
+from orchestrator.wire.result import Cause, TaskState
+from orchestrator.wire.task import Lane, Place, Purchase
+from tests.platforms.sweeps import staging, sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.localcloud import LocalCloud
+    from orchestrator.platforms.base import Staging
+
+REGION, ELSEWHERE = "eu-west-1", "us-west-2"
+
+
+@pytest.fixture
+def bucket(cloud_environment: dict[str, str], name: str) -> S3:
+    bucket = S3(Clients(), REGION, cloud_environment["SWEEP_REGION_BUCKET"].format(region=REGION))
+    bucket.put_once(f"{name}/data/rows.txt", b"1,2,3")
+    return bucket
+
+
+def staged(code: str, train: dict[str, Any], bucket: S3, folder: Path, name: str, role: str) -> Staging:
+    """Return what `submit` would stage the Region with, once this code lies in its bucket."""
+    (folder / "train.py").write_text(code)
+    package = pack(folder, ours=BARE)
+    bucket.put_once(f"{name}/{package.digest}.tar.gz", package.body)
+    return staging(
+        sweep({"image": None, **train}, {"instance_types": ["c5.xlarge"]}, tags={"cost centre": "4711"}),
+        role=role,
+        region=REGION,
+        run=name,
+        source=bucket.uri(f"{name}/{package.digest}.tar.gz"),
+        output=bucket.uri(f"runs/{name}"),
+    )
+
+
+@pytest.fixture
+def subject(bucket: S3, cloud_environment: dict[str, str], tmp_path: Path, name: str) -> Subject:
+    train = {"metrics": {"loss": "loss=([0-9.]+)"}, "hyperparameters": {"known": 1}}
+    lane = Lane("ec2", REGION, "c5.xlarge", Purchase.ON_DEMAND)
+    place = Place(lane, bucket.uri(f"{name}/data/"), rate=3600.0)
+    return Subject(
+        planning=make_planning("ec2", {}),
+        connect=lambda: make_runner("ec2", Clients()),
+        staging=staged(TRAINING, train, bucket, tmp_path, name, cloud_environment["SWEEP_ROLE"]),
+        clients=Clients(),
+        place=place,
+        elsewhere=replace(place, lane=replace(lane, region=ELSEWHERE)),
+        wait=lambda: time.sleep(0.1),
+        spot=replace(place, lane=replace(lane, purchase=Purchase.SPOT)),
+        pair=replace(place, instances=2),
+    )
+
+
+@pytest.mark.long
+class TestEc2(Conformance):
+    """The whole suite, against the local cloud."""
+
+
+def test_two_instances_meet_train_and_leave_their_words_and_their_bill(subject: Subject, client: Any) -> None:
+    attempt = subject.start(subject.task(1), subject.pair)
+    outcome = subject.outcome(attempt)
+    assert (outcome.state, outcome.instances) == (TaskState.DONE, 2), outcome
+    assert outcome.started_at is not None
+    assert outcome.billable_s >= 60
+    assert 0 < outcome.usd <= outcome.billable_s / 3600 * attempt.rate * 2
+    lines = dict.fromkeys((stream, line) for stream, line in subject.log(attempt) if "begins" in line)
+    assert list(lines) == [
+        (f"{attempt.training}/rank-0", "rank 0 begins, loss=0.25"),
+        (f"{attempt.training}/rank-1", "rank 1 begins, loss=0.25"),
+    ]
+    groups = client("ec2", REGION).describe_placement_groups()["PlacementGroups"]
+    assert attempt.training not in [group["GroupName"] for group in groups]
+
+
+def test_what_is_stopped_leaves_nothing_and_stays_stopped(subject: Subject, client: Any) -> None:
+    attempt = subject.start(subject.task(2, "hang"))
+    subject.outcome(attempt, TaskState.RUNNING)
+    subject.connect().stop(attempt)
+    outcome = subject.outcome(attempt)
+    assert (outcome.state, outcome.cause) == (TaskState.CANCELLED, Cause.STOPPED)
+    mine = [{"Name": "tag:Name", "Values": [attempt.training]}]
+    states = {
+        instance["State"]["Name"]
+        for one in client("ec2", REGION).describe_instances(Filters=mine)["Reservations"]
+        for instance in one["Instances"]
+    }
+    assert states <= {"shutting-down", "terminated"}
+    assert subject.connect().poll(attempt) == outcome
+
+
+def test_a_spot_instance_that_is_taken_back_is_interrupted_and_paid_at_its_zone_s_price(
+    subject: Subject, cloud: LocalCloud
+) -> None:
+    attempt = subject.start(subject.task(3, "hang"), subject.spot)
+    subject.outcome(attempt, TaskState.RUNNING)
+    with cloud.fault("reclaim", attempt.training, seconds=5):
+        outcome = subject.outcome(attempt)
+    assert (outcome.state, outcome.cause) == (TaskState.FAILED, Cause.INTERRUPTED)
+    assert "spot" in outcome.reason.lower()
+    assert outcome.usd < outcome.billable_s / 3600 * attempt.rate / 100
+
+
+def test_what_ec2_has_forgotten_is_still_known(subject: Subject) -> None:
+    """The outcome is in S3, whether EC2 still shows the instance or not."""
+    attempt = subject.start(subject.task(4))
+    outcome = subject.outcome(attempt)
+
+    class Forgetful(Clients):
+        def client(self, service: str, region: str, *, once: bool = False) -> Any:
+            assert service != "ec2", "nobody has to ask it"
+            return super().client(service, region, once=once)
+
+    assert make_runner("ec2", Forgetful()).poll(attempt) == outcome
