@@ -77,7 +77,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
     needed = ("bucket", "region_bucket", "launcher_image", *(() if ours.role else ("job_role", "execution_role")))
     missing = [name for name in needed if not getattr(ours, name)]
     if missing:
-        yield wrong("setting", ", ".join(missing), "not set: sweep.toml names it", DEPLOY)
+        yield wrong("setting", ", ".join(missing), f"not set in {PROJECT_FILE}", DEPLOY)
     else:
         yield ok("setting", PROJECT_FILE, "names all that a run needs")
 
@@ -97,8 +97,8 @@ def regions(subject: Subject) -> Iterator[Finding]:
             if (known := registry.make_operating(name).regions(subject.clients)) and region not in known
         ]
         if lacking:
-            others = [each for each in subject.names.regions if each != region] or [subject.names.region]
-            mend = f"{DEPLOY} {' '.join(f'--region {each}' for each in others)}"
+            is_only_one = len(subject.names.regions) == 1
+            mend = f"{DEPLOY} --region ANOTHER" if is_only_one else f"sweep infra destroy --region {region}"
             yield wrong("Region", region, f"has no {', '.join(lacking)}: train in another", mend)
         else:
             yield ok("Region", region, f"enabled, with {', '.join(subject.names.platforms)}")

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.account.iam import find_role, simulate
+from orchestrator.errors import NotFound
 from orchestrator.infra import policies
-from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, wrong
+from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +61,11 @@ def permissions(subject: Subject) -> Iterator[Finding]:
         else:
             yield ok("permission", name, f"may do all that a {role} role needs (simulated, not tried)")
     if subject.principal:
-        yield _ours(subject)
+        try:
+            yield _ours(subject)
+        except NotFound:
+            message = "of no user or role that IAM's simulator knows: what they may do is not told"
+            yield warning("permission", subject.principal, message, "sweep --profile NAME doctor")
 
 
 def _ours(subject: Subject) -> Finding:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from orchestrator.errors import CatalogError
+from orchestrator.errors import CatalogError, NotFound
 from orchestrator.infra.doctor import buckets, identity, images, network, queues, quotas, roles
 from orchestrator.infra.doctor.doctor import examine, exit_code, in_force
 from orchestrator.infra.doctor.finding import Finding, Need, Subject, ok, warning, wrong
@@ -302,6 +302,42 @@ def test_a_quota_that_aws_tells_nothing_of_is_no_reason_to_stop() -> None:
     need = Need(units={Quota("sagemaker", REGION, "ml.p5.48xlarge/spot"): 8})
     (found,) = quotas.quotas(Subject(SETTINGS, account, in_force(SETTINGS, ACCOUNT), need))
     assert (found.state, found.mend) == ("warning", "sweep catalog refresh")
+
+
+def test_a_total_that_aws_does_not_tell_bounds_nothing() -> None:
+    account: Any = LiveQuotas(4.0)
+    need = Need(units={Quota("sagemaker", REGION, "*/spot"): 8})
+    (found,) = quotas.quotas(Subject(SETTINGS, account, in_force(SETTINGS, ACCOUNT), need))
+    assert (found.state, found.mend) == ("ok", "")
+
+
+def test_credentials_that_the_simulator_does_not_know_stop_nothing(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def simulate(*_: Any) -> list[str]:
+        raise NotFound("there is no such user")
+
+    monkeypatch.setattr(roles, "simulate", simulate)
+    (found,) = roles.permissions(replace(subject, principal="arn:aws:iam::123456789012:user/root"))
+    assert (found.state, found.where) == ("warning", "arn:aws:iam::123456789012:user/root")
+    assert "no user or role that IAM's simulator knows" in found.message
+
+
+@pytest.mark.parametrize(
+    ("regions", "mend"),
+    [
+        (("eu-west-1",), "sweep infra deploy --region ANOTHER"),
+        (("eu-west-1", "us-east-1"), "sweep infra destroy --region eu-west-1"),
+    ],
+)
+def test_a_region_without_a_platform_is_to_be_left(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch, regions: tuple[str, ...], mend: str
+) -> None:
+    monkeypatch.setattr(
+        "orchestrator.platforms.sagemaker.operating.SageMakerOperating.regions", lambda *_: ["us-east-1"]
+    )
+    found = list(identity.regions(replace(subject, names=replace(subject.names, regions=regions))))
+    assert next((each.state, each.mend) for each in found) == ("wrong", mend)
 
 
 def test_what_we_may_not_look_at_is_not_said_to_be_missing(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,8 @@ def _facts(session: Session, need: Need) -> list[Finding]:
     from orchestrator.infra.doctor.finding import ok, warning
 
     catalog = session.orchestrator.catalog
+    if not catalog.totals()["prices"]:
+        return [warning("facts", "catalog", "it has no prices yet: nothing can be planned", "sweep catalog refresh")]
     told = [
         warning("facts", "catalog", line, "sweep catalog refresh") for line in catalog.tell_ages(need.lanes or None)
     ]

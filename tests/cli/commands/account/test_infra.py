@@ -121,6 +121,8 @@ def test_the_doctor_says_what_an_empty_account_lacks_and_what_mends_it(
     found = {row["about"]: row for row in json.loads(ill.out) if row["state"] == "wrong"}
     assert found.keys() == {"setting", "bucket", "role", "queue", "image"}
     assert {row["mend"] for row in found.values()} == {"sweep infra deploy"}
+    facts = next(row for row in json.loads(ill.out) if row["about"] == "facts")
+    assert (facts["state"], facts["mend"]) == ("warning", "sweep catalog refresh")
     named = here("doctor", "nowhere.yaml")
     assert named.code == 2
 
