@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.feeds.refresh import Refreshed
     from orchestrator.images.push import Pushed
     from orchestrator.images.push import address as image_address
-    from orchestrator.learned import Learned, LearnedRow
+    from orchestrator.learned import Learned, LearnedMark, LearnedRow
     from orchestrator.models.differences import ModelDifference, find_model_differences
     from orchestrator.models.models import Decision, Models
     from orchestrator.models.promotion import Promotion
@@ -96,6 +96,7 @@ __all__ = [
     "Lane",
     "LanePrices",
     "Learned",
+    "LearnedMark",
     "LearnedRow",
     "LogLine",
     "ModelDifference",
@@ -195,6 +196,7 @@ _HOMES = {
     "Lane": "orchestrator.wire.task",
     "LanePrices": "orchestrator.catalog.price_history",
     "Learned": "orchestrator.learned",
+    "LearnedMark": "orchestrator.learned",
     "LearnedRow": "orchestrator.learned",
     "LogLine": "orchestrator.runs.views.logs",
     "ModelDifference": "orchestrator.models.differences",

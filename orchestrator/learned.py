@@ -56,6 +56,21 @@ class LearnedRow:
     pinned_at: datetime | None = None
 
 
+@dataclass(frozen=True)
+class LearnedMark:
+    """The record of what a person has said of something that is learned."""
+
+    mark: str
+    """`pin`, `unpin` or `forget`."""
+    what: What
+    place: str
+    """The lane; of a runtime, the instance type; * for all."""
+    workload: str
+    value: float | None
+    by: str
+    at: datetime
+
+
 class Learned:
     """Shows what was learned, and takes what a person says of it. Nothing that was observed is ever deleted."""
 
@@ -75,22 +90,25 @@ class Learned:
         order = list(What)
         return sorted(rows, key=lambda row: (order.index(row.what), row.workload, row.place))
 
-    def pin(self, what: str, place: str, value: float, workload: str = "") -> None:
+    def pin(self, what: str, place: str, value: float, workload: str = "") -> LearnedMark:
         """Let a value count whatever is learned. UsageError for a lane or an instance type that nobody knows.
 
         `workload` is whose runtime it is.
         """
         subject = Subject(What(what), place, workload)
         self._check(subject)
-        pin(self._catalog.engine, subject, value, self._owner, datetime.now(timezone.utc))
+        now = datetime.now(timezone.utc)
+        pin(self._catalog.engine, subject, value, self._owner, now)
+        return self._mark("pin", subject, now, value)
 
-    def unpin(self, what: str, place: str, workload: str = "") -> None:
+    def unpin(self, what: str, place: str, workload: str = "") -> LearnedMark:
         """Let what is learned count again. UsageError if nothing is pinned."""
-        subject = Subject(What(what), place, workload)
-        if not unpin(self._catalog.engine, subject, self._owner, datetime.now(timezone.utc)):
+        subject, now = Subject(What(what), place, workload), datetime.now(timezone.utc)
+        if not unpin(self._catalog.engine, subject, self._owner, now):
             raise UsageError(f"no {what} of {place} is pinned", hint="`sweep learned` shows pins")
+        return self._mark("unpin", subject, now)
 
-    def forget(self, what: str, place: str | None = None, workload: str = "") -> None:
+    def forget(self, what: str, place: str | None = None, workload: str = "") -> LearnedMark:
         """Let nothing count that was observed until now, of a place or of every one.
 
         UsageError for a place that nobody knows.
@@ -98,7 +116,12 @@ class Learned:
         subject = Subject(What(what), place or EVERY, workload)
         if place is not None or subject.what is What.RUNTIME:
             self._check(subject)
-        forget(self._catalog.engine, subject, self._owner, datetime.now(timezone.utc))
+        now = datetime.now(timezone.utc)
+        forget(self._catalog.engine, subject, self._owner, now)
+        return self._mark("forget", subject, now)
+
+    def _mark(self, mark: str, subject: Subject, at: datetime, value: float | None = None) -> LearnedMark:
+        return LearnedMark(mark, subject.what, subject.place, subject.workload, value, self._owner, at)
 
     def _check(self, subject: Subject) -> None:
         """Raise UsageError for a subject that cannot be, or that no price is known of."""

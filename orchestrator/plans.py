@@ -127,4 +127,5 @@ class Plans:
 
         check_lines(sweep, lines or ())
         self._rules.check_images(sweep, {line.image for line in lines or () if line.image})
-        return self._catalog.survey(sweep, lines, history(self._catalog.engine_to_read, sweep.name))
+        market = self._catalog.survey(sweep, lines, history(self._catalog.engine_to_read, sweep.name))
+        return replace(market, launchers=self._rules.launchers_at_once)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import SettingsError, SpecError, did_you_mean
+from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Complaint
 from orchestrator.settings import read as read_settings
@@ -50,6 +51,11 @@ class Rules:
     def usual(self) -> tuple[str, ...]:
         """The platforms of a sweep that names none: those with a table in the settings, else the default one."""
         return tuple(sorted(self._settings.platforms)) or (registry.DEFAULT,)
+
+    @property
+    def launchers_at_once(self) -> int | None:
+        """The launchers that Batch has room for, as [infra] of the settings says; None where there is no such table."""
+        return self._settings.infra.max_vcpus * LAUNCHERS_A_VCPU if self._settings.infra_table else None
 
     def check(self, sweep: Sweep) -> None:
         """Raise SpecError for the first thing that one of its platforms cannot do of a sweep."""

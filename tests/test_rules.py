@@ -153,3 +153,12 @@ def test_an_image_of_a_line_is_held_against_the_rules_of_the_sweep_s(monkeypatch
     asked = make_sweep(name="grid", where__platforms=["picky"])
     with pytest.raises(SpecError, match="image own/x:1 of the manifest: no grids here"):
         Rules(Settings()).check_images(asked, ["own/x:1"])
+
+
+def test_launchers_are_counted_where_the_settings_tell_of_their_account(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text("[infra]\nregions = ['us-east-1']\n")
+    assert Rules(read_settings(folder=tmp_path, environ={})).launchers_at_once == 256
+    (tmp_path / "sweep.toml").write_text("[infra]\nmax_vcpus = 16\n")
+    assert Rules(read_settings(folder=tmp_path, environ={})).launchers_at_once == 64
+    (tmp_path / "sweep.toml").write_text("owner = 'me'\n")
+    assert Rules(read_settings(folder=tmp_path, environ={})).launchers_at_once is None

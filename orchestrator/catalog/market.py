@@ -129,6 +129,8 @@ class Market:
     in an hour in the lane's Region. What is not named here starts and ends at once."""
     storage: pd.DataFrame = field(default_factory=partial(table, (), STORAGE))
     """STORAGE: $/GB for a month in the Regions that data may be copied to, from a tier on, as far as it is known."""
+    launchers: int | None = None
+    """Launchers that Batch has room for at once, each of which watches one training; None where nobody knows."""
     lines: Mapping[str, ClassicLine] = field(default_factory=dict)
     """The lines of a classic JOBARRAY that say more than where data lies, by the dataset that each stands for."""
     cautions: tuple[str, ...] = ()
@@ -142,7 +144,8 @@ class Market:
             [name, line.point, line.instance_type, *([line.image] if line.image else [])]
             for name, line in self.lines.items()
         ]
-        return digest([*tables, lines] if lines else tables)
+        tables += [lines] if lines else []
+        return digest([*tables, {"launchers": self.launchers}] if self.launchers is not None else tables)
 
     @property
     def tables(self) -> tuple[pd.DataFrame, ...]:

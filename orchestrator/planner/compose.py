@@ -15,7 +15,7 @@ from orchestrator.planner.fallbacks import Fallbacks
 from orchestrator.planner.hours.interruptions import INTERRUPTIONS_PER_HOUR
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.offer.instance_counts import on_instances
-from orchestrator.planner.offer.offer import LOT, LOT_AND_COUNT, QUOTA
+from orchestrator.planner.offer.offer import LAUNCHERS, LOT, LOT_AND_COUNT, QUOTA
 from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.planner.pack.schedule import ends_in_any_order
 from orchestrator.planner.start_rates import end_hours, with_starts
@@ -150,7 +150,7 @@ def _lots(offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator
 
 def _quotas(offer: Offer) -> Iterator[QuotaFact]:
     """Yield the known quotas of all lanes on offer."""
-    columns = offer.quotas[[*QUOTA, "units", "held"]]
+    columns = offer.quotas.loc[offer.quotas["quota"] != LAUNCHERS, [*QUOTA, "units", "held"]]
     for *key, units, held in columns.itertuples(index=False, name=None):
         yield QuotaFact(Quota(*key), int(units), int(held))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.plan.slots import lots_by_key, tasks_by_lot
 from orchestrator.planner.hours.lane_times import LANE, names_of
 from orchestrator.spec.duration import HOUR, MINUTE, spell
 
@@ -24,12 +25,30 @@ _UNITS = {"price": "${:.4g} an hour", "interruptions": "{:.3g} an hour"}
 
 
 def lane_notes(plan: Plan, offer: Offer, market: Market) -> Iterator[str]:
-    """Yield what a plan's reader should know of what was learned of lanes, of those that it uses first."""
+    """Yield what a plan's reader should know of lanes: what was learned of those that it uses first, and what binds."""
+    yield from _launchers(plan, market)
     lanes = offer.lanes.drop_duplicates(LANE).assign(name=lambda table: names_of(table))
     used = {str(share.places[0].lane) for share in plan.shares}
     yield from _waits(lanes[lanes["name"].isin(used)])
     yield from _refusals(lanes)
     yield from _pins(market.seen.pins, set(lanes["name"]), used)
+
+
+def _launchers(plan: Plan, market: Market) -> Iterator[str]:
+    """Yield that Batch has no room for more launchers, if the plan needs all that it has room for."""
+    room = market.launchers
+    if room is not None and room < plan.tasks and at_once(plan) >= room:
+        yield f"Batch has room for {room:,} launchers at once, as max_vcpus of [infra] says: no more trainings run then"
+
+
+def at_once(plan: Plan) -> int:
+    """Return how many trainings a plan has at once at the most."""
+    lots, tasks, count = lots_by_key(plan), tasks_by_lot(plan), 0
+    for key, by_instances in tasks.items():
+        used = lots[key].used if key in lots else None
+        wanted = sum(by_instances.values())
+        count += wanted if used is None else min(wanted, used // min(by_instances))
+    return count
 
 
 def _waits(used: pd.DataFrame) -> Iterator[str]:

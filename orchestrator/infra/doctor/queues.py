@@ -9,13 +9,13 @@ from orchestrator.aws.account.service_quotas import list_quotas
 from orchestrator.errors import CloudError
 from orchestrator.infra.doctor import network
 from orchestrator.infra.doctor.finding import DEPLOY, QUOTA, Finding, Subject, ok, warning, wrong
+from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.account.queues import Environment
 
-LAUNCHERS_A_VCPU = 4
 _FARGATE = "Fargate On-Demand vCPU resource count"
 
 

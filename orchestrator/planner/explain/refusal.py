@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InfeasibleError, Refused, TooFewSlots
+from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
@@ -13,6 +14,7 @@ from orchestrator.planner.explain.remedies import (
     round_up_to_minutes,
 )
 from orchestrator.planner.hours.sizes import named_size
+from orchestrator.planner.offer.offer import LAUNCHERS
 from orchestrator.spec.duration import HOUR, spell
 from orchestrator.wire.task import Quota
 
@@ -97,6 +99,8 @@ class Refusal:
         """Return the limit of this quota, which lacks so many units `more`."""
         quota = Quota(facts["platform"], facts["region"], facts["quota"])
         free, units, held = int(limit.free), int(facts["units"]), int(facts["held"])
+        if quota.name == LAUNCHERS:
+            return ShortLimit(LAUNCHERS, free, free + more, units, held, "")
         return ShortLimit(str(quota), free, free + more, units, held, self._holders(quota) if held else "")
 
     def _holders(self, quota: Quota) -> str:
@@ -161,8 +165,12 @@ class ShortLimit:
         return self.wanted + self.held
 
 
-def _raise(short: Sequence[ShortLimit]) -> Iterator[str]:
-    """Yield the remedy of raising all of these limits together."""
+def _raise(limits: Sequence[ShortLimit]) -> Iterator[str]:
+    """Yield the remedies of raising all of these limits together."""
+    short = [limit for limit in limits if limit.name != LAUNCHERS]
+    for limit in limits:
+        if limit.name == LAUNCHERS:
+            yield f"write `max_vcpus = {-(-limit.wanted // LAUNCHERS_A_VCPU)}` below [infra], and deploy that"
     quotas = [f"{limit.quota:,}" for limit in short]
     if len(short) == 1:
         yield f"raise the quota to {quotas[0]}"

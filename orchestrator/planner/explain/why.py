@@ -18,7 +18,7 @@ from orchestrator.planner.model.solution import DoesNotFit, Solution
 from orchestrator.planner.offer.copy_prices import COPY
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.offer.instance_counts import on_instances
-from orchestrator.planner.offer.offer import LOT_AND_COUNT, QUOTA
+from orchestrator.planner.offer.offer import LAUNCHERS, LOT_AND_COUNT, QUOTA
 from orchestrator.planner.pack.lanes import Lanes
 from orchestrator.planner.solver.optimise import is_large, optimise
 from orchestrator.wire.task import Lane, Purchase, Quota
@@ -218,6 +218,8 @@ class _Explainer:
         """Return in words which limit of the lane is full, and what one more slot would save."""
         limit = self._full_limit(lane)
         if limit is not None and len({self._lots[other] for other in self._problem.limits[limit].lanes}) > 1:
+            if self._quotas[limit].name == LAUNCHERS:
+                return f"Batch has room for {self._problem.limits[limit].free:,.0f} launchers, and all are in use"
             return f"quota {self._quotas[limit]} is used up"
         slots = self._instances(lane)
         free = 0 if limit is None else self._free_instances(lane, limit)

@@ -34,6 +34,8 @@ LOT_AND_COUNT = [*LOT, "instances"]
 TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site", "from_region", "instances"]
 """Places that cost the same are ranked in this order, and the first wins; so on_demand before spot at one price."""
 QUOTA = ["platform", "region", "quota"]
+LAUNCHERS = "launchers at once"
+"""The name of the limit that Batch's environment sets. It is no platform's quota, and in no Region."""
 _LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", *TIMES]
 
 
@@ -54,7 +56,8 @@ class Offer:
     """COPIES, by the copy's number: a dataset may come to a Region from several sources, where one is cheaper and
     another quicker."""
     quotas: pd.DataFrame
-    """QUOTA and its `units` and `held`, by the limit's number. `bought` is true where it is a training plan."""
+    """QUOTA and its `units` and `held`, by the limit's number. `bought` is true where it is a training plan. The last
+    is that of LAUNCHERS, if these may be too few."""
     uses: list[dict[str, int]]
     """The units of each quota, by its name, that one instance holds, by the lane's number."""
     lost: dict[int, float]
@@ -87,6 +90,10 @@ def offer(
     choices, rows = add_savings_plans(choices, rows, numbered, market.pools)
     uses = _uses_by_lane(lanes, market.uses)
     quotas, limits = _quotas_of(lanes, uses, market.quotas)
+    tasks = sum(cohort.count for cohort in cohorts)
+    if market.launchers is not None and tasks > market.launchers and len(lanes):
+        limits = (*limits, Limit(np.arange(len(lanes)), np.ones(len(lanes)), float(market.launchers)))
+        quotas.loc[len(quotas)] = ["", "", LAUNCHERS, market.launchers, 0, False]
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
         lanes=len(lanes),

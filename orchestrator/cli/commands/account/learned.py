@@ -16,7 +16,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.api import LearnedRow
+    from orchestrator.api import LearnedMark, LearnedRow
 
 
 class _ShowByDefault(TyperGroup):
@@ -84,7 +84,7 @@ def show(
 
     A plan counts VALUE: what was seen, by its WEIGHT, and for the rest what was thought before.
 
-    Example: sweep learned sweep.yaml
+    Example: sweep learned show sweep.yaml
     """
     session = Session.of(context)
     rows = session.learned.rows(session.read_sweep(sweep) if sweep else None)
@@ -105,35 +105,45 @@ def pin(
     ],
     where: Place,
     workload: Workload = None,
+    as_json: AsJson = False,
 ) -> None:
     """Set a value that plans count on, whatever is learned. A plan says that it did.
 
     Example: sweep learned pin price 0.42 sagemaker/us-east-1/ml.g5.xlarge/spot
     """
-    Session.of(context).learned.pin(what.value, where, _read(what, value), workload or "")
+    said = Session.of(context).learned.pin(what.value, where, _read(what, value), workload or "")
     whose = f" --workload {workload}" if workload else ""
     back = f"sweep learned unpin {what.value} {where}{whose}"
-    render.say(f"the {what.value} of {where} is pinned: `{back}` takes that back")
+    _tell(said, f"the {what.value} of {where} is pinned: `{back}` takes that back", as_json=as_json)
 
 
 @app.command()
-def unpin(context: typer.Context, what: What, where: Place, workload: Workload = None) -> None:
+def unpin(context: typer.Context, what: What, where: Place, workload: Workload = None, as_json: AsJson = False) -> None:
     """Let what is learned count again.
 
     Example: sweep learned unpin price sagemaker/us-east-1/ml.g5.xlarge/spot
     """
-    Session.of(context).learned.unpin(what.value, where, workload or "")
-    render.say(f"the {what.value} of {where} is learned again")
+    said = Session.of(context).learned.unpin(what.value, where, workload or "")
+    _tell(said, f"the {what.value} of {where} is learned again", as_json=as_json)
 
 
 @app.command()
-def forget(context: typer.Context, what: What, where: AnyPlace = None, workload: Workload = None) -> None:
+def forget(
+    context: typer.Context, what: What, where: AnyPlace = None, workload: Workload = None, as_json: AsJson = False
+) -> None:
     """Let nothing count that was observed until now. It stays in the database; what comes from now on counts.
 
     Example: sweep learned forget waiting sagemaker/us-east-1/ml.g5.xlarge/spot
     """
-    Session.of(context).learned.forget(what.value, where, workload or "")
-    render.say(f"the {what.value} of {where or 'every place'} is learned from now on")
+    said = Session.of(context).learned.forget(what.value, where, workload or "")
+    _tell(said, f"the {what.value} of {where or 'every place'} is learned from now on", as_json=as_json)
+
+
+def _tell(said: LearnedMark, words: str, *, as_json: bool) -> None:
+    if as_json:
+        render.as_json(said)
+    else:
+        render.say(words)
 
 
 def _read(what: Kind, text: str) -> float:

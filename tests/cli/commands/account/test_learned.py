@@ -40,7 +40,8 @@ def test_pins_are_shown_and_taken_away(priced: Sweep) -> None:
     header, *lines = priced("learned").out.splitlines()
     assert header.split() == ["WHAT", "WHERE", "VALUE", "BEFORE", "SEEN", "RESTS_ON", "WEIGHT", "PINNED_BY"]
     assert lines[1].split()[:3] == ["price", LANE, "$0.42/h"]
-    assert priced("learned", "unpin", "price", LANE).code == 0
+    said = json.loads(priced("learned", "unpin", "price", LANE, "--json").out)
+    assert (said["mark"], said["what"], said["place"], said["value"]) == ("unpin", "price", LANE, None)
     assert len(json.loads(priced("learned", "--json").out)) == 1
     assert priced("learned", "unpin", "price", LANE).code == 2
 
