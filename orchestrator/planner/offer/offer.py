@@ -93,8 +93,8 @@ def offer(
     tasks = sum(cohort.count for cohort in cohorts)
     if market.launchers is not None and tasks > market.launchers and len(lanes):
         limits = (*limits, Limit(np.arange(len(lanes)), np.ones(len(lanes)), float(market.launchers)))
-        rows = [*quotas.itertuples(index=False, name=None), ("", "", LAUNCHERS, market.launchers, 0, False)]
-        quotas = pd.DataFrame(rows, columns=quotas.columns)
+        known = [*quotas.itertuples(index=False, name=None), ("", "", LAUNCHERS, market.launchers, 0, False)]
+        quotas = pd.DataFrame(known, columns=quotas.columns)
     problem = Problem(
         counts=np.array([cohort.count for cohort in cohorts], dtype=np.int64),
         lanes=len(lanes),
