@@ -38,6 +38,7 @@ def sync(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool = True
 
     Only at its home is anything said of a run's launchers: elsewhere they are not known, which proves nothing.
     """
+    known = len(ledger.submissions(anchor.name))
     orders = read_orders(anchor, ledger, cloud)
     made = orders.made
     ledger.mark_cancelled(anchor.name, orders.cancelled)
@@ -59,7 +60,7 @@ def sync(anchor: Anchor, ledger: Ledger, cloud: Cloud, *, documents: bool = True
     stopped = _end_waiting(anchor, orders, ledger, cloud, at_home=at_home)
     if documents:
         read_documents(anchor, made, ledger, cloud)
-    if moved or lost or stopped or not held(anchor.name, ledger):
+    if moved or lost or stopped or len(made) > known or not held(anchor.name, ledger):
         renew(anchor, ledger)
     return moved + len(lost)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from orchestrator.errors import AccessError, NotFound, UsageError
 from orchestrator.platforms.source import Package
-from orchestrator.runs.known.lease import booking
+from orchestrator.runs.known.lease import booking, renew
 from orchestrator.runs.patience import PASSING
 from orchestrator.runs.sending.check import check_plan
 from orchestrator.runs.sending.envelopes import hold_planned
@@ -60,6 +60,7 @@ def replan(anchor: Anchor, proposal: Proposal, ledger: Ledger, cloud: Cloud) -> 
     tasks = still_unstarted(anchor, proposal.unstarted, wanted, ledger, cloud)
     started = wanted.minus(tasks)
     if not tasks:
+        renew(anchor, ledger)
         return Moved(0, tasks, started)
     planned = replace(proposal.planned, shares=tuple(pieces(proposal.planned.shares, tasks)))
     now = replace(anchor, plan=planned.applied(proposal.unstarted.plan))
@@ -67,6 +68,7 @@ def replan(anchor: Anchor, proposal: Proposal, ledger: Ledger, cloud: Cloud) -> 
     number, since = len(made) + 1, proposal.unstarted.since
     submission = Submission(number, parts(now.plan, tasks), behind, time.time(), planned, since)
     if not add_submission(cloud.s3, anchor.name, submission):
+        renew(anchor, ledger)  # what was booked for the move is free again
         hint = "the same command again looks at it as it is now"
         raise UsageError(f"run {anchor.name!r} has got another submission meanwhile: nothing was moved", hint=hint)
     send(now, submission, ledger, cloud)

@@ -11,6 +11,7 @@ import pytest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.launcher.child import Child, read_task
 from orchestrator.plan.facts import QuotaFact
+from orchestrator.runs.known.lease import held
 from orchestrator.runs.written.anchor import submissions
 from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.runs.written.submission import Submission
@@ -157,6 +158,9 @@ def test_of_two_at_once_one_moves_the_tasks_and_the_other_says_so(desk: Desk) ->
     assert str(desk.replan(anchor, theirs, machine="theirs").tasks) == "0-2"
     with pytest.raises(UsageError, match="has got another submission meanwhile: nothing was moved"):
         desk.replan(anchor, ours)
+    assert held(anchor.name, desk.ledger()) == {Quota("fake", OLD, "own"): 3}  # as it was, until a sync
+    desk.sync(anchor)
+    assert held(anchor.name, desk.ledger()) == {Quota("fake", NEW, "other"): 3}
     launch_all(desk, anchor)
     assert len(trained(desk)) == 3
 
