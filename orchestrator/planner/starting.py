@@ -23,12 +23,14 @@ WORTH_TELLING = 0.01
 
 def starting_notes(plan: Plan, offer: Offer) -> Iterator[str]:
     """Yield a note on tasks that are shorter than their start, and one on what launchers cost, if that is much."""
-    known = offer.lanes[[*LANE, "start_h"]].drop_duplicates().itertuples(index=False, name=None)
-    start_hours = {tuple(lane): float(hours) for *lane, hours in known}
-    starts = []
+    known = offer.lanes[[*LANE, "start_h", "wait_h"]].drop_duplicates().itertuples(index=False, name=None)
+    of_lane = {tuple(lane): (float(start), float(wait)) for *lane, start, wait in known}
+    starts, waits = [], []
     for share in plan.shares:
         lane = share.places[0].lane
-        starts.append(start_hours[lane.platform, lane.region, lane.instance_type, lane.purchase.value])
+        start, wait = of_lane[lane.platform, lane.region, lane.instance_type, lane.purchase.value]
+        starts.append(start)
+        waits.append(wait)
     if not any(starts):
         return
     short = [(share, start) for share, start in zip(plan.shares, starts, strict=True) if share.hours < start]
@@ -36,14 +38,14 @@ def starting_notes(plan: Plan, offer: Offer) -> Iterator[str]:
         count = sum(share.count for share, _ in short)
         work = fsum(share.hours * share.count for share, _ in short)
         held = fsum((share.hours + start) * share.count for share, start in short)
-        together = fsum((share.hours + start / TOGETHER) * share.count for share, start in short)
+        together = fsum(share.hours * share.count + start * -(-share.count // TOGETHER) for share, start in short)
         tasks = "1 task takes" if count == 1 else f"{count:,} tasks take"
         yield (
             f"{tasks} {spell(work / count * HOUR)} and hold a slot for {spell(held / count * HOUR)}, as trainings have "
             f"to start and end: a script that trains {TOGETHER} points one after the other would hold slots for "
             f"{together / held:.0%} of that time"
         )
-    both = zip(plan.shares, starts, strict=True)
-    usd = LAUNCHER_USD_PER_HOUR * fsum((share.hours + start) * share.count for share, start in both)
+    every = zip(plan.shares, starts, waits, strict=True)
+    usd = LAUNCHER_USD_PER_HOUR * fsum((share.hours + start + wait) * share.count for share, start, wait in every)
     if usd >= WORTH_TELLING * plan.usd and usd >= WORTH_TELLING:
         yield f"launchers cost about ${usd:,.2f} more: they wait while trainings start, run and end"

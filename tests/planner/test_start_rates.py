@@ -54,6 +54,15 @@ def test_tasks_of_seconds_end_when_all_of_them_have_been_started() -> None:
     assert "launchers cost about $16.28 more: they wait while trainings start, run and end" in made.notes
 
 
+def test_what_points_together_would_save_counts_whole_trainings() -> None:
+    made = plan(make_market(candidate(slots=None)), 3, 0.0025)
+    together, alone = 3 * 9 + 180, 3 * (9 + 180)
+    assert f"would hold slots for {together / alone:.0%} of that time" in " ".join(made.notes)
+    made = plan(make_market(candidate(slots=None)), 41, 0.0025)
+    together, alone = 41 * 9 + 3 * 180, 41 * (9 + 180)
+    assert f"would hold slots for {together / alone:.0%} of that time" in " ".join(made.notes)
+
+
 def test_long_tasks_have_no_such_notes() -> None:
     notes = plan(make_market(candidate(usd_per_hour=20.0, on_demand_usd_per_hour=20.0)), 4, 1.0).notes
     assert not [note for note in notes if "start" in note]
