@@ -18,14 +18,14 @@ def waited_seconds(transitions: list[dict[str, Any]], until: float | None) -> fl
     """
     if until is None:
         return 0.0
-    waits = [one for one in transitions if one["Status"] in _WAITS and _says_capacity(one)]
+    waits = [one for one in transitions if one.get("Status") in _WAITS and _says_capacity(one)]
     spans = ((one["StartTime"].timestamp(), _epoch(one.get("EndTime")) or until) for one in waits)
     return float(sum(max(min(end, until) - began, 0.0) for began, end in spans))
 
 
 def times_interrupted(transitions: list[dict[str, Any]]) -> int:
     """Return how often SageMaker took a training's machines away."""
-    return sum(one["Status"] == "Interrupted" for one in transitions)
+    return sum(one.get("Status") == "Interrupted" for one in transitions)
 
 
 def _says_capacity(transition: dict[str, Any]) -> bool:
