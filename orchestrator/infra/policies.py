@@ -24,6 +24,8 @@ _DEFINITIONS = "arn:aws:batch:*:{account}:job-definition/sweep-launcher*"
 _CONDUCTORS = "arn:aws:batch:*:{account}:job-definition/sweep-conductor*"
 _JOBS = "arn:aws:batch:*:{account}:job/*"
 _REPOSITORIES = "arn:aws:ecr:*:{account}:repository/sweep-*"
+INSTANCES = "ec2.amazonaws.com"
+"""The service for which instances take on a role: they need an instance profile besides."""
 _TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
 """Only what is given the tag of a run as it is started."""
 _OF_A_NIGHT = {"Null": {"aws:RequestTag/sweep:schedule": "false"}}
@@ -58,12 +60,29 @@ def _of_platforms(role: str, names: Names) -> Iterator[Statement]:
     What launchers hand over to them may be a role of the team's own.
     """
     asked = "submit" if role == "conductor" else role
+    found: list[Statement] = []
     for name in names.platforms:
+        before = list(found)
         for needed in registry.make_operating(name).permissions(asked):
             statement = dict(needed)
             if statement["Action"] == ["iam:PassRole"] and "role" in names.theirs:
                 statement["Resource"] = [*listed(statement["Resource"]), names.role]
-            yield statement
+            if not any(_joined(other, statement) for other in before):
+                found.append(statement)
+    yield from found
+
+
+def _joined(other: Statement, statement: Statement) -> bool:
+    """Let another platform's statement say this one too, if it is alike; return whether it does.
+
+    IAM takes policies of a certain length only, and platforms need much of the same.
+    """
+    for alike, differing in (("Action", "Resource"), ("Resource", "Action")):
+        same = listed(other[alike]) == listed(statement[alike])
+        if same and other.get("Condition") == statement.get("Condition"):
+            other[differing] = list(dict.fromkeys([*listed(other[differing]), *listed(statement[differing])]))
+            return True
+    return False
 
 
 def _submit(names: Names) -> Iterator[Statement]:

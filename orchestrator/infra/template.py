@@ -30,6 +30,7 @@ def control_template(names: Names) -> Template:
     made: dict[str, Resource | None] = {
         "ControlBucket": _bucket(names.bucket, names.key_of(names.region)),
         "TrainingRole": _role(names, "role", "training", policies.training_services(names)),
+        "TrainingProfile": _profile(names),
         "LauncherRole": _role(names, "job_role", "launcher", ["ecs-tasks.amazonaws.com"]),
         "LauncherStartRole": _role(names, "execution_role", "launcher-start", ["ecs-tasks.amazonaws.com"]),
         "LogGroup": {
@@ -46,6 +47,7 @@ def control_template(names: Names) -> Template:
     setting_of = {
         "ControlBucket": "bucket",
         "TrainingRole": "role",
+        "TrainingProfile": "role",
         "LauncherRole": "job_role",
         "LauncherStartRole": "execution_role",
         "LogGroup": "log_group",
@@ -141,6 +143,14 @@ def _role(names: Names, setting: str, role: str, services: list[str]) -> Resourc
     if names.given.permissions_boundary:
         properties["PermissionsBoundary"] = names.given.permissions_boundary
     return {"Type": "AWS::IAM::Role", "Properties": properties}
+
+
+def _profile(names: Names) -> Resource | None:
+    """Return what hands the role of trainings to instances, under its own name; None where none take it on."""
+    if policies.INSTANCES not in policies.training_services(names):
+        return None
+    properties = {"InstanceProfileName": names.role.rpartition("/")[2], "Roles": [{"Ref": "TrainingRole"}]}
+    return {"Type": "AWS::IAM::InstanceProfile", "Properties": properties}
 
 
 def _managed_policy(names: Names, role: str) -> Resource:

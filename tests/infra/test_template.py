@@ -13,6 +13,7 @@ from orchestrator.infra.infra import Infra
 from orchestrator.infra.names import ACCOUNT, names
 from orchestrator.infra.policies import ROLES, policy
 from orchestrator.infra.template import LONGEST, control_template, region_template
+from orchestrator.platforms.registry import platforms
 from orchestrator.settings import Settings
 
 OURS = Settings(region="us-east-1")
@@ -54,8 +55,9 @@ def listed(value: Any) -> list[str]:
     [
         Settings(region="us-east-1", infra_table={"regions": REGIONS}),
         Settings(region="eu-west-1", infra_table={"kms_key": KEY, "permissions_boundary": BOUNDARY, **NETWORK}),
+        Settings(region="eu-west-1", platforms={"ec2": {}}),
     ],
-    ids=["all ours", "network, key and boundary given"],
+    ids=["all ours", "network, key and boundary given", "on instances"],
 )
 def test_cloudformation_s_own_linter_has_nothing_to_say(settings: Settings) -> None:
     for region in (None, settings.region):
@@ -226,3 +228,22 @@ def test_a_network_is_made_only_where_none_is_given() -> None:
     assert not [each for each in given["Resources"].values() if each["Type"].startswith("AWS::EC2::")]
     (environment,) = of_type(given, "AWS::Batch::ComputeEnvironment")
     assert environment["Properties"]["ComputeResources"]["Subnets"] == NETWORK["subnets"]
+
+
+def test_instances_get_the_role_of_trainings_by_a_profile_of_its_name() -> None:
+    made = control(Settings(region="us-east-1", platforms={"ec2": {}}))
+    (profile,) = of_type(made, "AWS::IAM::InstanceProfile")
+    assert profile["Properties"]["InstanceProfileName"] == made["Resources"]["TrainingRole"]["Properties"]["RoleName"]
+    trust = made["Resources"]["TrainingRole"]["Properties"]["AssumeRolePolicyDocument"]["Statement"][0]
+    assert trust["Principal"] == {"Service": "ec2.amazonaws.com"}
+    assert of_type(control(OURS), "AWS::IAM::InstanceProfile") == []
+
+
+def test_the_policies_of_people_are_short_enough_whatever_platforms_are_used() -> None:
+    """IAM takes 6,144 characters of a managed policy."""
+    on_all = names(Settings(region="ap-southeast-1", platforms={name: {} for name in platforms()}), "123456789012")
+    for role in ROLES:
+        document = policy(role, on_all)
+        assert len(json.dumps(document, separators=(",", ":"))) <= (10_240 if role == "conductor" else 6_144), role
+        names_of = [statement["Sid"] for statement in document["Statement"]]
+        assert len(set(names_of)) == len(names_of)

@@ -260,3 +260,20 @@ def test_a_group_for_schedules_and_a_topic_come_and_go_with_their_stack(
     assert deployer.delete() == "DELETE_COMPLETE"
     assert deployer.name not in {each["Name"] for each in client("scheduler").list_schedule_groups()["ScheduleGroups"]}
     assert told["Topic"] not in {each["TopicArn"] for each in client("sns").list_topics()["Topics"]}
+
+
+def test_an_instance_profile_comes_and_goes_with_its_stack(deployer: Deployer, client: Callable[..., Any]) -> None:
+    trust = {"Version": "2012-10-17", "Statement": []}
+    made = {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "GROUP", "AssumeRolePolicyDocument": trust}},
+        "Profile": {
+            "Type": "AWS::IAM::InstanceProfile",
+            "Properties": {"InstanceProfileName": "GROUP", "Roles": [{"Ref": "Role"}]},
+        },
+    }
+    assert deployer.deploy(made, Capabilities=["CAPABILITY_NAMED_IAM"]) == "CREATE_COMPLETE"
+    profile = client("iam").get_instance_profile(InstanceProfileName=deployer.name)["InstanceProfile"]
+    assert [role["RoleName"] for role in profile["Roles"]] == [deployer.name]
+    assert deployer.delete() == "DELETE_COMPLETE"
+    found = client("iam").list_instance_profiles()["InstanceProfiles"]
+    assert deployer.name not in [each["InstanceProfileName"] for each in found]

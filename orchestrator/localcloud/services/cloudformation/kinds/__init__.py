@@ -22,6 +22,7 @@ KINDS: dict[str, Kind] = {
     "AWS::S3::Bucket": buckets.Bucket(),
     "AWS::IAM::Role": roles.Role(),
     "AWS::IAM::ManagedPolicy": roles.ManagedPolicy(),
+    "AWS::IAM::InstanceProfile": roles.InstanceProfile(),
     "AWS::Batch::ComputeEnvironment": batch.ComputeEnvironment(),
     "AWS::Batch::JobQueue": batch.JobQueue(),
     "AWS::ECR::Repository": stores.Repository(),

@@ -1,4 +1,4 @@
-"""AWS::IAM::Role and AWS::IAM::ManagedPolicy."""
+"""AWS::IAM::Role, AWS::IAM::ManagedPolicy and AWS::IAM::InstanceProfile."""
 
 from __future__ import annotations
 
@@ -127,6 +127,41 @@ class ManagedPolicy(Named):
         for version in iam.list_policy_versions(PolicyArn=arn)["Versions"]:
             if not version["IsDefaultVersion"]:
                 iam.delete_policy_version(PolicyArn=arn, VersionId=version["VersionId"])
+
+
+class InstanceProfile(Named):
+    properties = frozenset({"InstanceProfileName", "Roles"})
+    fixed = frozenset({"InstanceProfileName"})
+    named_by = "InstanceProfileName"
+
+    def create(self, caller: Caller, wanted: Properties) -> str:
+        name = str(wanted["InstanceProfileName"])
+        caller.client("iam").create_instance_profile(InstanceProfileName=name)
+        return name
+
+    def configure(self, caller: Caller, physical: str, wanted: Properties) -> None:
+        self.update(caller, physical, wanted)
+
+    def update(self, caller: Caller, physical: str, wanted: Properties) -> None:
+        iam, there = caller.client("iam"), set((self.read(caller, physical) or {"Roles": []})["Roles"])
+        for role in there - set(wanted["Roles"]):
+            iam.remove_role_from_instance_profile(InstanceProfileName=physical, RoleName=role)
+        for role in set(wanted["Roles"]) - there:
+            iam.add_role_to_instance_profile(InstanceProfileName=physical, RoleName=role)
+
+    def read(self, caller: Caller, physical: str) -> Properties | None:
+        iam = caller.client("iam")
+        try:
+            found = iam.get_instance_profile(InstanceProfileName=physical)["InstanceProfile"]
+        except iam.exceptions.NoSuchEntityException:
+            return None
+        return {"InstanceProfileName": physical, "Roles": [role["RoleName"] for role in found["Roles"]]}
+
+    def delete(self, caller: Caller, physical: str) -> None:
+        found = self.read(caller, physical)
+        if found is not None:
+            self.update(caller, physical, {"Roles": []})
+            caller.client("iam").delete_instance_profile(InstanceProfileName=physical)
 
 
 def _check_length(wanted: Properties) -> None:
