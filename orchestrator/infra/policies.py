@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.feeds.every import every_feed
 from orchestrator.infra.names import CONDUCTOR_REPOSITORY
+from orchestrator.infra.statements import listed, say_together
 from orchestrator.notices.channels import is_reference, topic_region
 from orchestrator.platforms import registry
 from orchestrator.training.references import Reference
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.infra.names import Names
+    from orchestrator.infra.statements import Statement
 
-Statement = dict[str, Any]
 _DEFINITIONS = "arn:aws:batch:*:{account}:job-definition/sweep-launcher*"
 _CONDUCTORS = "arn:aws:batch:*:{account}:job-definition/sweep-conductor*"
 _JOBS = "arn:aws:batch:*:{account}:job/*"
@@ -67,22 +68,9 @@ def _of_platforms(role: str, names: Names) -> Iterator[Statement]:
             statement = dict(needed)
             if statement["Action"] == ["iam:PassRole"] and "role" in names.theirs:
                 statement["Resource"] = [*listed(statement["Resource"]), names.role]
-            if not any(_joined(other, statement) for other in before):
+            if not any(say_together(other, statement) for other in before):
                 found.append(statement)
     yield from found
-
-
-def _joined(other: Statement, statement: Statement) -> bool:
-    """Let another platform's statement say this one too, if it is alike; return whether it does.
-
-    IAM takes policies of a certain length only, and platforms need much of the same.
-    """
-    for alike, differing in (("Action", "Resource"), ("Resource", "Action")):
-        same = listed(other[alike]) == listed(statement[alike])
-        if same and other.get("Condition") == statement.get("Condition"):
-            other[differing] = list(dict.fromkeys([*listed(other[differing]), *listed(statement[differing])]))
-            return True
-    return False
 
 
 def _submit(names: Names) -> Iterator[Statement]:
@@ -302,11 +290,6 @@ def _in_partition(resource: str, names: Names) -> str:
     if not resource.startswith("arn:aws:") or resource.split(":")[4].isdecimal():
         return resource
     return f"arn:{names.partition}:{resource.removeprefix('arn:aws:')}"
-
-
-def listed(value: Any) -> list[str]:
-    """Return the values that a member of a statement has: it may be one, or several."""
-    return [value] if isinstance(value, str) else list(value)
 
 
 def _one_or_all(values: Sequence[str]) -> str | list[str]:

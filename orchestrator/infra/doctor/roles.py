@@ -9,6 +9,7 @@ from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.errors import NotFound
 from orchestrator.infra import policies
 from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
+from orchestrator.infra.statements import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -91,13 +92,13 @@ def _services(subject: Subject) -> dict[str, list[str]]:
 def _denied(subject: Subject, arn: str, statement: Mapping[str, Any]) -> list[str]:
     """Return what a statement means to allow and the simulator does not."""
     names = subject.names
-    resources = [_example(each, names.region) for each in policies.listed(statement["Resource"])]
+    resources = [_example(each, names.region) for each in listed(statement["Resource"])]
     context = {
         key: "x" if operator == "Null" else str(value)
         for operator, keys in statement.get("Condition", {}).items()
         for key, value in keys.items()
     }
-    return simulate(subject.clients, names.region, arn, policies.listed(statement["Action"]), resources, context)
+    return simulate(subject.clients, names.region, arn, listed(statement["Action"]), resources, context)
 
 
 def _example(resource: str, region: str) -> str:
