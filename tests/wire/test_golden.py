@@ -263,3 +263,11 @@ def test_a_line_with_an_image_of_its_own_is_not_for_older_launchers() -> None:
     plain = manifest.parse(line())
     assert isinstance(plain, Task)
     assert (plain.image, plain.to_json()["version"]) == ("", VERSION)
+
+
+def test_a_result_that_tells_of_waits_is_read_as_it_was_written() -> None:
+    (outcome,) = Result.from_json(body("result-with-waits.json")).outcomes
+    (before,) = Result.from_json(body("result.json")).outcomes
+    waits = {"requested_at": 1794999000.0, "waited_s": 700.0, "freed_at": 1795003660.0, "interruptions": 2}
+    assert outcome == replace(before, **waits)
+    assert outcome.to_json() == before.to_json() | waits

@@ -78,7 +78,8 @@ def pinned(lanes: pd.DataFrame, seen: Seen, what: str, values: Floats) -> Floats
 
 def names_of(lanes: pd.DataFrame) -> pd.Series[str]:
     """Return the name of each lane, as pins have it."""
-    return lanes[LANE].agg("/".join, axis=1) if len(lanes) else lanes["platform"].astype(str)
+    first, *others = (lanes[name].astype(str) for name in LANE)
+    return first.str.cat(others, sep="/")
 
 
 def _are_pinned(lanes: pd.DataFrame, seen: Seen, what: str) -> Floats:

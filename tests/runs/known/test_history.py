@@ -195,6 +195,10 @@ def test_a_sweep_of_every_night_needs_no_runtime_any_more(team: Team, name: str)
     assert again.notes[0].startswith("runtime of ml.c5.xlarge: learned from 5 finished tasks of small; 8 in 10 took ")
     took = sorted(row.seconds / 3600 for row in run.results())
     assert all(took[0] * 0.9 <= share.hours <= took[-1] * 1.1 for share in again.shares)
+    seen = history_of_lanes(team.orchestrator().ledger.engine).seen
+    assert seen.starts["trainings"].sum() == 5
+    assert (seen.starts["start_h"] >= 0).all()
+    assert (seen.asked["refused_h"] == 0).all()
     assert again.tasks == 1
     assert again.id == team.orchestrator().plan(read(file)).id
     second = team.orchestrator().submit(again, name=f"{name}-2")
