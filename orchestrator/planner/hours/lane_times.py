@@ -78,8 +78,7 @@ def pinned(lanes: pd.DataFrame, seen: Seen, what: str, values: Floats) -> Floats
 
 def names_of(lanes: pd.DataFrame) -> pd.Series[str]:
     """Return the name of each lane, as pins have it."""
-    first, *others = (lanes[name].astype(str) for name in LANE)
-    return first.str.cat(others, sep="/")
+    return lanes["platform"].astype(str).str.cat(lanes[LANE[1:]].astype(str), sep="/")
 
 
 def _are_pinned(lanes: pd.DataFrame, seen: Seen, what: str) -> Floats:
