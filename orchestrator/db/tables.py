@@ -145,6 +145,16 @@ interruptions = Table(
     CheckConstraint("per_hour >= 0", name="per_hour"),
 )
 
+placement_scores = Table(
+    "placement_scores",
+    metadata,
+    *(Column(name, Text, primary_key=True) for name in ("family", "region", "platform")),
+    Column("observed_at", UtcTime, primary_key=True),
+    Column("score", Integer, nullable=False, comment="how likely spot is granted: 10 is very"),
+    Column("source", Text, nullable=False),
+    CheckConstraint("score BETWEEN 1 AND 10", name="score"),
+)
+
 instance_types = Table(
     "instance_types",
     metadata,

@@ -58,12 +58,15 @@ class Refreshed:
 
 
 def choose_feeds(feeds: Iterable[Feed], names: Sequence[str]) -> list[Feed]:
-    """Return the feeds with these names, or all of them if none is named. Raise UsageError for an unknown name."""
+    """Return the feeds with these names, or all if none is named, but those that have to be.
+
+    Raise UsageError for an unknown name.
+    """
     known = {feed.name: feed for feed in feeds}
     for name in names:
         if name not in known:
             raise UsageError(f"there is no feed {name!r}", hint=did_you_mean(name, list(known)))
-    return [feed for name, feed in known.items() if not names or name in names]
+    return [feed for name, feed in known.items() if (name in names if names else not feed.only_if_named)]
 
 
 @dataclass(frozen=True)

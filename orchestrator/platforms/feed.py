@@ -40,6 +40,8 @@ class Feed:
     """True if there may be nothing to tell of a Region that is well: no training runs. Else nothing is a failure."""
     everywhere: bool = False
     """True if it tells of all Regions at once. Then it is asked once, about the Region `*`."""
+    only_if_named: bool = False
+    """True if it is read only where somebody names it: AWS answers it so many times a day."""
     is_spot: bool = False
     """True if it tells prices of the spot market: they are old within a day."""
     at: Callable[[str], Feed] | None = None

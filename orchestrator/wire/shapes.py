@@ -75,6 +75,16 @@ def gpu_names() -> tuple[str, ...]:
 
 
 @cache
+def types_of_families() -> dict[str, tuple[str, ...]]:
+    """Return the types with GPUs that are known here, by their families such as `g5`."""
+    found: dict[str, list[str]] = {}
+    for name, listed in _listed().items():
+        if listed.gpus:
+            found.setdefault(name.partition(".")[0], []).append(name)
+    return {family: tuple(types) for family, types in found.items()}
+
+
+@cache
 def _listed() -> dict[str, Shape]:
     return {line.split()[0]: _row(line) for line in _TABLE.strip().splitlines()[1:]}
 

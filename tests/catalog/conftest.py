@@ -77,6 +77,10 @@ FILES = {
         us-west-2,50000,0.024
         us-east-1,,0.023
         """,
+    "placement_scores": """
+        platform,region,family,score,observed_at
+        ec2,us-east-1,g5,7,2026-11-01
+        """,
     "interruptions": """
         region,instance_type,per_hour,observed_at
         us-east-1,ml.p4d.24xlarge,0.02,2026-11-01

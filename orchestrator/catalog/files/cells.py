@@ -171,6 +171,14 @@ def part(cell: Any) -> float:
     return value
 
 
+def score(cell: Any) -> int:
+    """Return a whole number from 1 to 10."""
+    found = number(cell)
+    if not 1 <= found <= 10:
+        raise ValueError(f"{str(cell)!r} is no score: these go from 1 to 10")
+    return found
+
+
 def day(cell: Any) -> date:
     if isinstance(cell, datetime):
         return cell.date()

@@ -178,6 +178,17 @@ KINDS = {
             ),
         ),
         Kind(
+            "placement_scores",
+            tables.placement_scores,
+            (
+                _PLATFORM,
+                Field("region", cells.zone),
+                Field("family", cells.text),
+                Field("score", cells.score),
+                *_OBSERVED,
+            ),
+        ),
+        Kind(
             "quota_use",
             tables.quota_use,
             (_PLATFORM, Field("region", cells.zone), Field("quota", cells.text), Field("used", cells.slots), _SOURCE),

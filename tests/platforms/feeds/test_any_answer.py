@@ -64,7 +64,7 @@ MEMBERS = (
 KEYS = (
     "TrainingJob", "ResourceConfig", "InstanceType", "InstanceCount", "InstanceGroups", "QuotaName", "QuotaCode",
     "Value", "Adjustable", "ProductDescription", "Timestamp", "SpotPrice", "AvailabilityZone", "TrainingPlanName",
-    "Status",
+    "Status", "Region", "Score",
     "TrainingPlanArn", "ReservedCapacitySummaries", "StartTime", "EndTime", "TotalInstanceCount", "TargetResources",
     "savingsPlanType", "savingsPlanId", "currency", "product", "terms", "attributes", "OnDemand", "priceDimensions",
     "VCpuInfo", "MemoryInfo", "GpuInfo", "NetworkInfo",
@@ -98,15 +98,16 @@ def test_an_answer_of_any_shape_is_rows_or_one_line(feed: Feed, pages: list[Any]
     assert len(columns) <= 1
 
 
-def product(name: str) -> str:
+def product(name: str, usage: str = "USE1-Train:BoxUsage") -> str:
     terms = {"t": {"priceDimensions": {"d": {"beginRange": "0", "pricePerUnit": {"USD": "1.5"}}}}}
-    facts = {"instanceName": name, "instanceType": name, "usagetype": "USE1-Train:BoxUsage", "component": "Training"}
+    facts = {"instanceName": name, "instanceType": name, "usagetype": usage, "component": "Training"}
     return json.dumps({"product": {"attributes": {**facts, "toRegionCode": "eu-west-1"}}, "terms": {"OnDemand": terms}})
 
 
 PART = {"InstanceType": "ml.p5.48xlarge", "TotalInstanceCount": 2, "Status": "Active", "StartTime": NOW, "EndTime": NOW}
 GOOD: dict[str, Any] = {
-    "PriceList": [product("ml.g5.xlarge")],
+    "PriceList": [product("ml.g5.xlarge"), product("ml.g6.xlarge", "USE1-TimedStorage-ByteHrs")],
+    "SpotPlacementScores": [{"Region": "us-east-1", "Score": 7}],
     "SpotPriceHistory": [
         {
             "InstanceType": "g5.xlarge",
@@ -197,10 +198,10 @@ def test_a_good_answer_is_told(feed: Feed) -> None:
 @pytest.mark.parametrize("feed", FEEDS, ids=lambda feed: feed.name)
 def test_an_answer_that_breaks_off_is_an_error_and_no_half(feed: Feed) -> None:
     throttled = ClientError({"Error": {"Code": "ThrottlingException", "Message": "Rate exceeded"}}, "Ask")
+    in_one_answer = feed.name in ("savings-plans", "placement-scores")
+    pages = [] if in_one_answer else [{member: [] for member in MEMBERS}]
     with pytest.raises(Throttled):
-        read(feed, {member: [] for member in MEMBERS}, error=throttled) if feed.name != "savings-plans" else read(
-            feed, error=throttled
-        )
+        read(feed, *pages, error=throttled)
 
 
 @pytest.fixture

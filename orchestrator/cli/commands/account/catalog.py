@@ -33,7 +33,15 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What data, machines and prices there are.", rich_markup_mode=None)
 
 COMMON_KINDS = ("campaigns", "datasets", "replicas", "prices", "quotas", "transfer_prices")
-KINDS = (*COMMON_KINDS, "storage_prices", "quota_use", "instance_types", "interruptions", "commitments")
+KINDS = (
+    *COMMON_KINDS,
+    "storage_prices",
+    "placement_scores",
+    "quota_use",
+    "instance_types",
+    "interruptions",
+    "commitments",
+)
 
 
 def _kinds(incomplete: str) -> list[str]:

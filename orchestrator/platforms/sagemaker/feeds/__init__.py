@@ -6,6 +6,7 @@ training_use.py      how many do its trainings use?
 ec2_prices.py        what does an hour of an EC2 instance cost on demand?
 ec2_spot_prices.py   what does it cost on the spot market?
 spot_advice.py       how often are spot instances taken back?
+placement_scores.py  how likely are spot instances granted?
 training_plans.py    which instances are paid for already, and when?
 savings_plans.py     which dollars are paid for every hour?
 instance_shapes.py   what are instance types made of?

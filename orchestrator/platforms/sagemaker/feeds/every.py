@@ -8,6 +8,7 @@ from orchestrator.platforms.sagemaker.feeds import (
     ec2_prices,
     ec2_spot_prices,
     instance_shapes,
+    placement_scores,
     savings_plans,
     spot_advice,
     training_plans,
@@ -27,6 +28,7 @@ FEEDS: tuple[Feed, ...] = (
     training_quotas.FEED,
     training_use.FEED,
     spot_advice.FEED,
+    placement_scores.FEED,
     training_plans.FEED,
     savings_plans.FEED,
 )

@@ -179,6 +179,7 @@ def test_everybody_does_their_work_under_the_deployed_policies_and_needs_each_gr
         less = sweep("catalog", "refresh")
     assert "ec2:DescribeSpotPriceHistory" in less.err
     assert sweep("catalog", "refresh").code == 0
+    assert sweep("catalog", "refresh", "placement-scores").code == 0
 
     account.be("submit")
     account.monkeypatch.setenv("SWEEP_NOTIFY", KNOWN.topic)
