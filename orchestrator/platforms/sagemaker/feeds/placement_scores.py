@@ -1,4 +1,4 @@
-"""How likely EC2 grants spot instances of a family in a Region, from 1 to 10.
+"""The likelihood that EC2 grants spot instances of a family in a Region, from 1 to 10.
 
 It is read only where it is named: AWS answers so many different questions a day, and does not say how many.
 """
