@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long month lint torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images clean
+.PHONY: demo test test-long month lint torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images cloud-init clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
@@ -63,8 +63,21 @@ clients: .venv/.installed
 	@$(BIN)/python -m tests.clients
 	$(PYTEST) -m 'long or not long' tests/clients tests/localcloud/test_aws_cli.py
 
+# User data under the real cloud-init, at the real 169.254.169.254. Debian's packages are unpacked beside, not installed.
+CLOUD_INIT := cloud-init python3-attr python3-blinker python3-certifi python3-chardet python3-charset-normalizer python3-configobj python3-idna \
+	python3-jinja2 python3-json-pointer python3-jsonpatch python3-jsonschema python3-jwt python3-markupsafe python3-netifaces python3-oauthlib \
+	python3-pkg-resources python3-pyrsistent python3-requests python3-serial python3-six python3-urllib3 python3-yaml
+cloud-init: .venv/.installed
+	@$(MAKE) --no-print-directory .cloud-init/.unpacked || echo "Debian's cloud-init cannot be had here: apt-get and dpkg-deb are needed."
+	$(BIN)/python -m pytest -m 'long or not long' -rs tests/cloud_init
+.cloud-init/.unpacked:
+	@rm -rf .cloud-init && mkdir -p .cloud-init/root .cloud-init/packages
+	cd .cloud-init/packages && apt-get download -qq $(CLOUD_INIT)
+	for package in .cloud-init/packages/*.deb; do dpkg-deb -x $$package .cloud-init/root || exit 1; done
+	@touch $@
+
 clean:
-	rm -rf .venv .trackers .scripts .toolkit .horovod .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .trackers .scripts .cloud-init .toolkit .horovod .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # An installation that was interrupted leaves `.unfinished` behind, and is made anew.
 .venv/.installed: pyproject.toml

@@ -57,7 +57,11 @@ def test_who_brings_no_token_is_not_answered_where_one_is_required() -> None:
     assert asking.look(X_aws_ec2_metadata_token=token) == (200, "i-1")
     assert asking.look(X_aws_ec2_metadata_token="made-up") == (401, "")
     assert Asking().look(X_aws_ec2_metadata_token=token) == (401, "")
-    assert Asking(HttpTokens="optional").look() == (200, "i-1")
+    open_to_all = Asking(HttpTokens="optional")
+    assert open_to_all.look() == (200, "i-1")
+    assert open_to_all.ask("/2021-03-23/meta-data/instance-id", Host="169.254.169.254") == (200, "i-1")
+    assert open_to_all.ask("/meta-data/instance-id") == (404, "")
+    assert "latest" in open_to_all.ask("/")[1].split()
 
 
 def test_a_token_lasts_as_long_as_was_asked_for() -> None:

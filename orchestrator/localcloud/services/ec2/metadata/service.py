@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import threading
 from dataclasses import dataclass
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 _LASTS = "X-aws-ec2-metadata-token-ttl-seconds"
 _TOKEN = "X-aws-ec2-metadata-token"
 _FORWARDED = "X-Forwarded-For"
+_REAL = "169.254.169.254"
+"""The address on AWS. Whoever has a network of its own, in which that leads here, asks by it."""
+_VERSIONS = ("2009-04-04", "2016-09-02", "2021-03-23", "latest")
+"""The versions of the categories that are told; older ones have fewer on AWS."""
+_VERSION = re.compile(r"/(latest|\d{4}-\d\d-\d\d)/")
 POWER = "/local/power"
 """The path at which `shutdown` and `systemd-run` tell what is to happen. AWS has no such path."""
 
@@ -86,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if not self._is_known(self.headers.get(_TOKEN)):
             self._answer(401)
-        elif (found := self.server.told.look_up(path.removeprefix("/latest"))) is None:
+        elif (found := self.server.told.look_up(_VERSION.sub("/", path))) is None:
             self._answer(404)
         else:
             self._answer(200, found)
@@ -118,7 +124,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_for_us() or self.server.told.options["HttpEndpoint"] == "disabled":
             self._answer(403)
             return None
-        if not self.path.startswith("/latest/"):
+        if self.path == "/":
+            self._answer(200, "\n".join(_VERSIONS))
+            return None
+        if not _VERSION.match(self.path):
             self._answer(404)
             return None
         return self.path
@@ -132,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_for_us(self) -> bool:
         """Return whether a request names this address: a browser that was led here by another name does not."""
         host, port = self.server.address
-        return self.headers.get("Host") in (f"{host}:{port}", host)
+        return self.headers.get("Host") in (f"{host}:{port}", host, _REAL)
 
     def _answer(self, status: int, text: str = "", headers: dict[str, str] | None = None) -> None:
         body = text.encode()

@@ -24,14 +24,13 @@ def look_up(path: str, instance: Instance, tags: Mapping[str, str], credentials:
     if words[:1] == ["user-data"]:
         data = base64.b64decode(instance.reservation.request.get("UserData", "")).decode("utf-8", "replace")
         return data or None
-    if words == ["dynamic", "instance-identity", "document"]:
-        return json.dumps(_identity(instance), indent=2)
-    if words[:1] != ["meta-data"]:
-        return None
-    found: Any = _categories(instance, tags)
-    if words[1:3] == ["iam", "security-credentials"] and len(words) == 4 and words[3] == _role(instance):
+    found: Any = {
+        "dynamic": {"instance-identity": {"document": json.dumps(_identity(instance), indent=2)}},
+        "meta-data": _categories(instance, tags),
+    }
+    if words[1:3] == ["iam", "security-credentials"] and words[3:] == [_role(instance)]:
         return credentials.document()
-    for word in words[1:]:
+    for word in words:
         found = found.get(word) if isinstance(found, dict) else None
     if isinstance(found, dict):
         return "\n".join(f"{name}/" if isinstance(inner, dict) else name for name, inner in found.items())
