@@ -42,20 +42,20 @@ if [ -L /lib ]; then
     rm -r "$base/written/packages/lib"
 fi
 layers="lowerdir=$base/written/packages:/,upperdir=$base/written/upper,workdir=$base/written/work"
-mount -t overlay overlay -o "$layers" "$base/root"
-mount -t proc proc "$base/root/proc"
-mount --rbind /dev "$base/root/dev"
-mount --rbind /opt "$base/root/opt"
-mount --bind "$base/sys" "$base/root/sys"
-cp "$base/cloud.cfg" "$base/root/etc/cloud/cloud.cfg"
-rm -rf "$base/root/etc/cloud/cloud.cfg.d" "$base/root/run" "$base/root/var/lib/cloud"
-mkdir -p "$base/root/run"
+mount -t overlay overlay -o "$layers" "$base/system"
+mount -t proc proc "$base/system/proc"
+mount --rbind /dev "$base/system/dev"
+mount --rbind /opt "$base/system/opt"
+mount --bind "$base/sys" "$base/system/sys"
+cp "$base/cloud.cfg" "$base/system/etc/cloud/cloud.cfg"
+rm -rf "$base/system/etc/cloud/cloud.cfg.d" "$base/system/run" "$base/system/var/lib/cloud"
+mkdir -p "$base/system/run"
 for program in "$programs"/*; do
-    for folder in sbin bin; do rm -f "$base/root/usr/$folder/${program##*/}"; done
-    cp "$program" "$base/root/usr/sbin/"
+    for folder in sbin bin; do rm -f "$base/system/usr/$folder/${program##*/}"; done
+    cp "$program" "$base/system/usr/sbin/"
 done
 boot="cloud-init init && cloud-init modules --mode=final"
-exec chroot "$base/root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c "$boot"
+exec chroot "$base/system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c "$boot"
 """
 
 
@@ -82,7 +82,7 @@ def main(packages: str) -> int:
 def _laid_out(packages: str) -> dict[str, str]:
     """Make the container's folders, and return the variables that say where they are."""
     base = Path(os.environ["TMPDIR"]) / "container"
-    for name in ("written", "root", "sys/hypervisor", "sys/class/net"):
+    for name in ("written", "system", "sys/hypervisor", "sys/class/net"):
         (base / name).mkdir(parents=True)
     (base / "cloud.cfg").write_text(CONFIG)
     (base / "sys/hypervisor/uuid").write_text("ec2e1916-9099-7caf-fd21-012345abcdef\n")  # EC2, to cloud-init
