@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from math import log
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.errors import Damaged, NewerVersion, UsageError, did_you_mean
 from orchestrator.runs.past.marks import EVERY, Pin, Subject, What, forget, pin, pins, unpin
 from orchestrator.wire.task import Lane, Purchase
 
@@ -171,9 +171,14 @@ class Learned:
         """Return the sweep of the newest run of each workload."""
         newest: dict[str, Sweep] = {}
         for name, workload in self._ledger.workloads():
-            anchor = self._ledger.anchor(name) if workload not in newest else None
-            if anchor is not None:
-                newest[workload] = anchor.plan.sweep
+            if workload in newest:
+                continue
+            try:
+                anchor = self._ledger.anchor(name)
+                if anchor is not None:
+                    newest[workload] = anchor.plan.sweep
+            except (Damaged, NewerVersion) as error:  # an older run may tell the same
+                self._ledger.damage.note(error)
         return [newest[workload] for workload in sorted(newest)]
 
     def _of_lanes(self, held: dict[Subject, Pin]) -> Iterator[LearnedRow]:
@@ -274,19 +279,10 @@ def _waits(past: Past) -> Iterator[LearnedRow]:
     from orchestrator.planner.hours.lane_times import PRIOR_ASKED_HOURS, chance_refused, expected_wait
 
     for *key, asked, refused, granted, waited in past.seen.asked.itertuples(index=False, name=None):
-        chance = chance_refused(asked, refused)
-        yield LearnedRow(
-            What.WAITING,
-            "/".join(key),
-            "",
-            value=float(expected_wait(chance, granted, waited)),
-            prior=0.0,
-            seen=waited / granted if granted else None,
-            rests_on=asked,
-            counted_in="hours asked",
-            weight=asked / (asked + PRIOR_ASKED_HOURS),
-            refused=float(chance),
-        )
+        chance, weight = chance_refused(asked, refused), asked / (asked + PRIOR_ASKED_HOURS)
+        value, seen = float(expected_wait(chance, granted, waited)), waited / granted if granted else None
+        place = "/".join(key)
+        yield LearnedRow(What.WAITING, place, "", value, 0.0, seen, asked, "hours asked", weight, float(chance))
 
 
 def _starts(past: Past, priors: dict[Lane, LanePrior]) -> Iterator[LearnedRow]:

@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import update
 
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.db.database import Database
-from orchestrator.errors import UsageError
+from orchestrator.db.engine import writing
+from orchestrator.db.tables import runs
+from orchestrator.errors import Damaged, UsageError
 from orchestrator.learned import Learned, LearnedRow
 from orchestrator.plans import Plans
 from orchestrator.rules import Rules
@@ -129,6 +132,16 @@ def test_what_is_forgotten_does_not_count_any_more(team: Team) -> None:
     assert any("A GUESS" in note for note in team.plan().notes)
     team.past.ended([replace(of_today(trained(0)), requested_at=time.time(), started_at=time.time())])
     assert team.known(What.START).rests_on == 1
+
+
+def test_a_run_that_cannot_be_read_is_named_and_an_older_one_tells_of_its_workload(team: Team) -> None:
+    for _ in range(2):
+        team.past.ended(*([of_today(trained(n + 1))] for n in range(6)))
+    with writing(team.past.ledger.engine) as connection:
+        connection.execute(update(runs).where(runs.c.name == "run-0").values(document="{", created_at=2.0))
+    assert team.known(What.RUNTIME, "ml.g5.xlarge").rests_on == 6
+    with pytest.raises(Damaged):
+        team.past.ledger.damage.check()
 
 
 @pytest.mark.parametrize(
