@@ -22,6 +22,10 @@ _STAYS_HERE = ("HOSTNAME", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "SM_
 """Variables that mean something else on another machine."""
 
 
+_RESTARTS = 10
+"""Times that torchrun starts processes again in one place: each loss of a machine takes one."""
+
+
 class CannotStart(Exception):
     """The image or the order lacks what the training needs to start."""
 
@@ -66,11 +70,25 @@ def _processes(machine: Machine) -> int:
 def _torchrun(machine: Machine, environ: Mapping[str, str]) -> list[str]:
     torchrun = shutil.which("torchrun", path=environ.get("PATH"))
     line = [torchrun] if torchrun else [sys.executable, "-m", "torch.distributed.run"]
+    least = machine.order.get("least")
+    if least:
+        return [*line, "--nproc_per_node", str(_processes(machine)), *_elastic(machine, least, environ), "--no-python"]
     line += ["--nnodes", str(len(machine.hosts)), "--nproc_per_node", str(_processes(machine))]
     if len(machine.hosts) > 1:
         line += ["--master_addr", environ["MASTER_ADDR"], "--master_port", environ["MASTER_PORT"]]
         line += ["--node_rank", str(machine.hosts.index(machine.host))]
     return [*line, "--no-python"]
+
+
+def _elastic(machine: Machine, least: int, environ: Mapping[str, str]) -> list[str]:
+    """Return torchrun's words for machines that come and go: so many are enough, and the first is where they meet."""
+    settings = {"is_host": str(machine.is_first), "last_call_timeout": "10", "join_timeout": "1800"}
+    return [
+        *("--nnodes", f"{least}:{len(machine.hosts)}", "--max-restarts", str(_RESTARTS)),
+        *("--rdzv-backend", "c10d", "--rdzv-id", environ.get("TRAINING_JOB_NAME", "training")),
+        *("--rdzv-endpoint", f"{environ['MASTER_ADDR']}:{environ['MASTER_PORT']}", "--local-addr", machine.host),
+        *("--rdzv-conf", ",".join(f"{name}={value}" for name, value in settings.items())),
+    ]
 
 
 def _mpirun(machine: Machine, environ: Mapping[str, str]) -> list[str]:

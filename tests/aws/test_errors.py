@@ -41,6 +41,7 @@ OPERATIONS = {
         "DescribeInstanceTypes", "DescribeRegions", "DescribeRouteTables", "DescribeSpotPriceHistory",
         "DescribeSubnets", "DescribeVpcEndpoints",
     ],
+    "eks": ["DescribeCluster", "ListClusters"],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
     "pricing": ["GetProducts"],
     "s3": [

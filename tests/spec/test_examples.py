@@ -26,6 +26,7 @@ HELPERS = (ROOT / "docs" / "training-helpers.md").read_text(encoding="utf-8")
 OWN_SCRIPT = (ROOT / "docs" / "bring-your-own-script.md").read_text(encoding="utf-8")
 SAGEMAKER = (ROOT / "docs" / "sagemaker.md").read_text(encoding="utf-8")
 EC2 = (ROOT / "docs" / "ec2.md").read_text(encoding="utf-8")
+EKS = (ROOT / "docs" / "eks.md").read_text(encoding="utf-8")
 HANDBOOK = (ROOT / "docs" / "sweep-file.md").read_text(encoding="utf-8")
 
 
@@ -96,7 +97,7 @@ def keys() -> Iterator[str]:
 
 
 def test_the_handbook_tells_of_every_key() -> None:
-    assert [key for key in keys() if f"`{key}`" not in HANDBOOK + SAGEMAKER + EC2] == []
+    assert [key for key in keys() if f"`{key}`" not in HANDBOOK + SAGEMAKER + EC2 + EKS] == []
 
 
 def test_the_example_s_training_learns_from_the_local_cloud_s_campaigns(tmp_path: Path) -> None:

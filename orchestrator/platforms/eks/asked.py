@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from orchestrator.errors import SettingsError
 from orchestrator.platforms.base import Complaint
@@ -67,6 +67,19 @@ class Volume(Model):
     read_only: bool = Field(default=False, description="whether the training may only read")
 
 
+class Elastic(Model):
+    """The pods of a training that may come and go while it runs."""
+
+    min: int = Field(ge=1, le=10_000, description="so many are enough to train")
+    max: int = Field(ge=2, le=10_000, description="so many there are to be: train.instances")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Elastic:
+        if self.min > self.max:
+            raise wrong(f"{self.min} pods at least are more than {self.max} at most", at=("min",))
+        return self
+
+
 class Asked(Model):
     """What a sweep, or the settings, ask of EKS alone."""
 
@@ -81,6 +94,10 @@ class Asked(Model):
     )
     volumes: dict[Name, Volume] | None = Field(default=None, description="name → a claim, and where it is mounted")
     shm_gb: int | None = Field(default=None, ge=1, le=4096, description="the most of /dev/shm; all memory unless said")
+    elastic: Elastic | None = Field(
+        default=None,
+        description="a lost pod comes back, and costs a restart, not the attempt; with torchrun only",
+    )
     efa: int | None = Field(default=None, ge=0, le=64, description="interfaces for EFA of each instance; 0 unless said")
 
 
@@ -112,7 +129,18 @@ def read_asked(sweep: Sweep, usual: Settings) -> Asked:
     return Asked.model_validate({**usually, **own})
 
 
-def check_asked(sweep: Sweep) -> Iterator[Complaint]:
+def check_asked(sweep: Sweep, usual: Settings) -> Iterator[Complaint]:
     """Yield a complaint for each thing that is wrong under `platforms.eks`."""
-    for mistake in find_mistakes(Asked, sweep.platforms.get(KEY, {}), ("platforms", KEY)):
+    mistakes = find_mistakes(Asked, sweep.platforms.get(KEY, {}), ("platforms", KEY))
+    for mistake in mistakes:
         yield Complaint(mistake.message, mistake.hint, mistake.at)
+    asked = None if mistakes else read_asked(sweep, usual).elastic
+    if asked is None:
+        return
+    at = ("platforms", KEY, "elastic")
+    if sweep.train.parallel != "torchrun":
+        message = f"{sweep.train.parallel} cannot go on with other processes"
+        yield Complaint(message, "set train.parallel to torchrun, or leave the line out", at)
+    if sweep.train.instances != asked.max:
+        message = f"there are to be {asked.max} pods, and {sweep.train.instances} instances are planned for"
+        yield Complaint(message, f"write `instances: {asked.max}` under train", (*at, "max"))

@@ -60,7 +60,9 @@ class Look:
     def _life(self, job: Job, pods: tuple[Pod, ...], now: float) -> Outcome:
         """Return the outcome of a Job that has not ended; tell it to leave if it cannot begin."""
         pending = [pod for pod in pods if pod.phase == PENDING]
-        runs = any(pod.phase == RUNNING for pod in pods) and not pending
+        running = sum(pod.phase == RUNNING for pod in pods)
+        least = int(self.claim.get("least") or 0)
+        runs = running >= least if least else bool(running) and not pending
         cause, why = ("", "") if runs or job.suspended else self._why_not(job, pods, now)
         if cause and self.kept.leave() is None:
             self.kept.ask_to_leave(cause, why)
@@ -85,7 +87,7 @@ class Look:
         machines = tuple(self.kept.machines(self.attempt.instances))
         failed = next((pod for pod in pods if pod.exit_code and not pod.killed_for), None)
         words = self._last_words(failed) if failed and not any(machines) else ""
-        return Seen(job, pods, machines, self.kept.leave(), words, now)
+        return Seen(job, pods, machines, self.kept.leave(), words, now, bool(self.claim.get("least")))
 
     def _pods(self) -> tuple[Pod, ...]:
         chosen = {"labelSelector": f"{JOB_NAME}={self.attempt.training}"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.platforms.bare_template import check_bare
 from orchestrator.platforms.base import Complaint
-from orchestrator.platforms.eks.asked import Asked, check_asked, read_settings
+from orchestrator.platforms.eks.asked import Asked, check_asked, read_asked, read_settings
 from orchestrator.platforms.eks.sent.amounts import device_of
 from orchestrator.platforms.eks.stage import stage
 from orchestrator.platforms.start import Start
@@ -50,12 +50,15 @@ class EksPlanning:
             yield Complaint("EKS has no images of its own", hint, ("train", "framework"))
         elif train.image is None:
             yield Complaint("no image", "name one that has Python 3 under train.image", ("train",))
-        yield from check_asked(sweep)
+        yield from check_asked(sweep, self.usual)
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
+        found = []
         if "volume_gb" in sweep.train.model_fields_set:
-            return ("on EKS a training has the disk of its node: train.volume_gb says nothing there",)
-        return ()
+            found.append("on EKS a training has the disk of its node: train.volume_gb says nothing there")
+        if read_asked(sweep, self.usual).elastic and sweep.train.checkpoints is None:
+            found.append("an elastic training without train.checkpoints begins anew whenever a pod is lost")
+        return tuple(found)
 
     def needs_starter(self, sweep: Sweep) -> bool:  # noqa: ARG002
         return True

@@ -60,6 +60,7 @@ def stage(staging: Staging, usual: Settings, clients: Clients) -> Template:
             "volumes": {name: volume.model_dump() for name, volume in (asked.volumes or {}).items()},
             "shm_gb": asked.shm_gb or 0,
             "efa": asked.efa or 0,
+            "least": asked.elastic.min if asked.elastic else 0,
         },
         output=staging.output,
         checkpoints=train.checkpoints is not None,

@@ -47,6 +47,8 @@ class Seen:
     last_words: str = ""
     """The last line that a pod has printed which has left no other word."""
     now: float = 0.0
+    elastic: bool = False
+    """Pods may come and go: that one was lost ends nothing, and the first machine's word counts for all."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,14 @@ def read_life(attempt: Attempt, seen: Seen, *, runs: bool) -> Outcome:
 
 
 def _end(seen: Seen) -> _End:
-    if (seen.job and seen.job.state == DONE) or all(one and one.state == MACHINE_DONE for one in seen.machines):
+    counted = seen.machines[:1] if seen.elastic else seen.machines
+    if (seen.job and seen.job.state == DONE) or all(one and one.state == MACHINE_DONE for one in counted):
         return _End(TaskState.DONE, Cause.NONE)
     asked = seen.leave
     if asked and asked.cause in (leave.STOPPED, CAPACITY):
         return _as(asked.cause, asked.reason)
     # A pod that was taken away has the first word: whatever the others say comes of that.
-    for pod in seen.pods:
+    for pod in () if seen.elastic else seen.pods:
         if pod.disrupted:
             return _as(leave.INTERRUPTED, f"{pod.name} was taken away: {pod.message or pod.disrupted}")
     if seen.job and seen.job.reason == "PodFailurePolicy":

@@ -65,12 +65,16 @@ class Assignment:
     """Seconds that the training has to end by itself after SIGTERM."""
     meet_s: float = 900.0
     """Seconds for which machines wait for each other."""
+    names: tuple[str, ...] = ()
+    """The names of all machines, in their order, where their platform gives them names: then none waits for another."""
+    least: int = 0
+    """So many machines are enough to train, and one that is lost comes back; 0 if all are needed, and stay."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it is stored."""
         body: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         channels = {name: dict(vars(channel)) for name, channel in self.channels.items()}
-        return {**body, "channels": channels, "path": list(self.path), "version": VERSION}
+        return {**body, "channels": channels, "path": list(self.path), "names": list(self.names), "version": VERSION}
 
 
 def read_assignment(text: bytes) -> Assignment:
@@ -87,6 +91,6 @@ def read_assignment(text: bytes) -> Assignment:
             for name, channel in known.get("channels", {}).items()
         }
         path = tuple(known.get("path", Assignment.path))
-        return Assignment(**{**known, "channels": channels, "path": path})
+        return Assignment(**{**known, "channels": channels, "path": path, "names": tuple(known.get("names", ()))})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadAssignment(f"the assignment cannot be read: {type(error).__name__}: {error}") from error

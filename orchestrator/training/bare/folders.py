@@ -95,6 +95,13 @@ def keep(bucket: Bucket, base: Path, output: str, index: int) -> str:
     return addresses.get("model", "")
 
 
+def forget_failure(base: Path) -> None:
+    """Remove the file that says why the training failed: it is to be tried again."""
+    file = base / "output" / "failure"
+    if file.exists():
+        file.unlink()
+
+
 def read_failure(base: Path) -> str:
     """Return why the training failed, as it or the starter wrote it down; empty if nobody did."""
     file = base / "output" / "failure"

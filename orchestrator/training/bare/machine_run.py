@@ -6,6 +6,7 @@ It travels into the training: standard library only.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -18,9 +19,9 @@ from orchestrator.training.aws_call import CallFailed
 from orchestrator.training.bare import container
 from orchestrator.training.bare.bucket import S3Failed, Uri
 from orchestrator.training.bare.child import Child
-from orchestrator.training.bare.folders import fetch_data, keep, read_failure, write_folders
+from orchestrator.training.bare.folders import fetch_data, forget_failure, keep, read_failure, write_folders
 from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
-from orchestrator.training.bare.meet import DidNotMeet, Meeting, meet, name_hosts
+from orchestrator.training.bare.meet import DidNotMeet, Meeting, hear_word, leave_word, meet, name_hosts
 from orchestrator.training.bare.notices import listen
 from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, outcome_uri
 from orchestrator.training.bare.saving import Saving
@@ -39,6 +40,10 @@ UNFINISHED = 75
 """The exit code of a machine that has left before its training was done."""
 _FLUSH_S = 20.0
 """Seconds that the last lines have to reach CloudWatch."""
+_AGAIN = 20
+"""Times that a training begins whose machines may come and go."""
+_LOST_EACH_OTHER = re.compile(r"Dist(Store|Network|Backend)?Error|Rendezvous\w*Error")
+"""Errors of torchrun itself, and not of what it has started: its processes on several machines missed each other."""
 _PACKAGE = str(Path(__file__).parents[3])
 
 
@@ -70,7 +75,7 @@ class MachineRun:
     def run(self) -> int:
         """Do all of it, tell how it ended, and return the exit code of the program."""
         signal.signal(signal.SIGTERM, lambda *_: self._judge(INTERRUPTED, "SIGTERM: this machine is taken away"))
-        code = self._train() if self._prepare() else 0
+        code = self._train_until_over() if self._prepare() else 0
         if code and self._verdict is None:
             reason = " ".join(read_failure(self.base).split()) or f"the training ended with exit code {code}"
             self._judge(TASK, reason)
@@ -107,20 +112,77 @@ class MachineRun:
                 saving = Saving(self.bucket, folder, given.checkpoints, given.look_s, say)
                 say(f"{saving.restore()} files of checkpoints are here")
                 self._saving = saving
-            meeting = Meeting(self.bucket, given.output, place.index, given.instances)
-            words = meet(meeting, {"address": place.address}, given.meet_s, self._over)
-            hosts = name_hosts([word["address"] for word in words], self.environ)
-            write_folders(self.base, given, place, hosts)
+            write_folders(self.base, given, place, self._meet())
             self._is_ready = True
         except DidNotMeet as error:
             self._judge(INTERRUPTED, str(error))
         except (S3Failed, CallFailed, container.NoContainer, OSError, ValueError, KeyError) as error:
             self._judge(TASK, f"it cannot begin: {error}")
 
+    def _meet(self) -> list[str]:
+        """Return the names of all machines, after they have met; those that have names need not wait for each other."""
+        given, said = self.assignment, {"address": self.place.address, "since": str(self.started_at)}
+        meeting = Meeting(self.bucket, given.output, self.place.index, given.instances)
+        if given.names:
+            leave_word(meeting, said)
+            return list(given.names)
+        words = meet(meeting, said, given.meet_s, self._over)
+        return name_hosts([word["address"] for word in words], self.environ)
+
     def _over(self) -> str:
         return self._verdict.reason if self._verdict else ""
 
     # While it runs
+
+    def _train_until_over(self) -> int:
+        """Train, and again where processes have lost each other but not their way; return the exit code."""
+        if self._saving:
+            self._saving.begin()
+        code = 0
+        for _ in range(_AGAIN if self.assignment.least else 1):
+            first = self._first()
+            code = self._train()
+            if not code or self._verdict or not self._goes_on(first):
+                return code
+            self.log.say("it begins again, with whoever is there")
+            forget_failure(self.base)
+        return code
+
+    def _goes_on(self, first: str) -> bool:
+        """Return whether a training that has failed may begin again, after waiting for whatever that takes."""
+        if not self.assignment.least:
+            return False
+        if _LOST_EACH_OTHER.search(read_failure(self.base)):
+            time.sleep(self.assignment.look_s)
+            self._look()
+            return self._verdict is None
+        return self.place.index > 0 and self._comes_back(first)
+
+    def _comes_back(self, first: str) -> bool:
+        """Wait until the first machine begins anew, and return True; False if all is over before."""
+        ends_at = time.monotonic() + self.assignment.meet_s
+        while self._verdict is None:
+            if self._first() not in ("", first):
+                return True
+            if time.monotonic() > ends_at:
+                self._judge(INTERRUPTED, f"the first machine did not come back within {self.assignment.meet_s:.0f} s")
+            time.sleep(self.assignment.look_s)
+            self._look()
+        return False
+
+    def _first(self) -> str:
+        """Return since when the first machine trains, as it has written; nothing if nobody can tell, or need know."""
+        if not self.assignment.least:
+            return ""
+        meeting = Meeting(self.bucket, self.assignment.output, self.place.index, self.assignment.instances)
+        try:
+            if self.place.index == 0:
+                leave_word(meeting, {"address": self.place.address, "since": str(time.time())})
+            word = hear_word(meeting, 0)
+        except (S3Failed, ValueError) as error:
+            self.log.say(f"nobody can say where the first machine is: {error}")
+            return ""
+        return word.get("since", "") if word else ""
 
     def _train(self) -> int:
         """Run the starter until it ends by itself, or a verdict ends it; return its exit code."""
@@ -132,8 +194,6 @@ class MachineRun:
             self._judge(TASK, f"it cannot begin: {error}")
             return 0
         self._began_at = time.time()
-        if self._saving:
-            self._saving.begin()
         asked_at = None
         while True:
             code = child.wait(given.look_s)
@@ -207,6 +267,8 @@ class MachineRun:
         """Tell the others of a verdict of our own, until they have been told."""
         if self._verdict is None or self._told or self._spread_out:
             return
+        if self.assignment.least and self._verdict.cause == INTERRUPTED:
+            return  # the others go on, and this one comes back
         try:
             tell_all(self.bucket, self.assignment.output, self._verdict, f"machine {self.place.index}")
             self._spread_out = True

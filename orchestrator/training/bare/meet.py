@@ -41,21 +41,34 @@ class Meeting:
         return Uri.parse(f"{self.output}/machines/{index}/here.json")
 
 
+def leave_word(meeting: Meeting, said: Mapping[str, str]) -> None:
+    """Leave word for the others, over what a machine in this place has left before. Raise S3Failed."""
+    meeting.bucket.write(meeting.word(meeting.index), json.dumps(dict(said)).encode())
+
+
+def hear_word(meeting: Meeting, index: int) -> dict[str, str] | None:
+    """Return the word that a machine has left; None if it has left none yet. Raise S3Failed."""
+    try:
+        found: dict[str, str] = json.loads(meeting.bucket.read(meeting.word(index)))
+    except NotThere:
+        return None
+    return found
+
+
 def meet(meeting: Meeting, said: Mapping[str, str], patience_s: float, over: Callable[[], str]) -> list[dict[str, str]]:
     """Leave word for the others, and return what each machine has said, in their order.
 
     Raise DidNotMeet when some machine has said nothing for so long, or when `over` says why nobody need wait.
     """
-    meeting.bucket.write(meeting.word(meeting.index), json.dumps(dict(said)).encode())
+    leave_word(meeting, said)
     heard: dict[int, dict[str, str]] = {meeting.index: dict(said)}
     ends_at = time.monotonic() + patience_s
     while len(heard) < meeting.instances:
         for index in range(meeting.instances):
             if index not in heard:
-                try:
-                    heard[index] = json.loads(meeting.bucket.read(meeting.word(index)))
-                except NotThere:
-                    continue
+                word = hear_word(meeting, index)
+                if word is not None:
+                    heard[index] = word
         if len(heard) == meeting.instances:
             break
         why = over()

@@ -27,6 +27,7 @@ PLAIN: dict[str, Any] = {
     "volumes": {},
     "shm_gb": 0,
     "efa": 0,
+    "least": 0,
 }
 
 

@@ -7,6 +7,7 @@ import ssl
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import SettingsError
 from orchestrator.platforms.eks.kube.api import KubeApi
@@ -34,21 +35,24 @@ def open_cluster(clients: Clients, region: str, name: str) -> KubeApi:
     """Return the API of a cluster, which is asked nothing yet. Raise as `Clusters.open` does."""
     from urllib3 import HTTPSConnectionPool
 
-    with aws_errors(f"look for the cluster {name}", where=region):
-        found: dict[str, Any] = clients.client("eks", region).describe_cluster(name=name)["cluster"]
-    if not found.get("endpoint"):
-        raise SettingsError(
-            f"the cluster {name} is {found.get('status')}", where=region, hint="wait until it is ACTIVE"
-        )
-    authority = base64.b64decode(found["certificateAuthority"]["data"]).decode()
-    split = urlsplit(found["endpoint"])
-    context = ssl.create_default_context(cadata=authority)
-    pool = HTTPSConnectionPool(str(split.hostname), split.port or 443, maxsize=4, ssl_context=context)
+    asking = f"look for the cluster {name}"
+    with aws_errors(asking, where=region):
+        answer = clients.client("eks", region).describe_cluster(name=name)
+    with understood(asking, where=region):
+        found: dict[str, Any] = answer["cluster"]
+        if not found.get("endpoint"):
+            hint = "wait until it is ACTIVE"
+            raise SettingsError(f"the cluster {name} is {found.get('status')}", where=region, hint=hint)
+        authority = base64.b64decode(found["certificateAuthority"]["data"]).decode()
+        split = urlsplit(found["endpoint"])
+        context = ssl.create_default_context(cadata=authority)
+        pool = HTTPSConnectionPool(str(split.hostname), split.port or 443, maxsize=4, ssl_context=context)
     return KubeApi(clients, region, name, pool)
 
 
 def list_clusters(clients: Clients, region: str) -> list[str]:
     """Return the names of the account's clusters in a Region."""
-    with aws_errors("list the clusters", where=region):
+    asking = "list the clusters"
+    with aws_errors(asking, where=region), understood(asking, where=region):
         pages = clients.client("eks", region).get_paginator("list_clusters").paginate()
         return [str(name) for page in pages for name in page["clusters"]]

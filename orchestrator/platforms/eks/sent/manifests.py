@@ -20,6 +20,8 @@ _BOUGHT = (("eks.amazonaws.com/capacityType", "SPOT"), ("karpenter.sh/capacity-t
 """Labels of spot nodes: those of managed node groups, and those of Karpenter and Auto Mode."""
 _LEFT = {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 """A pod whose node is taken away ends the Job, and its condition tells why."""
+_COMES_BACK = {**_LEFT, "action": "Ignore"}
+"""A pod whose node is taken away is made again, and the others go on."""
 _SLACK_S = 1800
 """Seconds besides its own that a Job has for pulling the image, and for what it leaves behind."""
 END_GRACE_S = 120
@@ -40,9 +42,11 @@ def make_job(assignment: Assignment, where: tuple[str, str], body: Body, lane: L
         "podReplacementPolicy": "Failed",
         # A last resort, which also counts the time before a pod begins: `training/bare` keeps the training's own.
         "activeDeadlineSeconds": assignment.max_runtime_s + patience_s + _SLACK_S,
-        "podFailurePolicy": {"rules": [_LEFT]},
+        "podFailurePolicy": {"rules": [_COMES_BACK if assignment.least else _LEFT]},
         "template": {"metadata": {}, "spec": _pod(assignment, where, body, lane)},
     }
+    if assignment.least:
+        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
     if body["queue"]:
         spec["suspend"] = True  # Kueue lets it begin
     return {

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.bare_assignment import make_assignment
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.eks.sent.manifests import END_GRACE_S, labels, make_job, make_service
-from orchestrator.platforms.eks.sent.words import HASH, LANE, OUTPUT, TAGS
+from orchestrator.platforms.eks.sent.words import HASH, LANE, OUTPUT, TAGS, service_name
 from orchestrator.training.machine import ORDER, decode
 from orchestrator.wire.names import canonical, digest
 from orchestrator.wire.task import Purchase
@@ -32,16 +33,11 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     """Return the request: what all tasks share, and what this task, its place and its attempt add."""
     body = template.body
     check_place(place, body["cluster"])
-    assignment = make_assignment(
-        template,
-        task,
-        place,
-        attempt,
-        max_runtime_s,
-        kind="pod",
-        grace_s=float(END_GRACE_S - _LEAVES_S),
-        meet_s=float(max(task.limits.patience_s, _MEET_S)),
-    )
+    meet_s = float(max(task.limits.patience_s, _MEET_S))
+    more: dict[str, Any] = {"kind": "pod", "grace_s": float(END_GRACE_S - _LEAVES_S), "meet_s": meet_s}
+    assignment = make_assignment(template, task, place, attempt, max_runtime_s, **more)
+    if body["least"]:
+        assignment = make_elastic(assignment, body["least"])
     told = canonical(assignment.to_json())
     where = (f"{assignment.output}/assignment.json", hashlib.sha256(told.encode()).hexdigest())
     job = make_job(assignment, where, body, place.lane, task.limits.patience_s)
@@ -67,6 +63,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         "namespace": body["namespace"],
         "instances": place.instances,
         "patience_s": task.limits.patience_s,
+        "least": body["least"],
         "tags": tags,
     }
     sent: dict[str, Any] = {"claim": claim, "assignment": assignment.to_json(), "job": job, "service": service}
@@ -74,6 +71,14 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     sent["claim"] = {**claim, "hash": content}
     job["metadata"]["annotations"] = {**annotations, HASH: content}
     return Request(place.lane, assignment.training, sent, content, "CreateJob", _starter(assignment))
+
+
+def make_elastic(assignment: Assignment, least: int) -> Assignment:
+    """Return an assignment whose machines come and go: they have names of their own, and so many are enough."""
+    names = tuple(f"{assignment.training}-{n}.{service_name(assignment.training)}" for n in range(assignment.instances))
+    order = {**decode(assignment.hyperparameters[ORDER]), "least": least}
+    hyperparameters = {**assignment.hyperparameters, ORDER: canonical(order)}
+    return replace(assignment, least=least, names=names, hyperparameters=hyperparameters)
 
 
 def check_place(place: Place, cluster: str) -> None:
