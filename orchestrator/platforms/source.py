@@ -51,8 +51,8 @@ _FOR_STARTER = (
     "references", "secrets", "signature", "start", "variables", "words",
 )  # fmt: skip
 _FOR_BARE_MACHINES = (
-    "__init__", "__main__", "assignment", "bucket", "child", "container", "folders", "leave", "logs", "machine_run",
-    "meet", "notices", "outcome", "place", "saving", "transfer",
+    "__init__", "__main__", "assignment", "bucket", "child", "coming_back", "container", "folders", "leave", "logs",
+    "machine_run", "meet", "notices", "outcome", "place", "saving", "transfer",
 )  # fmt: skip
 
 

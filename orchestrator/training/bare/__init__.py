@@ -31,6 +31,7 @@ the training's exit code, or with 75 where it left for another reason.
     outcome.py      how is it told how a machine ended?
     container.py    how does it run in a container on this machine?
     child.py        how does the training's own process run, and end?
+    coming_back.py  may a training go on whose machines come and go?
     machine_run.py  in which order is all that done?
     stub.py         how do these files come to the machine?
 

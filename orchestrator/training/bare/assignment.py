@@ -68,7 +68,7 @@ class Assignment:
     names: tuple[str, ...] = ()
     """The names of all machines, in their order, where their platform gives them names: then none waits for another."""
     least: int = 0
-    """So many machines are enough to train, and one that is lost comes back; 0 if all are needed, and stay."""
+    """The number of machines that are enough to train, where one that is lost comes back; 0 if all are needed."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it is stored."""

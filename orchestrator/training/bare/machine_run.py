@@ -6,7 +6,6 @@ It travels into the training: standard library only.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import sys
@@ -19,9 +18,10 @@ from orchestrator.training.aws_call import CallFailed
 from orchestrator.training.bare import container
 from orchestrator.training.bare.bucket import S3Failed, Uri
 from orchestrator.training.bare.child import Child
+from orchestrator.training.bare.coming_back import First, lost_each_other
 from orchestrator.training.bare.folders import fetch_data, forget_failure, keep, read_failure, write_folders
 from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
-from orchestrator.training.bare.meet import DidNotMeet, Meeting, hear_word, leave_word, meet, name_hosts
+from orchestrator.training.bare.meet import DidNotMeet, Meeting, leave_word, meet, name_hosts
 from orchestrator.training.bare.notices import listen
 from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, outcome_uri
 from orchestrator.training.bare.saving import Saving
@@ -42,8 +42,6 @@ _FLUSH_S = 20.0
 """Seconds that the last lines have to reach CloudWatch."""
 _AGAIN = 20
 """Times that a training begins whose machines may come and go."""
-_LOST_EACH_OTHER = re.compile(r"Dist(Store|Network|Backend)?Error|Rendezvous\w*Error")
-"""Errors of torchrun itself, and not of what it has started: its processes on several machines missed each other."""
 _PACKAGE = str(Path(__file__).parents[3])
 
 
@@ -71,6 +69,7 @@ class MachineRun:
         self._is_ready = False
         self._began_at = 0.0
         self._saving: Saving | None = None
+        self._first = First(Meeting(bucket, assignment.output, place.index, assignment.instances), place, log.say)
 
     def run(self) -> int:
         """Do all of it, tell how it ended, and return the exit code of the program."""
@@ -140,7 +139,7 @@ class MachineRun:
             self._saving.begin()
         code = 0
         for _ in range(_AGAIN if self.assignment.least else 1):
-            first = self._first()
+            first = self._first.begins() if self.assignment.least else ""
             code = self._train()
             if not code or self._verdict or not self._goes_on(first):
                 return code
@@ -152,7 +151,7 @@ class MachineRun:
         """Return whether a training that has failed may begin again, after waiting for whatever that takes."""
         if not self.assignment.least:
             return False
-        if _LOST_EACH_OTHER.search(read_failure(self.base)):
+        if lost_each_other(read_failure(self.base)):
             time.sleep(self.assignment.look_s)
             self._look()
             return self._verdict is None
@@ -162,27 +161,13 @@ class MachineRun:
         """Wait until the first machine begins anew, and return True; False if all is over before."""
         ends_at = time.monotonic() + self.assignment.meet_s
         while self._verdict is None:
-            if self._first() not in ("", first):
+            if self._first.since() not in ("", first):
                 return True
             if time.monotonic() > ends_at:
                 self._judge(INTERRUPTED, f"the first machine did not come back within {self.assignment.meet_s:.0f} s")
             time.sleep(self.assignment.look_s)
             self._look()
         return False
-
-    def _first(self) -> str:
-        """Return since when the first machine trains, as it has written; nothing if nobody can tell, or need know."""
-        if not self.assignment.least:
-            return ""
-        meeting = Meeting(self.bucket, self.assignment.output, self.place.index, self.assignment.instances)
-        try:
-            if self.place.index == 0:
-                leave_word(meeting, {"address": self.place.address, "since": str(time.time())})
-            word = hear_word(meeting, 0)
-        except (S3Failed, ValueError) as error:
-            self.log.say(f"nobody can say where the first machine is: {error}")
-            return ""
-        return word.get("since", "") if word else ""
 
     def _train(self) -> int:
         """Run the starter until it ends by itself, or a verdict ends it; return its exit code."""
