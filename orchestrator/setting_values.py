@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from string import Formatter
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from orchestrator.max_age import read_max_age
 from orchestrator.notices.channels import check_address, check_reference
 
 _LANE_FACTS = ("region", "instance_type", "purchase")
+_QUEUE = re.compile(r"arn:aws[a-z-]*:sqs:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,80}")
+"""A standard queue: EventBridge Scheduler takes no queue in order for this."""
 
 
 def checked_value(name: str, value: object, *, optional: bool) -> object:
@@ -46,6 +49,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         check_reference(value)
     if name == "mlflow":
         _check_server(value)
+    if name == "schedule_dead_letters" and not _QUEUE.fullmatch(value):
+        raise ValueError(f"no ARN of an SQS queue: {value[:60]!r}; write it like arn:aws:sqs:REGION:ACCOUNT:NAME")
     return value
 
 

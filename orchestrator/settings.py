@@ -100,6 +100,8 @@ class Settings:
     """Group of EventBridge Scheduler that schedules are made in."""
     schedule_role: str | None = None
     """ARN of the role under which schedules start their jobs."""
+    schedule_dead_letters: str | None = None
+    """ARN of the SQS queue for what EventBridge Scheduler could not deliver."""
     topic: str | None = None
     """ARN of the SNS topic that notices go to."""
     log_group: str = "/aws/batch/job"
@@ -281,9 +283,8 @@ def _check(name: str, value: object, origin: str, files: Mapping[str, str]) -> N
         tables = value if isinstance(value, dict) else {"": value}
         wrong = next((table for table, its in tables.items() if not isinstance(its, dict)), None)
         if wrong is not None:
-            path, where = (f"{name}.{wrong}", files[wrong]) if wrong else (name, origin)
-            hint = f"write [{_PLATFORMS}.NAME], and settings below it"
-            raise SettingsError(f"{path} is no table", where=where, hint=hint)
+            key, where = (f"{name}.{wrong}", files[wrong]) if wrong else (name, origin)
+            raise SettingsError(f"{key} is no table", where=where, hint="write [platforms.NAME], and settings below it")
         return
     try:
         checked_value(name, value, optional=name in _OPTIONAL)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SUBMIT_JOB = "arn:aws:scheduler:::aws-sdk:batch:submitJob"
 _RETRY = {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 20}
-"""A job that Batch does not take is sent again for an hour: the next tick finds a night that nobody began."""
+"""A job that Batch does not take is sent again for an hour. Then it is a dead letter, if there is a queue for it."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Timer:
     input: str
     """The request of SubmitJob as JSON, its members with capitals."""
     enabled: bool = True
+    dead_letters: str = ""
+    """The ARN of the queue for what could not be delivered; empty for none."""
 
 
 class Scheduler:
@@ -73,6 +75,7 @@ class Scheduler:
             role=target["RoleArn"],
             input=target.get("Input", ""),
             enabled=found["State"] == "ENABLED",
+            dead_letters=target.get("DeadLetterConfig", {}).get("Arn", ""),
         )
 
     def delete(self, group: str, name: str) -> None:
@@ -89,6 +92,9 @@ class Scheduler:
 
 
 def _request(timer: Timer) -> dict[str, Any]:
+    target: dict[str, Any] = {"Arn": SUBMIT_JOB, "RoleArn": timer.role, "Input": timer.input, "RetryPolicy": _RETRY}
+    if timer.dead_letters:
+        target["DeadLetterConfig"] = {"Arn": timer.dead_letters}
     return {
         "GroupName": timer.group,
         "Name": timer.name,
@@ -96,5 +102,5 @@ def _request(timer: Timer) -> dict[str, Any]:
         "ScheduleExpressionTimezone": timer.zone,
         "FlexibleTimeWindow": {"Mode": "OFF"},
         "State": "ENABLED" if timer.enabled else "DISABLED",
-        "Target": {"Arn": SUBMIT_JOB, "RoleArn": timer.role, "Input": timer.input, "RetryPolicy": _RETRY},
+        "Target": target,
     }

@@ -24,7 +24,7 @@ _PARTITIONS = {
 }
 """The parts of the world, by how the names of their Regions begin; all others are of `aws`."""
 CONTROL_STACK, REGION_STACK = "sweep-control", "sweep-region"
-VERSION = "4"
+VERSION = "5"
 """The version of our templates; their outputs carry it."""
 LAUNCHER_REPOSITORY, TRAINING_REPOSITORY, CONDUCTOR_REPOSITORY = "sweep-launcher", "sweep-training", "sweep-conductor"
 ROLES = ("role", "job_role", "execution_role", "schedule_role", "conductor_role")
@@ -33,6 +33,7 @@ QUEUE = "sweep-tasks"
 LANE_QUEUE = "sweep-tasks-{region}"
 LOG_GROUP = "/sweep/launchers"
 SCHEDULE_GROUP = "sweep"
+DEAD_LETTERS = "sweep-schedules-dead"
 TOPIC = "sweep-notices"
 
 
@@ -58,6 +59,7 @@ class Names:
     launcher_image: str
     schedule_group: str
     schedule_role: str
+    schedule_dead_letters: str
     conductor_role: str
     topic: str
     theirs: frozenset[str]
@@ -105,6 +107,7 @@ def ours(account: str, region: str, partition: str = "aws") -> dict[str, str]:
         "log_group": LOG_GROUP,
         "launcher_image": f"{account}.dkr.ecr.{region}.amazonaws.com/{LAUNCHER_REPOSITORY}:1",
         "schedule_group": SCHEDULE_GROUP,
+        "schedule_dead_letters": f"arn:{partition}:sqs:{region}:{account}:{DEAD_LETTERS}",
         "topic": f"arn:{partition}:sns:{region}:{account}:{TOPIC}",
     }
 

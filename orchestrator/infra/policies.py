@@ -31,6 +31,7 @@ _TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
 """Only what is given the tag of a run as it is started."""
 _OF_A_NIGHT = {"Null": {"aws:RequestTag/sweep:schedule": "false"}}
 """Only what is given the tag of a schedule as it is started."""
+_LOOK_AT_LETTERS = ["sqs:ChangeMessageVisibility", "sqs:GetQueueUrl", "sqs:ReceiveMessage"]
 _OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
 """Only what carries the tag of a run."""
 
@@ -164,6 +165,7 @@ def _schedules(names: Names) -> Iterator[Statement]:
         "StartANightNow", ["batch:SubmitJob", "batch:TagResource"], [_CONDUCTORS, queue, _JOBS], Condition=_OF_A_NIGHT
     )
     yield _allow("PinTheImageOfConductors", ["ecr:BatchGetImage"], "*")
+    yield _allow("LookAtDeadLetters", _LOOK_AT_LETTERS, names.schedule_dead_letters)
 
 
 def _launcher(names: Names) -> Iterator[Statement]:
@@ -216,6 +218,7 @@ def _schedule(names: Names) -> Iterator[Statement]:
     yield _allow(
         "StartConductors", ["batch:SubmitJob", "batch:TagResource"], [_CONDUCTORS, queue, _JOBS], Condition=_OF_A_NIGHT
     )
+    yield _allow("KeepWhatCouldNotBeDelivered", ["sqs:SendMessage"], names.schedule_dead_letters)
 
 
 def _conductor(names: Names) -> Iterator[Statement]:
@@ -225,6 +228,7 @@ def _conductor(names: Names) -> Iterator[Statement]:
     nights = [f"{control}/{folder}/*" for folder in ("conductor", "schedules")]
     yield _allow("NightsAndTheirNotes", ["s3:GetObject", "s3:PutObject"], nights)
     yield _allow("ReadThePushedCatalog", ["s3:GetObject"], f"{control}/catalog/*")
+    yield _allow("TellOfDeadLetters", [*_LOOK_AT_LETTERS, "sqs:DeleteMessage"], names.schedule_dead_letters)
 
 
 def _refresh(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - prices are of no account

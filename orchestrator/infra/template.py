@@ -21,6 +21,8 @@ _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retai
 KEPT_TYPES = ("AWS::S3::Bucket", "AWS::ECR::Repository", "AWS::Logs::LogGroup")
 """The types of resources that hold data."""
 _LOGS_KEPT_DAYS = 90
+_LETTERS_KEPT_S = 14 * 86_400
+"""The longest that SQS keeps a message."""
 _PEOPLE = ("submit", "refresh", "images", "schedules")
 """The policies of people: a team attaches them to its own roles and users."""
 
@@ -41,6 +43,13 @@ def control_template(names: Names) -> Template:
         "LauncherRepository": _repository(LAUNCHER_REPOSITORY),
         "ScheduleGroup": {"Type": "AWS::Scheduler::ScheduleGroup", "Properties": {"Name": names.schedule_group}},
         "ScheduleRole": _role(names, "schedule_role", "schedule", ["scheduler.amazonaws.com"]),
+        "ScheduleDeadLetters": {
+            "Type": "AWS::SQS::Queue",
+            "Properties": {
+                "QueueName": names.schedule_dead_letters.rpartition(":")[2],
+                "MessageRetentionPeriod": _LETTERS_KEPT_S,
+            },
+        },
         "ConductorRole": _role(names, "conductor_role", "conductor", ["ecs-tasks.amazonaws.com"]),
         "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": names.topic.rpartition(":")[2]}},
     }
@@ -54,6 +63,7 @@ def control_template(names: Names) -> Template:
         "LauncherRepository": "launcher_image",
         "ScheduleGroup": "schedule_group",
         "ScheduleRole": "schedule_role",
+        "ScheduleDeadLetters": "schedule_dead_letters",
         "ConductorRole": "conductor_role",
         "Topic": "topic",
     }

@@ -14,6 +14,7 @@ TRAINING_ROLE = "sweep-training"
 LAUNCHER_ROLE = "sweep-launcher"
 TASK_ROLE = "sweep-execution"
 SCHEDULE_ROLE = "sweep-schedule"
+DEAD_LETTERS = "sweep-schedules-dead"
 BASE_IMAGE = "docker/library/python:slim"
 """An image in this cloud's own registry, that others can be made on."""
 _ACCOUNT = "123456789012"
@@ -84,6 +85,7 @@ def environment(access: Access, regions: Sequence[str], *, empty: bool = False) 
         "SWEEP_LANE_QUEUE": lane_queue("{region}"),
         "SWEEP_LAUNCHER_IMAGE": "sweep-launcher",
         "SWEEP_CONDUCTOR_IMAGE": "sweep-conductor",
+        "SWEEP_SCHEDULE_DEAD_LETTERS": f"arn:aws:sqs:{regions[0]}:{_ACCOUNT}:{DEAD_LETTERS}",
         "SWEEP_POLL_S": "1",
         "SWEEP_SPOT_ADVISOR": spot_advisor(access),
         **{name: f"arn:aws:iam::{_ACCOUNT}:role/{role}" for name, role in roles.items()},

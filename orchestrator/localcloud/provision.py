@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.names import (
+    DEAD_LETTERS,
     LAUNCHER_ROLE,
     QUEUE,
     SCHEDULE_ROLE,
@@ -13,7 +14,7 @@ from orchestrator.localcloud.names import (
     bucket,
     lane_queue,
 )
-from orchestrator.localcloud.services.moto_backends import create_profile, create_role
+from orchestrator.localcloud.services.moto_backends import create_profile, create_queue, create_role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,7 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: LogStreams,
     create_role(LAUNCHER_ROLE, "ecs-tasks.amazonaws.com")
     create_role(TASK_ROLE, "ecs-tasks.amazonaws.com")
     create_role(SCHEDULE_ROLE, "scheduler.amazonaws.com")
+    create_queue(regions[0], DEAD_LETTERS)
     for region in regions:
         objects.create_bucket(bucket(region), region)
         for campaign in EXAMPLES.get(region, ()):

@@ -9,6 +9,7 @@ conduct.py     which nights are begun and gone on with at a tick?
 night.py       what does a night do next? (pure)
 work.py        what does a night look at, and how is each of its actions done?
 aftermath.py   what is done when a night's runs have ended, and who is told?
+dead_letters.py  which ticks could EventBridge Scheduler not deliver, and who is told?
 lost.py        which nights can nobody go on with, and why?
 team.py        on which catalog, and with which settings, does a night work?
 views.py       how do schedules and nights look from outside, and what is wrong with them?

@@ -14,6 +14,7 @@ from orchestrator.runs.telling import notice_of_end, notice_of_stuck, tell
 
 if TYPE_CHECKING:
     from orchestrator.nightly.goal import Goal
+    from orchestrator.notices.send import Delivery
     from orchestrator.runs.run import Run
 
 
@@ -41,12 +42,12 @@ def tell_if_stuck(team: Orchestrator, name: str) -> None:
         tell(notice, run.plan.sweep, team.cloud)
 
 
-def raise_alarm(goal: Goal, night: str, said: str) -> None:
-    """Tell that something is wrong with a night. The same words of the same night are told once.
+def raise_alarm(goal: Goal, night: str, said: str) -> list[Delivery]:
+    """Tell that something is wrong with a night, and return whom. The same words of the same night are told once.
 
     No catalog is needed: that there is none may be what is wrong.
     """
     cloud = Orchestrator(goal.settings(goal.database or "sqlite://")).cloud
     event = (goal.schedule, night, said)
     text = f"the night {night} of the schedule {goal.schedule}: {said}"
-    tell(Notice(ALARM, event, text, time.time(), goal.sweep.name, "", {"night": night}), goal.sweep, cloud)
+    return tell(Notice(ALARM, event, text, time.time(), goal.sweep.name, "", {"night": night}), goal.sweep, cloud)

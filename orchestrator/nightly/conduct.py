@@ -14,6 +14,7 @@ from orchestrator.errors import Damaged, NewerVersion, SweepError
 from orchestrator.nightly import aftermath
 from orchestrator.nightly.aftermath import raise_alarm
 from orchestrator.nightly.calendar import due, moment
+from orchestrator.nightly.dead_letters import tell_dead_letters
 from orchestrator.nightly.goal import read_goal
 from orchestrator.nightly.lost import why_lost
 from orchestrator.nightly.picking.under_way import UnderWay
@@ -91,6 +92,7 @@ class Conductor:
         """
         entry = self._shelf.entry(self._schedule)
         goal = read_goal(self._s3, entry.goal)
+        tell_dead_letters(goal, self._s3)
         now = self._clock.now()
         nights = [] if entry.paused else due(goal.when, entry.since, now)
         tonight = Night(nights[-1].isoformat(), entry.name, entry.goal, now, by) if nights else None

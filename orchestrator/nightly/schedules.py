@@ -17,6 +17,7 @@ from orchestrator.aws.scheduler import Scheduler, Timer
 from orchestrator.errors import Damaged, NotFound, UsageError
 from orchestrator.nightly.calendar import catch_up
 from orchestrator.nightly.conduct import Clock, Conductor
+from orchestrator.nightly.dead_letters import look_at_dead_letters
 from orchestrator.nightly.freeze import describe_changes
 from orchestrator.nightly.goal import read_goal, write_goal
 from orchestrator.nightly.shelf import Entry, Shelf, check_name
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from orchestrator.errors import SweepError
     from orchestrator.nightly.conduct import Conducted
+    from orchestrator.nightly.dead_letters import DeadLetter
     from orchestrator.nightly.freeze import Frozen
     from orchestrator.nightly.goal import Goal
     from orchestrator.nightly.shelf import Night
@@ -134,6 +136,10 @@ class Schedules:
         timers = [self._scheduler.find(self._group, name) for name in (entry.name, f"{entry.name}-utc")]
         return all(timer is not None and timer.enabled for timer in timers)
 
+    def undelivered(self) -> list[DeadLetter]:
+        """Return which ticks EventBridge Scheduler could not deliver, of whichever schedules, and told nobody yet."""
+        return look_at_dead_letters(self._settings.schedule_dead_letters, self.s3.clients)
+
     def run_now(self, name: str, *, force: bool) -> Night:
         """Begin a night now, beside those of its times; with `force`, it trains everything. Nobody conducts it yet."""
         return Conductor(self.s3, name, Clock()).now(self._settings.owner, force=force)
@@ -205,6 +211,7 @@ class Schedules:
             role=self._settings.schedule_role or "",
             input=json.dumps(self._job(entry), separators=(",", ":")),
             enabled=not entry.paused,
+            dead_letters=self._settings.schedule_dead_letters or "",
         )
         today = datetime.now(timezone.utc).date()
         later = replace(night, name=f"{entry.name}-utc", expression=catch_up(goal.when, today), zone="UTC")

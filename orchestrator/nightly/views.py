@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from orchestrator.conductor.step import End
     from orchestrator.errors import SweepError
+    from orchestrator.nightly.dead_letters import DeadLetter
     from orchestrator.nightly.goal import Goal
     from orchestrator.nightly.schedules import Schedules
     from orchestrator.nightly.shelf import Entry, Night
@@ -60,14 +61,16 @@ class ScheduleRow:
     goal: str
     alarm: str
     """What is wrong with it; empty if nothing is."""
+    undelivered: tuple[DeadLetter, ...] = ()
+    """Its ticks that EventBridge Scheduler could not deliver, and that nobody was told of."""
 
 
 def list_schedules(schedules: Schedules) -> list[ScheduleRow]:
     """Return a row for each schedule, by name. One that cannot be understood is noted, and left out."""
-    rows = []
+    rows, letters = [], schedules.undelivered()
     for name in schedules.shelf.names():
         try:
-            rows.append(show_schedule(schedules, name))
+            rows.append(_schedule_row(schedules, name, letters))
         except (Damaged, NewerVersion) as error:
             schedules.leave_out(error)
     return rows
@@ -75,6 +78,11 @@ def list_schedules(schedules: Schedules) -> list[ScheduleRow]:
 
 def show_schedule(schedules: Schedules, name: str) -> ScheduleRow:
     """Return the row of one schedule. UsageError if there is none of this name."""
+    schedules.shelf.check_there(name)
+    return _schedule_row(schedules, name, schedules.undelivered())
+
+
+def _schedule_row(schedules: Schedules, name: str, letters: Iterable[DeadLetter]) -> ScheduleRow:
     entry = schedules.shelf.entry(name)
     goal, now = schedules.goal(entry), time.time()
     rows = history(schedules, name, 1)
@@ -92,6 +100,7 @@ def show_schedule(schedules: Schedules, name: str) -> ScheduleRow:
         last=last,
         goal=entry.goal,
         alarm=last.alarm if last else "",
+        undelivered=tuple(letter for letter in letters if letter.schedule == name),
     )
 
 

@@ -30,6 +30,7 @@ GIVEN: dict[str, Any] = {
     "log_group": "/our/logs",
     "schedule_group": "our-nights",
     "schedule_role": "arn:aws:iam::123456789012:role/our-schedule",
+    "schedule_dead_letters": "arn:aws:sqs:us-east-1:123456789012:our-dead-letters",
     "conductor_role": "arn:aws:iam::123456789012:role/our-conductor",
     "topic": "arn:aws:sns:us-east-1:123456789012:our-notices",
 }
@@ -152,6 +153,16 @@ def test_only_schedules_of_this_account_take_on_the_role_that_starts_their_jobs(
     (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
     assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Fn::Sub": ACCOUNT}}}
+
+
+def test_what_cannot_be_delivered_is_kept_for_two_weeks_where_schedules_may_send_it() -> None:
+    known = names(OURS, "123456789012")
+    queue = control(OURS)["Resources"]["ScheduleDeadLetters"]["Properties"]
+    assert queue == {"QueueName": "sweep-schedules-dead", "MessageRetentionPeriod": 1_209_600}
+    (sending,) = [each for each in policy("schedule", known)["Statement"] if each["Action"] == "sqs:SendMessage"]
+    assert sending["Resource"] == "arn:aws:sqs:us-east-1:123456789012:sweep-schedules-dead"
+    deleting = {role for role in ROLES if "sqs:DeleteMessage" in json.dumps(policy(role, known))}
+    assert deleting == {"conductor"}
 
 
 @pytest.mark.parametrize(

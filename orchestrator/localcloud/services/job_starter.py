@@ -1,4 +1,4 @@
-"""Says whether the role that EventBridge Scheduler was handed may submit a job."""
+"""Says what EventBridge Scheduler may do under the role that it was handed: submit a job, send a dead letter."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.http.call import Call
+from orchestrator.localcloud.iam.evaluation import Asked
 from orchestrator.localcloud.iam.needs import jobs
 from orchestrator.localcloud.iam.needs.scene import Scene
 from orchestrator.localcloud.iam.service_roles import Duty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.localcloud.iam.service_roles import ServiceRoles
 
@@ -29,6 +30,13 @@ class JobStarter:
         scene = Scene(
             call, self._account, job, tags_of=lambda _: {}, has_object=lambda *_: False, role_of=lambda *_: ""
         )
+        self._ask(role, region, list(jobs.needs(scene)))
+
+    def check_letter(self, role: str, region: str, queue: str) -> None:
+        """Raise AwsError unless a role may send to a queue what could not be delivered."""
+        self._ask(role, region, [Asked("sqs:SendMessage", queue)])
+
+    def _ask(self, role: str, region: str, needed: Sequence[Asked]) -> None:
         duty = Duty(role, "scheduler.amazonaws.com", "schedule", region)
-        if refusal := self._roles.why_not(duty, list(jobs.needs(scene))):
+        if refusal := self._roles.why_not(duty, needed):
             raise AwsError("AccessDeniedException", refusal, 403)

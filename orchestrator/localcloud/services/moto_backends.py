@@ -24,7 +24,7 @@ from moto.sqs.models import sqs_backends
 from orchestrator.localcloud.services.moto_corrections import correct_moto
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 ACCOUNT: str = DEFAULT_ACCOUNT_ID
 PARTITION = "aws"
@@ -231,9 +231,10 @@ class ScheduleStore:
         """Delete a schedule."""
         scheduler_backends[ACCOUNT][schedule.region].delete_schedule(schedule.group, schedule.name)
 
-    def send(self, region: str, queue: str, text: str) -> None:
-        """Send a message to an SQS queue."""
-        sqs_backends[ACCOUNT][region].send_message(queue_name=queue, message_body=text)
+    def send(self, region: str, queue: str, text: str, attributes: Mapping[str, str] | None = None) -> None:
+        """Send a message to an SQS queue, with texts as its attributes."""
+        said = {name: {"DataType": "String", "StringValue": value} for name, value in (attributes or {}).items()}
+        sqs_backends[ACCOUNT][region].send_message(queue_name=queue, message_body=text, message_attributes=said)
 
 
 def _schedule(region: str, stored: Any) -> Schedule:
@@ -255,6 +256,11 @@ def _schedule(region: str, stored: Any) -> Schedule:
 
 def _moment(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def create_queue(region: str, name: str) -> None:
+    """Create an SQS queue in a Region."""
+    sqs_backends[ACCOUNT][region].create_queue(name)
 
 
 def create_role(name: str, *principals: str) -> str:

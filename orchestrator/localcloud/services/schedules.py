@@ -1,6 +1,7 @@
 """EventBridge Scheduler: moto keeps the schedules, and we fire them when they are due, by the cloud's clock.
 
 Targets are SQS queues, and Batch's SubmitJob as a universal target (arn:aws:scheduler:::aws-sdk:batch:submitJob).
+What a target refuses is not sent again: it goes at once to the schedule's queue for dead letters, if it has one.
 """
 
 from __future__ import annotations
@@ -100,6 +101,9 @@ class Schedules:
         """
         try:
             self._deliver(armed.schedule, moment)
+        except AwsError as refusal:
+            log.warning("%s did not reach its target: %s", armed.schedule.arn, refusal)
+            self._bury(armed.schedule, moment, refusal)
         except Exception:
             log.exception("%s did not reach its target", armed.schedule.arn)
         with self._lock:
@@ -117,12 +121,39 @@ class Schedules:
         else:
             self._store.send(schedule.region, target["Arn"].rpartition(":")[2], text)
 
+    def _bury(self, schedule: Schedule, moment: float, refusal: AwsError) -> None:
+        """Send what was refused to the queue for dead letters, with the attributes that Scheduler gives it."""
+        target = schedule.target
+        queue = target.get("DeadLetterConfig", {}).get("Arn", "")
+        if not queue:
+            return
+        attributes = {
+            "ERROR_CODE": refusal.code,
+            "ERROR_MESSAGE": refusal.message,
+            "EXECUTION_ID": str(uuid.uuid4()),
+            "IS_PAYLOAD_TRUNCATED": "false",
+            "RETRY_ATTEMPTS": "0",
+            "SCHEDULED_TIME": _written(moment),
+            "SCHEDULE_ARN": schedule.arn,
+            "TARGET_ARN": target["Arn"],
+        }
+        text = _fill_in(target.get("Input", "{}"), schedule, moment)
+        try:
+            self._starter.check_letter(target.get("RoleArn", ""), schedule.region, queue)
+            self._store.send(queue.split(":")[3], queue.rpartition(":")[2], text, attributes)
+        except Exception:  # as in AWS, what cannot even be buried is lost
+            log.exception("%s did not reach its queue for dead letters", schedule.arn)
+
+
+def _written(moment: float) -> str:
+    return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
 
 def _fill_in(text: str, schedule: Schedule, moment: float) -> str:
     """Put the values of Scheduler's context attributes into an input."""
     words = {
         "<aws.scheduler.schedule-arn>": schedule.arn,
-        "<aws.scheduler.scheduled-time>": datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "<aws.scheduler.scheduled-time>": _written(moment),
         "<aws.scheduler.execution-id>": str(uuid.uuid4()),
         "<aws.scheduler.attempt-number>": "1",
     }

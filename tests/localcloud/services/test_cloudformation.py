@@ -242,14 +242,16 @@ def test_policies_are_as_long_as_iam_lets_them_be(deployer: Deployer) -> None:
     assert "PolicySize: 6144" in deployer.failures()
 
 
-def test_a_group_for_schedules_and_a_topic_come_and_go_with_their_stack(
+def test_a_group_for_schedules_a_topic_and_a_queue_come_and_go_with_their_stack(
     deployer: Deployer, client: Callable[..., Any]
 ) -> None:
     signals = {
         "Nights": {"Type": "AWS::Scheduler::ScheduleGroup", "Properties": {"Name": "GROUP"}},
         "Notices": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "GROUP"}},
+        "Dead": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "GROUP", "MessageRetentionPeriod": 3600}},
     }
-    shown = {"Outputs": {"Topic": {"Value": {"Ref": "Notices"}}, "Group": {"Value": {"Fn::GetAtt": ["Nights", "Arn"]}}}}
+    refs = {"Topic": {"Ref": "Notices"}, "Group": {"Fn::GetAtt": ["Nights", "Arn"]}, "Queue": {"Ref": "Dead"}}
+    shown = {"Outputs": {name: {"Value": value} for name, value in refs.items()}}
     assert deployer.deploy(signals, outputs=shown) == "CREATE_COMPLETE"
     (stack,) = deployer.cloudformation.describe_stacks(StackName=deployer.name)["Stacks"]
     told = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
@@ -257,9 +259,17 @@ def test_a_group_for_schedules_and_a_topic_come_and_go_with_their_stack(
     topics = {each["TopicArn"] for each in client("sns").list_topics()["Topics"]}
     assert told["Topic"] in topics
     client("sns").publish(TopicArn=told["Topic"], Message="somebody hears it")
+    sqs = client("sqs")
+    kept = sqs.get_queue_attributes(QueueUrl=told["Queue"], AttributeNames=["MessageRetentionPeriod"])["Attributes"]
+    assert kept == {"MessageRetentionPeriod": "3600"}
+    longer = {**signals["Dead"], "Properties": {"QueueName": "GROUP", "MessageRetentionPeriod": 7200}}
+    assert deployer.deploy({**signals, "Dead": longer}, outputs=shown, kind="UPDATE") == "UPDATE_COMPLETE"
+    kept = sqs.get_queue_attributes(QueueUrl=told["Queue"], AttributeNames=["MessageRetentionPeriod"])["Attributes"]
+    assert kept == {"MessageRetentionPeriod": "7200"}
     assert deployer.delete() == "DELETE_COMPLETE"
     assert deployer.name not in {each["Name"] for each in client("scheduler").list_schedule_groups()["ScheduleGroups"]}
     assert told["Topic"] not in {each["TopicArn"] for each in client("sns").list_topics()["Topics"]}
+    assert told["Queue"] not in sqs.list_queues().get("QueueUrls", [])
 
 
 def test_an_instance_profile_comes_and_goes_with_its_stack(deployer: Deployer, client: Callable[..., Any]) -> None:

@@ -144,6 +144,36 @@ def test_a_schedule_submits_a_batch_job(
     client("scheduler").delete_schedule(Name=name)
 
 
+def test_a_job_that_batch_refuses_ends_among_the_dead_letters_and_its_schedule_goes_on(
+    client: Callable[..., Any], cloud: LocalCloud, inbox: Inbox, name: str
+) -> None:
+    job = {
+        "JobName": name,
+        "JobQueue": "nowhere",
+        "JobDefinition": "nowhere",
+        "Tags": {"night": "<aws.scheduler.schedule-arn>"},
+    }
+    target = {"Arn": SUBMIT_JOB, "Input": json.dumps(job), "DeadLetterConfig": {"Arn": inbox.arn}}
+    schedule(client, name, "rate(5 minutes)", target)
+    cloud.advance(301)
+    sqs = client("sqs")
+
+    def read() -> list[dict[str, Any]]:
+        found = sqs.receive_message(QueueUrl=inbox.url, MessageAttributeNames=["All"]).get("Messages", [])
+        return list(found)
+
+    (letter,) = eventually(read)
+    said = {key: each["StringValue"] for key, each in letter["MessageAttributes"].items()}
+    arn = client("scheduler").get_schedule(Name=name)["Arn"]
+    assert json.loads(letter["Body"]) == {**job, "Tags": {"night": arn}}
+    assert (said["SCHEDULE_ARN"], said["TARGET_ARN"], said["ERROR_CODE"]) == (arn, SUBMIT_JOB, "ClientException")
+    assert "nowhere" in said["ERROR_MESSAGE"]
+    assert datetime.fromisoformat(said["SCHEDULED_TIME"].replace("Z", "+00:00")).tzinfo is not None
+    cloud.advance(300)
+    eventually(lambda: any(each["MessageId"] != letter["MessageId"] for each in read()))
+    client("scheduler").delete_schedule(Name=name)
+
+
 def test_a_group_that_is_there_is_refused_and_keeps_its_schedules(client: Callable[..., Any], name: str) -> None:
     scheduler = client("scheduler")
     scheduler.create_schedule_group(Name=name)

@@ -250,6 +250,8 @@ def _say_alarms(rows: list[ScheduleRow]) -> None:
     for row in rows:
         if row.alarm:
             render.say(f"alarm: {row.schedule}: {row.alarm}")
+        for letter in row.undelivered:
+            render.say(f"alarm: {row.schedule}: {letter.words}")
 
 
 COLUMNS: tuple[Column[ScheduleRow], ...] = (
@@ -258,5 +260,5 @@ COLUMNS: tuple[Column[ScheduleRow], ...] = (
     Column("next", _next),
     Column("last", lambda row: row.last.night if row.last else ""),
     Column("how", lambda row: (row.last.why or row.last.state) if row.last else ""),
-    Column("alarm", lambda row: "alarm" if row.alarm else ""),
+    Column("alarm", lambda row: "alarm" if row.alarm or row.undelivered else ""),
 )

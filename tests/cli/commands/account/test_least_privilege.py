@@ -36,6 +36,7 @@ NOT_IN_THIS_FLOW = {
     },
     "schedules": {
         "ecr:BatchGetImage": "the conductor's image of this flow is in no registry",
+        "sqs:ChangeMessageVisibility": "everything is delivered here: there is no letter to give back",
     },
     "conductor": {
         "batch:RegisterJobDefinition": "the launchers of this night are those of the run before it",
@@ -53,6 +54,10 @@ NOT_IN_THIS_FLOW = {
             "a night that is replaced cancels its runs",
         ),
         "sagemaker:DescribeTrainingJob": "status looks at trainings whose launchers are dead",
+        **dict.fromkeys(
+            ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"),
+            "a tick looks for what was not delivered; this night is begun by hand",
+        ),
         **dict.fromkeys(
             ("ec2:DescribeRegions", "logs:DescribeLogStreams", "logs:GetLogEvents", "sagemaker:ListTrainingJobs"),
             "nights need none of these: a platform says in one what submitting needs, for people and conductors",

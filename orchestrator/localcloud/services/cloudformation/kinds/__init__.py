@@ -6,7 +6,7 @@ roles.py     IAM
 batch.py     Batch
 stores.py    ECR and CloudWatch Logs
 network.py   EC2's networks
-signals.py   groups of EventBridge Scheduler, and SNS's topics
+signals.py   groups of EventBridge Scheduler, SNS's topics, and SQS's queues
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ KINDS: dict[str, Kind] = {
     "AWS::Logs::LogGroup": stores.LogGroup(),
     "AWS::Scheduler::ScheduleGroup": signals.ScheduleGroup(),
     "AWS::SNS::Topic": signals.Topic(),
+    "AWS::SQS::Queue": signals.Queue(),
     "AWS::EC2::VPC": network.Vpc(),
     "AWS::EC2::Subnet": network.Subnet(),
     "AWS::EC2::InternetGateway": network.InternetGateway(),

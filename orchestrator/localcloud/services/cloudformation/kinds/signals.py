@@ -1,4 +1,4 @@
-"""AWS::Scheduler::ScheduleGroup and AWS::SNS::Topic."""
+"""AWS::Scheduler::ScheduleGroup, AWS::SNS::Topic and AWS::SQS::Queue."""
 
 from __future__ import annotations
 
@@ -65,3 +65,43 @@ class Topic(Named):
 
     def physical_of(self, caller: Caller, name: str) -> str:
         return f"arn:aws:sns:{caller.region}:{caller.account}:{name}"
+
+
+class Queue(Named):
+    properties = frozenset({"QueueName", "MessageRetentionPeriod"})
+    fixed = frozenset({"QueueName"})
+    named_by = "QueueName"
+
+    def create(self, caller: Caller, wanted: Properties) -> str:
+        sqs = caller.client("sqs")
+        return str(sqs.create_queue(QueueName=wanted["QueueName"], Attributes=_settable(wanted))["QueueUrl"])
+
+    def update(self, caller: Caller, physical: str, wanted: Properties) -> None:
+        caller.client("sqs").set_queue_attributes(QueueUrl=physical, Attributes=_settable(wanted))
+
+    def read(self, caller: Caller, physical: str) -> Properties | None:
+        sqs = caller.client("sqs")
+        try:
+            found = sqs.get_queue_attributes(QueueUrl=physical, AttributeNames=["All"])["Attributes"]
+        except sqs.exceptions.QueueDoesNotExist:
+            return None
+        name = found["QueueArn"].rpartition(":")[2]
+        return {"QueueName": name, "MessageRetentionPeriod": found["MessageRetentionPeriod"]}
+
+    def delete(self, caller: Caller, physical: str) -> None:
+        sqs = caller.client("sqs")
+        try:
+            sqs.delete_queue(QueueUrl=physical)
+        except sqs.exceptions.QueueDoesNotExist:
+            return
+
+    def physical_of(self, caller: Caller, name: str) -> str:
+        return f"https://sqs.{caller.region}.amazonaws.com/{caller.account}/{name}"
+
+    def attribute(self, caller: Caller, physical: str, name: str) -> str:
+        queue = physical.rpartition("/")[2]
+        return {"Arn": f"arn:aws:sqs:{caller.region}:{caller.account}:{queue}", "QueueName": queue}[name]
+
+
+def _settable(wanted: Properties) -> dict[str, str]:
+    return {key: str(value) for key, value in wanted.items() if key != "QueueName"}
