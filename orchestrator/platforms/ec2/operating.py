@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.ec2.alive import alive
-from orchestrator.platforms.ec2.feeds import vcpu_quotas, vcpu_use
+from orchestrator.platforms.ec2.feeds import capacity_blocks, vcpu_quotas, vcpu_use
 from orchestrator.platforms.ec2.steps import steps
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Ec2Operating:
         return ("ec2.amazonaws.com",)
 
     def feeds(self) -> Sequence[Feed]:
-        return (vcpu_quotas.FEED, vcpu_use.FEED)
+        return (vcpu_quotas.FEED, vcpu_use.FEED, capacity_blocks.FEED)
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("ec2")

@@ -97,7 +97,7 @@ def _subnet(template: Template, place: Place, attempt: int) -> str:
     Raise InvalidRequest for a site that the run was not prepared for.
     """
     zones: dict[str, str] = template.body["ec2"]["subnets"]
-    if not place.site or place.site.startswith("cr-"):
+    if not place.site or place.site.rpartition("/")[2].startswith("cr-"):
         return sorted(zones)[(attempt - 1) % len(zones)]
     found = [subnet for subnet, zone in sorted(zones.items()) if place.site in (subnet, zone)]
     if not found:
@@ -114,10 +114,11 @@ def _market(place: Place) -> dict[str, Any]:
         return {"InstanceMarketOptions": {"MarketType": "spot", "SpotOptions": {**options, **bid}}}
     if purchase is not Purchase.COMMITTED:
         return {}
-    if not site.startswith("cr-"):
+    reservation = site.rpartition("/")[2]  # the catalog knows it by its ARN
+    if not reservation.startswith("cr-"):
         hint = "load the reservation's id with the catalog's commitments, and plan again"
         raise InvalidRequest("a committed place comes without a reservation's id", where=str(place.lane), hint=hint)
-    target = {"CapacityReservationTarget": {"CapacityReservationId": site}}
+    target = {"CapacityReservationTarget": {"CapacityReservationId": reservation}}
     return {"InstanceMarketOptions": {"MarketType": "capacity-block"}, "CapacityReservationSpecification": target}
 
 

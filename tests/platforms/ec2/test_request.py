@@ -86,8 +86,9 @@ def test_a_site_is_a_zone_or_a_subnet_and_without_one_attempts_take_turns(site: 
     assert make_request(template(), task(at), at, attempt, 3600).body["run"]["SubnetId"] == subnet
 
 
-def test_a_reservation_is_what_a_committed_place_is_bought_from() -> None:
-    run = sent(purchase=Purchase.COMMITTED, site="cr-0123", rate=0.0)
+@pytest.mark.parametrize("site", ["cr-0123", "arn:aws:ec2:eu-west-1:111122223333:capacity-reservation/cr-0123"])
+def test_a_reservation_is_what_a_committed_place_is_bought_from(site: str) -> None:
+    run = sent(purchase=Purchase.COMMITTED, site=site, rate=0.0)
     assert run["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
     assert run["CapacityReservationSpecification"] == {
         "CapacityReservationTarget": {"CapacityReservationId": "cr-0123"}

@@ -60,7 +60,7 @@ def read(feed: Feed, *pages: Any, error: Exception | None = None) -> Reading:
 
 MEMBERS = (
     "PriceList", "SpotPriceHistory", "Quotas", "Results", "TrainingPlanSummaries", "savingsPlans", "searchResults",
-    "InstanceTypes", "SpotPlacementScores", "Reservations",
+    "InstanceTypes", "SpotPlacementScores", "Reservations", "CapacityReservations",
 )  # fmt: skip
 KEYS = (
     "TrainingJob", "ResourceConfig", "InstanceType", "InstanceCount", "InstanceGroups", "QuotaName", "QuotaCode",
@@ -142,6 +142,18 @@ GOOD: dict[str, Any] = {
                     "InstanceLifecycle": "spot",
                 }
             ]
+        }
+    ],
+    "CapacityReservations": [
+        {
+            "CapacityReservationId": "cr-1",
+            "CapacityReservationArn": "arn:aws:ec2:us-east-1:111122223333:capacity-reservation/cr-1",
+            "ReservationType": "capacity-block",
+            "State": "active",
+            "InstanceType": "p5.48xlarge",
+            "TotalInstanceCount": 2,
+            "StartDate": NOW,
+            "EndDate": NOW,
         }
     ],
     "savingsPlans": [{"savingsPlanId": "sp", "savingsPlanType": "SageMaker", "currency": "USD", "commitment": "1"}],

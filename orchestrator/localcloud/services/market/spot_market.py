@@ -74,6 +74,10 @@ class SpotMarket:
                 "availabilityZoneId": zone,
             }
 
+    def describe_capacity_reservations(self, body: Body) -> Body:
+        """Return no reservations: nobody can make any here."""
+        return _page("capacityReservationSet", [], body)
+
     def get_spot_placement_scores(self, body: Body) -> Body:
         regions = body.get("RegionName") or [self._region]
         if len(regions) > 10:
