@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from orchestrator.wire.result import Outcome
 
 LANE = str(SPOT)
+ONCE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""What is asked of the database here is asked of PostgreSQL as well in tests/runs/past."""
 
 
 class Team:
@@ -101,6 +103,7 @@ def test_what_is_shown_is_what_a_plan_counts(team: Team) -> None:
     assert share.finish == pytest.approx(held + (start.value or 0.0) + (rows[What.WAITING].value or 0.0), abs=0.02)
 
 
+@ONCE
 def test_a_pin_counts_until_it_is_taken_away(team: Team) -> None:
     team.past.ended(*([of_today(trained(n + 1))] for n in range(6)))
     before = team.plan()
@@ -122,6 +125,7 @@ def test_a_pin_counts_until_it_is_taken_away(team: Team) -> None:
         team.learned.unpin("price", LANE)
 
 
+@ONCE
 def test_what_is_forgotten_does_not_count_any_more(team: Team) -> None:
     team.past.ended(*([of_today(trained(n + 1))] for n in range(6)), [of_today(refused(2))])
     for what in ("price", "interruptions", "waiting", "start"):
@@ -134,6 +138,7 @@ def test_what_is_forgotten_does_not_count_any_more(team: Team) -> None:
     assert team.known(What.START).rests_on == 1
 
 
+@ONCE
 def test_a_run_that_cannot_be_read_is_named_and_an_older_one_tells_of_its_workload(team: Team) -> None:
     for _ in range(2):
         team.past.ended(*([of_today(trained(n + 1))] for n in range(6)))
@@ -144,6 +149,7 @@ def test_a_run_that_cannot_be_read_is_named_and_an_older_one_tells_of_its_worklo
         team.past.ledger.damage.check()
 
 
+@ONCE
 @pytest.mark.parametrize(
     ("what", "place", "said"),
     [
