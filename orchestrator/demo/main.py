@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.api import Orchestrator, Settings, read_settings, read_sweep
 from orchestrator.demo.driving import CAMPAIGNS
-from orchestrator.demo.sample_data import create_sample_data, types_for_sale
+from orchestrator.demo.sample_data import create_sample_data, types_for_sale, write_settings
 from orchestrator.errors import PartlyFailed, RunFailed, UsageError
 from orchestrator.localcloud import LocalCloud
 
@@ -71,6 +71,7 @@ def run_demo(output: DemoOutput, *, parallel: str = "mpi", platform: str = "") -
         output.say(f"Starting AWS on this machine: {', '.join(REGIONS)}")
         home = Path(folder)
         with LocalCloud(home=home / "aws", regions=REGIONS) as cloud, only_environment(cloud.environment):
+            write_settings(home, platform)
             settings = read_settings({"database": f"sqlite:///{home / 'sweep.db'}", "poll_s": 1.0}, folder=home)
             orchestrator = Orchestrator(settings)
             data = create_sample_data(home, settings.region_bucket or "", platform)

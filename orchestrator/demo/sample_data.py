@@ -73,6 +73,13 @@ def market_of(platform: str) -> Path:
     return MARKET / platform
 
 
+def write_settings(folder: Path, platform: str) -> None:
+    """Write into a folder what a team's settings have to say of a platform, where it asks for any."""
+    file = market_of(platform) / "settings.toml" if platform else None
+    if file is not None and file.is_file():
+        (folder / "sweep.toml").write_bytes(file.read_bytes())
+
+
 def types_for_sale(platform: str) -> list[str]:
     """Return the instance types that the demo knows the prices of, on a platform. UsageError if there are none."""
     with (market_of(platform) / "prices.csv").open(encoding="utf-8") as file:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.api import Orchestrator, Settings
+from orchestrator.api import Orchestrator, Settings, read_settings
 from orchestrator.demo import sample_data
 from orchestrator.demo.driving import CAMPAIGNS
 from orchestrator.demo.main import REGIONS, read_demo_sweep
@@ -72,5 +72,13 @@ def test_the_plan_spreads_24_tasks_over_four_regions(plan: Plan) -> None:
 
 def test_what_a_platform_sells_stands_in_its_prices_and_a_platform_without_any_is_refused() -> None:
     assert sample_data.types_for_sale("ec2") == ["c5.4xlarge", "m5.4xlarge"]
+    assert sample_data.types_for_sale("eks") == ["c5.xlarge"]
     with pytest.raises(UsageError, match="the demo knows no prices of moon"):
         sample_data.types_for_sale("moon")
+
+
+def test_a_platform_that_asks_for_settings_has_them_in_the_demo(tmp_path: Path) -> None:
+    sample_data.write_settings(tmp_path, "ec2")
+    assert not (tmp_path / "sweep.toml").exists()
+    sample_data.write_settings(tmp_path, "eks")
+    assert read_settings({}, folder=tmp_path).platforms == {"eks": {"cluster": "sweep"}}
