@@ -8,9 +8,11 @@ and variables instead of its path. Where this machine gives no namespaces, so is
 from __future__ import annotations
 
 import os
+import random
 import re
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,6 +177,9 @@ def _move(text: str, moved: Mapping[str, str]) -> str:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port below those that the kernel gives to connections: it may be long until it is listened on."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):  # somebody has it
+            probe.bind(("", port))
+            return port
