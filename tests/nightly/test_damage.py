@@ -36,7 +36,9 @@ def key_of(world: World, end: str) -> str:
     return next(key for key in world.bucket.objects if key.endswith(end))
 
 
-@pytest.mark.parametrize("what", ["goal.json", "notes/1.json", "notes/2.done.json"])
+@pytest.mark.parametrize(
+    "what", ["goal.json", "notes/1.json", pytest.param("notes/2.done.json", marks=pytest.mark.long)]
+)
 def test_an_old_night_that_nobody_can_go_on_with_blocks_no_later_one(
     world: World, what: str, caplog: pytest.LogCaptureFixture
 ) -> None:

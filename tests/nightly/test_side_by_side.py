@@ -135,7 +135,10 @@ def test_a_damaged_list_is_begun_anew_and_named(world: World, body: bytes, caplo
     assert "s3://control/workloads/steering/under-way.json: cannot be understood" in caplog.text
 
 
-@pytest.mark.parametrize(("at", "written", "dies"), [(3, "alive.json", False), (4, "under-way.json", True)])
+@pytest.mark.parametrize(
+    ("at", "written", "dies"),
+    [pytest.param(3, "alive.json", False, marks=pytest.mark.long), (4, "under-way.json", True)],
+)
 def test_two_schedules_that_meet_when_one_takes_its_tasks_train_each_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, written: str, dies: bool
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.localcloud import names
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 REGION = "us-east-1"
 
 
+@pytest.mark.long
 def test_a_topic_is_told_once(client: Callable[..., Any], name: str, cloud_environment: dict[str, str]) -> None:  # noqa: ARG001
     sns, sqs = client("sns", REGION), client("sqs", REGION)
     topic = sns.create_topic(Name=name)["TopicArn"]

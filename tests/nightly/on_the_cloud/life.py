@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import botocore.session
 from botocore.loaders import create_loader
 
+from orchestrator.aws import sqs
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.conductor.notes import Notes
@@ -59,6 +60,7 @@ class Where:
         real_time, real_sleep = time.time, time.sleep
         time.time = lambda: real_time() + self.ahead
         time.sleep = lambda seconds: real_sleep(min(seconds, LONGEST_SLEEP_S))
+        sqs._WAIT_S = 0  # this cloud's queues need no waiting for
 
     def team(self) -> Orchestrator:
         database = self.database or f"sqlite:///{self.folder / 'person.db'}"
