@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +25,36 @@ if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
     from orchestrator.platforms.base import Staging
 
+DDP = """
+import argparse
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+options = argparse.ArgumentParser()
+options.add_argument("--lr", type=float)
+lr = options.parse_known_args()[0].lr
+dist.init_process_group("gloo")
+rank, size = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(7)
+x = torch.randn(256, 4)
+y = x @ torch.tensor([[1.0], [2.0], [3.0], [4.0]])
+model = DistributedDataParallel(torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+for epoch in range(4):
+    loss = ((model(x[rank::size]) - y[rank::size]) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    whole = loss.detach().clone()
+    dist.all_reduce(whole)
+    if rank == 0:
+        print(f"loss={whole.item() / size:.4f}", flush=True)
+weights = [f"{weight:.6f}" for weight in model.module.weight.flatten().tolist()]
+print(f"rank={rank} weights={','.join(weights)}", flush=True)
+dist.barrier()
+dist.destroy_process_group()
+"""
 REGION, ELSEWHERE = "eu-west-1", "us-west-2"
 
 
@@ -115,6 +147,7 @@ def test_a_spot_instance_that_is_taken_back_is_interrupted_and_paid_at_its_zone_
     assert outcome.usd < outcome.billable_s / 3600 * attempt.rate / 100
 
 
+@pytest.mark.long
 def test_what_ec2_has_forgotten_is_still_known(subject: Subject) -> None:
     """The outcome is in S3, whether EC2 still shows the instance or not."""
     attempt = subject.start(subject.task(4))
@@ -126,3 +159,24 @@ def test_what_ec2_has_forgotten_is_still_known(subject: Subject) -> None:
             return super().client(service, region, once=once)
 
     assert make_runner("ec2", Forgetful()).poll(attempt) == outcome
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed: `make torch`")
+def test_two_instances_train_one_model_with_pytorch_s_own_ddp(
+    subject: Subject, bucket: S3, tmp_path: Path, name: str, cloud_environment: dict[str, str]
+) -> None:
+    """Over gloo: the loss falls, and all ranks end with the same weights."""
+    train = {"parallel": "torchrun", "processes_per_instance": 2}
+    role = cloud_environment["SWEEP_ROLE"]
+    made = replace(subject, staging=staged(DDP, train, bucket, tmp_path, name, role), looks=3000)
+    attempt = made.start(replace(made.task(5), point={"lr": 0.05}), made.pair)
+    outcome = made.outcome(attempt)
+    text = "\n".join(line for _, line in made.log(attempt))
+    assert outcome.state is TaskState.DONE, text
+    losses = [float(found) for found in re.findall(r"loss=([0-9.]+)", text)]
+    weights = re.findall(r"rank=(\d) weights=(\S+)", text)
+    assert len(losses) == 4
+    assert losses == sorted(losses, reverse=True)
+    assert sorted(rank for rank, _ in weights) == ["0", "1", "2", "3"]
+    assert len({digest for _, digest in weights}) == 1

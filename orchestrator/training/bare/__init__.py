@@ -40,6 +40,6 @@ It reads these variables, beside AWS's own (AWS_ENDPOINT_URL, AWS_EC2_METADATA_S
     SWEEP_BASE          the folder that is /opt/ml, for images that cannot have that; so is SAGEMAKER_BASE_DIR
     SWEEP_INDEX         which of the machines it is, from 0; by default JOB_COMPLETION_INDEX, or what EC2 says
     SWEEP_ADDRESS       where the others find it; by default what EC2 says, or the address that leads out
-    SWEEP_HOSTS_FILE    where the names algo-1, algo-2 ... are written; by default /etc/hosts. Where it cannot be
-                        written, or the variable is empty, the machines are known by their addresses
+    SWEEP_HOSTS_FILE    where the names algo-1, algo-2 ... are written; by default /etc/hosts, or nowhere if another
+                        folder is /opt/ml. Then, or where it cannot be written, machines are known by their addresses
 """

@@ -21,7 +21,7 @@ from orchestrator.training.bare.child import Child
 from orchestrator.training.bare.coming_back import First, lost_each_other
 from orchestrator.training.bare.folders import fetch_data, forget_failure, keep, read_failure, write_folders
 from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
-from orchestrator.training.bare.meet import DidNotMeet, Meeting, leave_word, meet, name_hosts
+from orchestrator.training.bare.meet import HOSTS_FILE, DidNotMeet, Meeting, leave_word, meet, name_hosts
 from orchestrator.training.bare.notices import listen
 from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, outcome_uri
 from orchestrator.training.bare.saving import Saving
@@ -126,7 +126,9 @@ class MachineRun:
             leave_word(meeting, said)
             return list(given.names)
         words = meet(meeting, said, given.meet_s, self._over)
-        return name_hosts([word["address"] for word in words], self.environ)
+        # Where another folder is /opt/ml, the machine is not the training's alone: its names are not ours to give.
+        file = self.environ.get(HOSTS_FILE, "/etc/hosts" if str(self.base) == HOME else "")
+        return name_hosts([word["address"] for word in words], file)
 
     def _over(self) -> str:
         return self._verdict.reason if self._verdict else ""

@@ -81,10 +81,9 @@ def meet(meeting: Meeting, said: Mapping[str, str], patience_s: float, over: Cal
     return [heard[index] for index in range(meeting.instances)]
 
 
-def name_hosts(addresses: list[str], environ: Mapping[str, str]) -> list[str]:
-    """Return the names of the machines: algo-1 and so on where they can be made known here, else their addresses."""
+def name_hosts(addresses: list[str], file: str) -> list[str]:
+    """Return the names of the machines: algo-1 and so on where they can be made known by this file, else addresses."""
     names = [f"algo-{number}" for number in range(1, len(addresses) + 1)]
-    file = environ.get(HOSTS_FILE, "/etc/hosts")
     if not file:
         return addresses
     try:

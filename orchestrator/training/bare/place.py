@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ _FACTS = {
     "bought": "instance-life-cycle",
 }
 """What EC2 tells an instance of itself, below meta-data/."""
+
+
+_TRIES, _BETWEEN_S = 10, 2.0
 
 
 class NoPlace(Exception):
@@ -50,15 +54,27 @@ def find_place(assignment: Assignment, environ: Mapping[str, str]) -> Place:
     on_ec2 = assignment.kind == "instance"
     index = environ.get("SWEEP_INDEX") or environ.get("JOB_COMPLETION_INDEX")
     if index is None and on_ec2:
-        index = read_metadata("meta-data/ami-launch-index")
+        index = _told("ami-launch-index")
     if index is None or not index.isdigit() or int(index) >= assignment.instances:
         raise NoPlace(f"machine {index} of {assignment.instances}: SWEEP_INDEX says which one it is, from 0")
     address = environ.get("SWEEP_ADDRESS")
     if not address and on_ec2:
-        address = read_metadata("meta-data/local-ipv4")
+        address = _told("local-ipv4")
     address = address or _address_out(endpoint("s3", assignment.region, environ))
-    facts = {name: read_metadata(f"meta-data/{path}") or "" for name, path in _FACTS.items()} if on_ec2 else {}
+    facts = {name: _told(path) or "" for name, path in _FACTS.items()} if on_ec2 else {}
     return Place(int(index), address, _interface(address), {name: value for name, value in facts.items() if value})
+
+
+def _told(path: str) -> str | None:
+    """Return what EC2 tells of this instance. A service that is busy while it boots is asked again."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return read_metadata(f"meta-data/{path}")
+        except OSError:
+            if not left:
+                raise
+            time.sleep(_BETWEEN_S)
+    raise AssertionError("the last try returns or raises")
 
 
 def _address_out(url: str) -> str:

@@ -105,6 +105,7 @@ def test_an_error_of_the_training_is_told_and_makes_the_other_machine_leave(bare
     assert left.reason.startswith("machine 1: ")
 
 
+@pytest.mark.long
 def test_a_machine_that_is_taken_away_says_so_and_the_others_leave_with_it(bare: Bare) -> None:
     bare.start(WAIT, machines=2)
     bare.await_line("ready", 0)
@@ -115,6 +116,7 @@ def test_a_machine_that_is_taken_away_says_so_and_the_others_leave_with_it(bare:
     assert (left.state, left.cause) == ("left", "interrupted")
 
 
+@pytest.mark.long
 def test_whoever_stops_a_training_is_heard_by_all_its_machines(bare: Bare) -> None:
     bare.start(WAIT, machines=2)
     bare.await_line("ready", 0)
