@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.figure import Figure, run
 from orchestrator.api import Orchestrator, Settings
-from orchestrator.feeds.refresh import AT_ONCE, Refresh
+from orchestrator.feeds.refresh import AT_ONCE, Refresh, choose_feeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,6 +80,10 @@ class Service:
             return self._pages("Results", 100, trainings())
         if self.operation == "list_training_plans":
             return self._pages("TrainingPlanSummaries", 100, ())
+        if self.operation == "describe_capacity_reservations":
+            return self._pages("CapacityReservations", 100, ())
+        if self.operation == "describe_instances":
+            return self._pages("Reservations", 100, ())
         if self.operation == "describe_instance_types":
             return self._pages("InstanceTypes", 100, shapes())
         return self._pages("Quotas", 100, quotas())
@@ -164,7 +168,8 @@ def main(database: str) -> None:
     aws = Aws()
     orchestrator = Orchestrator(Settings(database=f"sqlite:///{database}", spot_advisor=str(file)))
     refresh = Refresh(orchestrator.catalog.observe, aws, NOW)  # type: ignore[arg-type]
-    failed = [one for one in refresh.run(orchestrator.feeds.all(), REGIONS) if one.error]
+    feeds = choose_feeds(orchestrator.feeds.all(), ())
+    failed = [one for one in refresh.run(feeds, REGIONS) if one.error]
     if failed:
         raise SystemExit(f"{failed[0].feed} {failed[0].region}: {failed[0].error}")
     print(json.dumps(aws.pages))
