@@ -152,6 +152,12 @@ def spot_history() -> Iterator[dict[str, Any]]:
 
 
 def quotas() -> Iterator[dict[str, Any]]:
+    yield {
+        "QuotaName": "All G and VT Spot Instance Requests",
+        "QuotaCode": "L-3819A6DF",
+        "Value": 64.0,
+        "Adjustable": True,
+    }
     for name, spot in product(TYPES, ("", "spot ")):
         yield {
             "QuotaName": f"ml.{name} for {spot}training job usage",
