@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.moto_identities import Identities
 
 _FORMS = ("iam", "sts", "sns", "sqs", "cloudformation", "ec2")
-"""Services whose requests are forms."""
+"""Services whose requests are forms. SQS takes JSON, too: newer SDKs send that."""
 _NEVER_REFUSED = "sts:GetCallerIdentity"
 
 
@@ -126,7 +126,7 @@ def _of_every_call(region: str) -> dict[str, tuple[str, ...]]:
 
 
 def _document(call: Call) -> Mapping[str, Any]:
-    if call.service in _FORMS and call.body:
+    if call.service in _FORMS and call.body and not call.body.startswith(b"{"):
         return forms.read(call.body)
     if call.service == "s3":
         return {}
