@@ -12,10 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.db.database import Database
-from orchestrator.errors import Damaged, NewerVersion
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
-from orchestrator.runs.views.status import RunRow
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.settings import read as read_settings
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.ending.reap import Search
     from orchestrator.runs.run import Run
     from orchestrator.runs.sending.proposal import Proposal
+    from orchestrator.runs.views.status import RunRow
     from orchestrator.runs.written.home import Home
     from orchestrator.settings import Settings
     from orchestrator.snapshots import Snapshots
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-
-NEW_LOOKS = 20
-"""Runs that are looked at for the first time because somebody lists them."""
 
 
 class Orchestrator:
@@ -228,29 +224,18 @@ class Orchestrator:
         if "ledger" in self.__dict__:
             self.ledger.damage.check()
 
-    def runs(self) -> list[RunRow]:
-        """Return all runs that this database knows, newest first.
+    def runs(self, *, sync: bool = True) -> list[RunRow]:
+        """Return all runs, newest first: those of the bucket too that this database has not seen yet.
 
-        The newest of those at which it has never looked, as it knows them from the bucket alone, are looked at now. Of
-        the others nobody here knows how they stand.
+        Without `sync` nothing is asked of AWS: they are those that this database knows.
         """
-        from orchestrator.runs.views.first_look import look_at
+        from orchestrator.runs.views.first_look import list_runs
 
-        rows, looks = [], NEW_LOOKS
-        for name in self._runs.names():
-            try:
-                run = self._runs.listed(name)
-                known = self.ledger.is_looked_at(name)
-                if not known and looks and self.settings.bucket:
-                    looks -= 1
-                    known = look_at(run)
-                status = run.status()
-            except (Damaged, NewerVersion) as error:
-                self.ledger.damage.note(error)
-                continue
-            state, usd = (status.state, status.usd) if known else ("unknown", None)
-            rows.append(RunRow(name, status.created_at, status.tasks, state, usd))
-        return rows
+        return list_runs(self._runs, sync=sync and bool(self.settings.bucket))
+
+    def learn_runs(self) -> list[str]:
+        """Remember all runs of the bucket. Return what could not be read, a line each."""
+        return self._runs.learn() if self.settings.bucket else []
 
     def reap(self, *, stop: bool = False) -> Search:
         """Return what carries our tags in any Region and belongs to no live run; with `stop`, ask it to stop."""

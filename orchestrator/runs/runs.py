@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import Damaged, Refused, UsageError
+from orchestrator.errors import AccessError, CloudError, Damaged, NewerVersion, Refused, UsageError
 from orchestrator.runs.run import Run
 from orchestrator.runs.written import anchor as anchors
 
@@ -108,8 +108,9 @@ class Runs:
 
     def names(self) -> list[str]:
         """Return the names of runs, newest first. An empty database first learns what the bucket holds."""
-        names = self.ledger.names()
-        return names if names or not self._bucket_name else self._learn()
+        if not self.ledger.names() and self._bucket_name:
+            self.learn()
+        return self.ledger.names()
 
     def of_sweep(self, sweep: Sweep, name: str | None = None) -> Run | None:
         """Return the run that a submit of this very sweep goes on with, or None.
@@ -163,8 +164,29 @@ class Runs:
         self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
         return anchor
 
-    def _learn(self) -> list[str]:
-        """Remember every run that the bucket holds. Return their names, newest first."""
-        for anchor in anchors.find_all(self._bucket, anchors.names(self._bucket), self.ledger.damage.note):
+    def learn(self) -> list[str]:
+        """Remember every run that the bucket holds. Return what could not be read, a line each.
+
+        An empty database has nothing to fall back on: what keeps it from listing the bucket is raised.
+        """
+        known = set(self.ledger.names())
+        try:
+            new = [name for name in anchors.names(self._bucket) if name not in known]
+        except (CloudError, AccessError) as error:
+            if not known:
+                raise
+            return [f"runs that others have submitted may be missing: {error}"]
+        return [line for name in new if (line := self._learn_of(name))]
+
+    def _learn_of(self, name: str) -> str:
+        """Remember this run of the bucket. Return in a line why it cannot be read; nothing if it can, or is gone."""
+        try:
+            anchor = anchors.find(self._bucket, name)
+        except (Damaged, NewerVersion) as error:
+            self.ledger.damage.note(error)
+            return f"run {name}: {error}"
+        except (CloudError, AccessError) as error:
+            return f"run {name}: {error}"
+        if anchor:
             self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
-        return self.ledger.names()
+        return ""

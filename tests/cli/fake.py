@@ -159,7 +159,7 @@ class FakeOrchestrator:
     running: FakeRun | None = None
     proposal: Any = None
 
-    def runs(self) -> list[RunRow]:
+    def runs(self, *, sync: bool = True) -> list[RunRow]:  # noqa: ARG002
         return [RunRow("nightly", NOVEMBER, 24, "running", 1.5)]
 
     def run(self, name: str | None = None) -> FakeRun:

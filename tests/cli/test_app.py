@@ -28,7 +28,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, sweep: Sweep) -> Callable[..., tupl
 
     def run(error: BaseException, *options: str) -> tuple[int, str, str]:
         class Broken(FakeOrchestrator):
-            def runs(self) -> list[object]:
+            def runs(self, *, sync: bool) -> list[object]:  # noqa: ARG002
                 raise error
 
         monkeypatch.setattr(Session, "orchestrator", Broken())

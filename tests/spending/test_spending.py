@@ -184,7 +184,7 @@ def team(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     }
     made: Any = FakeOrchestrator()
     made.ledger, made.cloud = desk.ledger(), desk.cloud()
-    made.run = lambda name: runs[name]
+    made.run, made.learn_runs = runs.__getitem__, list
     made.settings = type("S", (), {"bucket": "control"})
     monkeypatch.setattr(Session, "orchestrator", made)
     monkeypatch.setattr(Run, "sync_as_far_as_possible", lambda _, *, documents=True: documents)

@@ -62,10 +62,11 @@ def show_month(session: Session, asked: MonthAsked, *, as_json: bool) -> None:
 
 
 def _open_all(orchestrator: Orchestrator, *, learn: bool) -> tuple[list[Run], list[str]]:
-    """Return all runs that can be opened, and a line for each that cannot."""
-    if learn:
-        orchestrator.runs()  # an empty database learns of them from the bucket
-    runs, unopened = [], []
+    """Return all runs that can be opened, and a line for each that cannot.
+
+    To learn is to ask the bucket for those of others.
+    """
+    runs, unopened = [], orchestrator.learn_runs() if learn else []
     for name in orchestrator.ledger.names():
         try:
             runs.append(orchestrator.run(name))

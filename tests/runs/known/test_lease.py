@@ -63,7 +63,7 @@ def test_of_two_submits_at_once_for_the_same_slots_exactly_one_wins(team: Team, 
     ((_, said),) = [texts for texts, code in ended if code == 6]
     assert "ml.c5.xlarge/spot in us-east-1 has 0 of 2 units free, and the plan takes 2" in said.splitlines()[-1]
     ((won, _),) = [texts for texts, code in ended if code == 0]
-    assert [row.name for row in team.orchestrator().runs()] == [won.strip()]
+    assert [row.name for row in team.orchestrator().runs(sync=False)] == [won.strip()]
     team.orchestrator().run(won.strip()).cancel()
 
 

@@ -152,7 +152,7 @@ def test_again_makes_a_second_run(team: Team, name: str) -> None:
     first = team.orchestrator().submit(plan, name=name)
     second = team.orchestrator().submit(plan, name=name, again=True)
     assert (first.name, second.name) == (name, f"{name}-2")
-    assert {row.name for row in team.orchestrator().runs()} == {name, f"{name}-2"}
+    assert {row.name for row in team.orchestrator().runs(sync=False)} == {name, f"{name}-2"}
     first.cancel()
     second.cancel()
 

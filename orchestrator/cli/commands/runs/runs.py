@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.options import AsJson, NoSync
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from orchestrator.api import RunRow
 
 
-def runs(context: typer.Context, as_json: AsJson = False) -> None:
+def runs(context: typer.Context, no_sync: NoSync = False, as_json: AsJson = False) -> None:
     """List the runs, the newest first.
 
     Example: sweep runs
     """
-    rows = Session.of(context).orchestrator.runs()
+    rows = Session.of(context).orchestrator.runs(sync=not no_sync)
     if as_json:
         render.as_json(rows)
     elif rows:
