@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from orchestrator.scaling.steps import Step as ScalingStep
     from orchestrator.settings import Settings
     from orchestrator.settings import read as read_settings
+    from orchestrator.snapshots import CatalogLoss
     from orchestrator.spec.duration import seconds as read_duration
     from orchestrator.spec.schedule.schedule import Schedule, read_schedule
     from orchestrator.spec.sweep import Objective, Sweep
@@ -83,6 +84,7 @@ __all__ = [
     "SPENDING_KINDS",
     "Beside",
     "BudgetOfMonth",
+    "CatalogLoss",
     "Conducted",
     "CostRow",
     "Decision",
@@ -182,6 +184,7 @@ __all__ = [
 _HOMES = {
     "BEFORE": "orchestrator.notices.send",
     "BudgetOfMonth": "orchestrator.budgets.budget:Budget",
+    "CatalogLoss": "orchestrator.snapshots",
     "Conducted": "orchestrator.nightly.conduct",
     "Beside": "orchestrator.runs.views.beside",
     "CostRow": "orchestrator.runs.views.costs",

@@ -9,8 +9,19 @@ import pytest
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.db.database import Database
 from orchestrator.errors import CatalogError, Damaged
-from orchestrator.snapshots import POINTER, Snapshots
+from orchestrator.snapshots import POINTER, CatalogLoss, Snapshots
 from tests.launcher.fakes import Bucket
+
+DATA = {
+    "campaigns.csv": "campaign\nalps\ncoast\n",
+    "datasets.csv": "campaign,version,bytes,created_at\nalps,1,1000,2026-11-01\ncoast,1,1000,2026-11-01\n",
+    "replicas.csv": """dataset,region,s3_uri,bytes
+alps@1,eu-west-1,s3://data/alps/,1000
+alps@1,us-east-1,s3://data/alps/,1000
+coast@1,eu-west-1,s3://data/coast/,1000
+""",
+}
+"""Two datasets, of which one lies in two Regions."""
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,3 +137,59 @@ def test_a_damaged_pointer_is_told_with_the_way_out_and_the_next_push_writes_it_
     assert "`sweep catalog push`" in told.value.hint
     assert snapshots.push(catalog, "ada").snapshot == pushed.snapshot
     assert snapshots.pull(tmp_path / "pulled.db").snapshot == pushed.snapshot
+
+
+class Asked(list[CatalogLoss]):
+    """Every loss that somebody was asked about, and who says no to each."""
+
+    def refuse(self, loss: CatalogLoss) -> None:
+        self.append(loss)
+        raise CatalogError("no")
+
+
+def load(catalog: Catalog, folder: Path, **changed: str) -> Catalog:
+    for name, content in DATA.items():
+        (folder / name).write_text(changed.get(name.removesuffix(".csv"), content))
+    catalog.load([folder / name for name in DATA])
+    return catalog
+
+
+def test_a_push_that_takes_datasets_away_asks_first_and_a_no_leaves_all_as_it_is(
+    snapshots: Snapshots, catalog: Catalog, tmp_path: Path
+) -> None:
+    before = snapshots.push(load(opened(tmp_path / "theirs.db"), tmp_path), "bob")
+    asked = Asked()
+    with pytest.raises(CatalogError, match="no"):
+        snapshots.push(catalog, "ada", asked.refuse)
+    assert asked == [CatalogLoss(before, ["alps@1", "coast@1"], [])]
+    assert snapshots.newest() == before
+    after = snapshots.push(catalog, "ada", asked.append)
+    assert snapshots.newest() == after
+
+
+def test_a_push_that_takes_a_replica_away_asks_first(snapshots: Snapshots, tmp_path: Path) -> None:
+    before = snapshots.push(load(opened(tmp_path / "theirs.db"), tmp_path), "bob")
+    fewer = DATA["replicas.csv"].replace("alps@1,us-east-1,s3://data/alps/,1000\n", "")
+    asked = Asked()
+    snapshots.push(load(opened(tmp_path / "ours.db"), tmp_path, replicas=fewer), "ada", asked.append)
+    assert asked == [CatalogLoss(before, [], ["alps@1 in us-east-1"])]
+
+
+def test_a_push_that_adds_asks_nobody(snapshots: Snapshots, catalog: Catalog, tmp_path: Path) -> None:
+    asked = Asked()
+    snapshots.push(catalog, "ada", asked.refuse)
+    snapshots.push(load(catalog, tmp_path), "ada", asked.refuse)
+    learn(catalog, tmp_path, "sea")
+    snapshots.push(catalog, "ada", asked.refuse)
+    assert asked == []
+
+
+def test_a_snapshot_that_cannot_be_compared_is_said_and_the_push_goes_on(
+    snapshots: Snapshots, bucket: Bucket, catalog: Catalog, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = snapshots.push(load(opened(tmp_path / "theirs.db"), tmp_path), "bob")
+    bucket.put_if(before.key, b"no gzip", bucket.objects[before.key].etag)
+    asked = Asked()
+    after = snapshots.push(catalog, "ada", asked.refuse)
+    assert (asked, snapshots.newest()) == ([], after)
+    assert "cannot be compared" in caplog.text

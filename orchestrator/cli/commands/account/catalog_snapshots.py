@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson, AsOf, moment
+from orchestrator.cli.confirm import confirm
+from orchestrator.cli.options import AsJson, AsOf, Yes, moment
 from orchestrator.cli.session import Session
 from orchestrator.errors import CatalogError
+
+if TYPE_CHECKING:
+    from orchestrator.api import CatalogLoss
+
+_NAMED = 5
+"""The most datasets that one line names."""
 
 
 def snapshot(
@@ -45,23 +52,46 @@ class Snapshot:
     rows: int
 
 
-def push(context: typer.Context, as_json: AsJson = False) -> None:
+def push(context: typer.Context, yes: Yes = False, as_json: AsJson = False) -> None:
     """Write the catalog as it is now into the control bucket, as the newest snapshot.
 
-    Nights whose conductor has no shared PostgreSQL plan on it. A catalog that has not changed moves nothing.
+    Nights whose conductor has no shared PostgreSQL plan on it. A catalog that has not changed moves nothing. One that
+    lacks datasets of the newest snapshot asks first.
 
     Example: sweep catalog push
     """
     session = Session.of(context)
     orchestrator = session.orchestrator
     before = orchestrator.snapshots.newest()
-    pushed = orchestrator.snapshots.push(orchestrator.catalog, session.settings.owner)
+
+    def agree(loss: CatalogLoss) -> None:
+        for line in _lost(loss):
+            render.say(line)
+        confirm("Let nights plan on this catalog instead?", yes=yes)
+
+    pushed = orchestrator.snapshots.push(orchestrator.catalog, session.settings.owner, agree)
     if as_json:
         render.as_json(pushed)
     elif before and before.snapshot == pushed.snapshot:
         render.say(f"the newest snapshot is this very catalog already: {pushed.snapshot[:12]}")
     else:
         render.say(f"pushed {pushed.rows:,} rows: {pushed.snapshot[:12]} is the newest snapshot now")
+
+
+def _lost(loss: CatalogLoss) -> list[str]:
+    """Return what would be gone, a line each."""
+    who = f"the newest snapshot, which {loss.there.owner} pushed {formatting.moment(loss.there.pushed_at)}"
+    kinds = (("dataset", loss.datasets), ("replica", loss.replicas))
+    return [
+        f"{who}, has {formatting.plural(len(names), noun)} that this catalog lacks: {_first(names)}"
+        for noun, names in kinds
+        if names
+    ]
+
+
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def pull(

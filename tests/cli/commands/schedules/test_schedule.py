@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.cli.app import main
+from orchestrator.cli.commands.sweeps.init import STARTER
 from orchestrator.nightly.schedules import Schedules
 from tests.fixtures.aws import REGION
 
@@ -158,3 +159,19 @@ def test_a_second_schedule_and_one_that_cannot_be_planned_are_warned_of_before_t
     said = capsys.readouterr().err
     assert "note: other-steering trains steering, too: a night leaves out what the other trains just then" in said
     assert "warning: by the catalog as it is here, a night cannot be planned: the catalog has no campaigns" in said
+
+
+def test_a_push_that_takes_datasets_away_names_them_and_asks(
+    account: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["catalog", "load", str(STARTER / "catalog")]) == 0
+    assert main(["catalog", "push"]) == 0
+    monkeypatch.setenv("SWEEP_DATABASE", f"sqlite:///{account / 'another.db'}")
+    capsys.readouterr()
+    assert main(["catalog", "push"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("the newest snapshot, which ")
+    assert said[0].endswith("has 2 datasets that this catalog lacks: berlin-winter@v1, oslo-night@v1")
+    assert "this asks first, and there is no terminal to ask on (--yes goes ahead)" in said[-1]
+    assert main(["catalog", "push", "--yes"]) == 0
+    assert "is the newest snapshot now" in capsys.readouterr().err
