@@ -6,6 +6,7 @@ shelf.py         where do promotions lie, and who wins if two are made at once?
 challenger.py    which task of a run is held against the champion, and what was it made of?
 refusals.py      which challengers were refused, and why?
 judge.py         is it better?
+data_mark.py     what did a training read, if it lies there unchanged?
 evaluation.py    on which data were both measured?
 warm_start.py    what does a sweep take from its champion?
 differences.py   what differs between two promoted models?

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError, UsageError
+from orchestrator.models.data_mark import mark_folder
 from orchestrator.models.evaluation import evaluation_of
 from orchestrator.models.judge import judge, judge_alone, may_be_better
 from orchestrator.models.promotion import TrainedModel
 from orchestrator.platforms.registry import make_operating
+from orchestrator.runs.written.plan_now import planned_now
 from orchestrator.spec.workload.promote import Promote
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
@@ -39,6 +42,10 @@ def find_challenger(run: Run, marks: Marks, champion: Promotion | None) -> Train
     A task that looks best but breaks a guard, as after broken data, does not hide the others. UsageError if no task is
     done.
     """
+    return _with_data_mark(run, _choose(run, marks, champion))
+
+
+def _choose(run: Run, marks: Marks, champion: Promotion | None) -> TrainedModel:
     done = [row for row in run.results() if row.state is TaskState.DONE]
     if not done:
         raise UsageError(
@@ -47,7 +54,7 @@ def find_challenger(run: Run, marks: Marks, champion: Promotion | None) -> Train
     rules = run.plan.sweep.promote or Promote()
     looked_at = []
     for row in done[:MOST_LOOKED_AT]:
-        found = describe(run, row, marks)
+        found = _describe(run, row, marks)
         if judge(found, champion, rules).better:
             return found
         looked_at.append(found)
@@ -62,11 +69,22 @@ def named_challenger(run: Run, task: int, marks: Marks) -> TrainedModel:
     if row.state is not TaskState.DONE:
         hint = f"`sweep results {run.name}` lists those that are done"
         raise UsageError(f"task {task} is {row.state.value}, not done", where=run.name, hint=hint)
-    return describe(run, row, marks)
+    return _with_data_mark(run, _describe(run, row, marks))
 
 
-def describe(run: Run, row: TaskRow, marks: Marks) -> TrainedModel:
-    """Return a finished task with all that its model was made of."""
+def _with_data_mark(run: Run, model: TrainedModel) -> TrainedModel:
+    """Return the model with the mark of its data, by what lies there now where the catalog knows none."""
+    if model.data_mark:
+        return model
+    last = _last_outcome(run, model.task)
+    plan = planned_now(run.anchor, run.ledger.submissions(run.name)).plan
+    read = [place.s3_uri for place in plan.share(model.task).places if place.lane.region == model.region]
+    mark = mark_folder(read[0], model.region, last.started_at, run.cloud.clients) if read else ""
+    return replace(model, data_mark=mark)
+
+
+def _describe(run: Run, row: TaskRow, marks: Marks) -> TrainedModel:
+    """Return a finished task with all that its model was made of, as far as the catalog knows its data."""
     sweep, objective = run.plan.sweep, run.plan.sweep.objective
     last = _last_outcome(run, row.task)
     mark = marks(row.dataset, row.region)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.s3 import S3
-from orchestrator.errors import SweepError
+from orchestrator.models.data_mark import list_unchanged
 from orchestrator.models.promotion import Evaluation
 from orchestrator.spec.by_region import in_region
-from orchestrator.wire.names import S3Uri, digest
+from orchestrator.wire.beside.lineage import mark_objects
+from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.runs.views.tasks import TaskRow
     from orchestrator.spec.sweep import Sweep
-
-log = logging.getLogger(__name__)
 
 
 def evaluation_of(row: TaskRow, sweep: Sweep, data_mark: str, began_at: float | None, clients: Clients) -> Evaluation:
@@ -33,13 +30,7 @@ def evaluation_of(row: TaskRow, sweep: Sweep, data_mark: str, began_at: float | 
 
 
 def _mark(uri: S3Uri, region: str, began_at: float | None, clients: Clients) -> str:
-    try:
-        found = list(S3(clients, region, uri.bucket).list(uri.key))
-    except SweepError as error:
-        log.warning("on which data it was measured is not known: %s", error)
+    found = list_unchanged(uri, region, began_at, clients)
+    if found is None:
         return ""
-    newest = max((item.modified_at for item in found), default=0.0)
-    if began_at is not None and newest > began_at:
-        log.warning("%s has changed since the training began: on which data it was measured is not known", uri)
-        return ""
-    return digest(sorted((item.key.removeprefix(uri.key), item.size, item.etag) for item in found), 32)
+    return mark_objects((item.key.removeprefix(uri.key), item.size, item.etag) for item in found)

@@ -39,7 +39,7 @@ def registry() -> Iterator[Registry]:
 def told(desk: Desk, uri: str, **more: Any) -> Models:
     cloud = desk.cloud()
     cloud.account = replace(cloud.account, mlflow=uri, **more)
-    return Models(cloud, "ada")
+    return Models(cloud, "ada", lambda *_: "a mark")
 
 
 def test_the_alias_follows_the_champion(desk: Desk, registry: Registry) -> None:

@@ -119,7 +119,7 @@ def team(desk: Desk, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_promotion_is_told_and_so_is_a_refused_challenger(
     desk: Desk, hook: Hook, team: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Session, "models", Models(desk.cloud(), "ada"))
+    monkeypatch.setattr(Session, "models", Models(desk.cloud(), "ada", lambda *_: "a mark"))
     runs = {name: finished(desk, name, [loss]) for name, loss in (("monday", 0.5), ("tuesday", 0.6))}
     for run in runs.values():
         run.__dict__["cloud"] = team.cloud
