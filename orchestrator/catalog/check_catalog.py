@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import case, func, select
 
 from orchestrator.catalog.ages import days, newest_prices
 from orchestrator.catalog.files.to_come import list_to_come, tell_to_come
@@ -51,6 +51,7 @@ def check_catalog(engine: Engine, platforms: Platforms, ages: MaxAge, now: datet
         usable = {lane: fact for lane, fact in listed.items() if fact.value > 0 and platforms.may_train(lane)}
         return [
             *_missing_data(connection, replicated),
+            *_unlike_replicas(connection),
             *_free_prices(listed),
             *_missing_prices(replicated, usable),
             *_dear_spot_prices(usable),
@@ -70,6 +71,25 @@ def _missing_data(connection: Connection, replicated: set[tuple[str, str]]) -> I
         yield Problem("datasets", f"{counted(bare, 'campaign')} without a dataset: {few(bare)}")
     if bare := sorted({row.dataset for row in versions} - {dataset for dataset, _ in replicated}):
         yield Problem("replicas", f"{counted(bare, 'dataset')} without a replica: {few(bare)}")
+
+
+def _unlike_replicas(connection: Connection) -> Iterator[Problem]:
+    """Yield the datasets whose replicas do not hold as much: one is no copy of the other.
+
+    Bytes are compared where somebody has looked, and left a mark: files may name other sizes on purpose.
+    """
+    table = replicas.c
+    size = case((table.mark.is_not(None), func.coalesce(table.bytes, datasets.c.bytes)))
+    found = (
+        select(table.dataset)
+        .join_from(replicas, datasets)
+        .group_by(table.dataset)
+        .having((func.min(table.objects) != func.max(table.objects)) | (func.min(size) != func.max(size)))
+    )
+    if unlike := sorted(connection.scalars(found)):
+        what = f"{counted(unlike, 'dataset')} with replicas of unlike objects or bytes"
+        look = "`sweep catalog discover` of all their buckets at once says which is whole"
+        yield Problem("replicas", f"{what}: {few(unlike)}; {look}")
 
 
 def _free_prices(listed: dict[Lane, Price]) -> Iterator[Problem]:

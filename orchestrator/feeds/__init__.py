@@ -6,6 +6,7 @@ refresh.py     how are feeds read, Regions side by side, and what becomes of one
 look.py        which folders of datasets lie in S3, and what lies in each?
 inventory.py   what does S3 Inventory tell of a bucket that is too large to list?
 discover.py    which folders are the same dataset, and how is that known?
+elsewhere.py   does a folder agree with the catalog's replicas that were not looked at?
 pattern.py     which dataset does an object belong to?
 campaign_database.py  how does a team's own database become campaigns, datasets and replicas?
 transfers.py   what does it cost to bring data from one Region to another?

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from orchestrator.feeds.look import Folder
 
@@ -83,8 +83,14 @@ def _is_copy(folder: Folder, original: Folder) -> bool:
     return folder.lineage is not None and folder.lineage.source == original.uri
 
 
-def rows_of(findings: Sequence[Finding]) -> dict[str, dict[int, dict[str, object]]]:
-    """Return the catalog's rows of all replicas that were found, numbered, by the kind of file that has such rows."""
+def rows_of(
+    findings: Sequence[Finding], shared: Container[tuple[str, str]] = ()
+) -> dict[str, dict[int, dict[str, object]]]:
+    """Return the catalog's rows of all replicas that were found, numbered, by the kind of file that has such rows.
+
+    Datasets among the `shared`, by campaign and version, have replicas that were not looked at: what the catalog says
+    of the dataset stays, and the size of a folder is told of its replica alone.
+    """
     replicas = [one.folder for one in findings if one.is_replica]
     originals = {(folder.campaign, folder.version): folder for folder in reversed(replicas)}
     kinds: dict[str, list[dict[str, object]]] = {
@@ -96,13 +102,15 @@ def rows_of(findings: Sequence[Finding]) -> dict[str, dict[int, dict[str, object
                 "bytes": folder.bytes,
                 "created_at": datetime.fromtimestamp(folder.created_at, timezone.utc),
             }
-            for folder in originals.values()
+            for key, folder in originals.items()
+            if key not in shared
         ],
         "replicas": [
             {
                 "dataset": f"{folder.campaign}@{folder.version}",
                 "region": folder.region,
                 "s3_uri": folder.uri,
+                "bytes": folder.bytes if (folder.campaign, folder.version) in shared else None,
                 "objects": len(folder.objects),
                 "mark": folder.mark,
             }

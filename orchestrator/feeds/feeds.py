@@ -13,6 +13,7 @@ from orchestrator.db.foreign import read_query
 from orchestrator.errors import CatalogError, UsageError, did_you_mean
 from orchestrator.feeds.campaign_database import split_rows
 from orchestrator.feeds.discover import compare_folders, rows_of
+from orchestrator.feeds.elsewhere import Elsewhere, known_replicas
 from orchestrator.feeds.every import every_feed
 from orchestrator.feeds.inventory import open_inventories
 from orchestrator.feeds.look import look_through
@@ -128,18 +129,21 @@ class Feeds:
         told = open_inventories(self._clients, self._region, inventories)
         looks = look_through(self._clients, self._region, places, parsed, told)
         folders = [folder for look in looks for folder in look.folders]
-        findings = tuple(compare_folders(folders, self._is_encrypted))
-        known = {str(row["s3_uri"]): row for row in self._catalog.show("replicas")}
-        replicas = {one.folder.uri: one.folder for one in findings if one.is_replica}
         looked = tuple(look.uri for look in looks)
+        told_before = known_replicas(self._catalog.show("replicas"), self._catalog.show("datasets"))
+        elsewhere = Elsewhere(told_before, looked)
+        findings = tuple(elsewhere.doubt(one) for one in compare_folders(folders, self._is_encrypted))
+        known = {one.uri: one for one in told_before}
+        replicas = {one.folder.uri: one.folder for one in findings if one.is_replica}
         below = [uri for uri in known if uri.startswith(looked) and uri not in replicas]
-        removed = tuple(sorted(uri for uri in below if self._is_none(uri, str(known[uri]["region"]), folders)))
+        removed = tuple(sorted(uri for uri in below if self._is_none(uri, known[uri].region, folders)))
         if keep:
-            self._catalog.take(rows_of(findings), "discovered", without=removed)
-        changed = {uri for uri, folder in replicas.items() if uri in known and known[uri]["mark"] != folder.mark}
-        changed = {uri for uri in changed if known[uri]["mark"] is not None}
-        datasets = {known[uri]["dataset"] for uri in changed}
-        others = sorted(uri for uri, row in known.items() if row["dataset"] in datasets and not uri.startswith(looked))
+            shared = {(one.campaign, one.version) for one in folders if elsewhere.others(one)}
+            self._catalog.take(rows_of(findings, shared), "discovered", without=removed)
+        changed = {uri for uri, folder in replicas.items() if uri in known and known[uri].mark != folder.mark}
+        changed = {uri for uri in changed if known[uri].mark is not None}
+        datasets = {known[uri].dataset for uri in changed}
+        others = sorted(uri for uri, one in known.items() if one.dataset in datasets and not uri.startswith(looked))
         odd = tuple(uri for look in looks for uri in look.odd)
         made = tuple((name, told[name].made_at) for name in sorted(told))
         return Discovered(findings, frozenset(changed), removed, tuple(others), odd, made)

@@ -242,6 +242,79 @@ def test_other_replicas_of_what_has_changed_are_named_if_nobody_looked_at_them(f
     assert feeds.discover(PLACES[:1]).unseen == (ALPS_US,)
 
 
+COAST_US = "s3://team-us-east-1/campaigns/coast/v2/"
+COAST_EU = "the replica in eu-west-1 that the catalog knows, s3://team-eu-west-1/campaigns/coast/v2/"
+
+
+def why(found: Any, uri: str) -> tuple[bool, str]:
+    return next((one.is_replica, one.why) for one in found.findings if one.folder.uri == uri)
+
+
+@pytest.mark.parametrize(
+    ("body", "difference"),
+    [
+        (None, "objects: 1, not 2"),
+        ("longer than it was", "bytes: 28, not 20"),
+        ("coast/v2/B", "other keys, sizes or ETags"),
+    ],
+    ids=["half copied", "another size", "other bytes"],
+)
+def test_a_folder_that_is_looked_at_alone_is_compared_with_what_the_catalog_knows_elsewhere(
+    feeds: Feeds, empty: Catalog, clients: Clients, body: str | None, difference: str
+) -> None:
+    if body is not None:
+        put(clients, US, "campaigns/coast/v2/b", body)
+    feeds.discover(PLACES)
+    found = feeds.discover(PLACES[1:])
+    said = f"not {COAST_EU}: {difference}; discover both at once to have them compared"
+    assert why(found, COAST_US) == (False, said)
+    assert regions_of(empty, "coast@v2") == [EU]
+    assert [row["bytes"] for row in empty.show("datasets") if row["dataset"] == "coast@v2"] == [20]
+
+
+def test_a_whole_copy_that_is_looked_at_alone_is_taken_as_the_same(
+    feeds: Feeds, empty: Catalog, clients: Clients
+) -> None:
+    feeds.discover(PLACES[:1])
+    put(clients, US, "campaigns/coast/v2/b", "coast/v2/b")
+    assert why(feeds.discover(PLACES[1:]), COAST_US) == (True, f"the same as {COAST_EU}")
+    assert regions_of(empty, "coast@v2") == [EU, US]
+    assert [problem for problem in empty.check() if problem.kind == "replicas"] == []
+
+
+def test_a_replica_that_has_lost_objects_leaves_the_catalog_though_it_is_looked_at_alone(
+    feeds: Feeds, clients: Clients, empty: Catalog
+) -> None:
+    feeds.discover(PLACES)
+    clients.client("s3", US).delete_object(Bucket="team-us-east-1", Key="campaigns/alps/v1/a")
+    assert feeds.discover(PLACES[1:]).removed == (ALPS_US,)
+    assert regions_of(empty, "alps@v1") == [EU]
+
+
+def test_a_replica_that_has_grown_keeps_the_size_of_the_others(feeds: Feeds, clients: Clients, empty: Catalog) -> None:
+    feeds.discover(PLACES)
+    put(clients, EU, "campaigns/alps/v1/c", "more")
+    assert feeds.discover(PLACES[:1]).unseen == (ALPS_US,)
+    assert [row["bytes"] for row in empty.show("datasets") if row["dataset"] == "alps@v1"] == [18]
+    (unlike,) = [problem.message for problem in empty.check() if problem.kind == "replicas"]
+    assert unlike.startswith("1 dataset with replicas of unlike objects or bytes: alps@v1; ")
+    feeds.discover(PLACES)
+    assert [row["bytes"] for row in empty.show("datasets") if row["dataset"] == "alps@v1"] == [22]
+    assert [problem for problem in empty.check() if problem.kind == "replicas"] == []
+
+
+def test_what_a_file_says_of_a_replica_is_compared_with_a_new_folder(
+    feeds: Feeds, empty: Catalog, tmp_path: Any
+) -> None:
+    (tmp_path / "campaigns.csv").write_text("campaign\ncoast\n")
+    (tmp_path / "datasets.csv").write_text("campaign,version,bytes,created_at\ncoast,v2,20,2026-01-01\n")
+    (tmp_path / "replicas.csv").write_text("dataset,region,s3_uri\ncoast@v2,eu-north-1,s3://team-north/coast/v2/\n")
+    empty.load([tmp_path])
+    assert why(feeds.discover(PLACES[1:]), COAST_US)[0] is False
+    assert feeds.discover(PLACES[:1]).findings[1].is_replica
+    assert regions_of(empty, "coast@v2") == ["eu-north-1", EU]
+
+
 def test_what_belongs_to_no_dataset_is_told(feeds: Feeds, clients: Clients) -> None:
     put(clients, EU, "campaigns/a\x07b/v1/x", "x")
     odd = ("s3://team-eu-west-1/campaigns/a\x07b/v1/x", "s3://team-eu-west-1/campaigns/readme.txt")
