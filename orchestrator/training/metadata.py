@@ -6,6 +6,8 @@ It travels into the training: standard library only.
 from __future__ import annotations
 
 import os
+import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -13,7 +15,14 @@ METADATA = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 """AWS's own variable, with the address of the instance's metadata service."""
 _METADATA_AT = "http://169.254.169.254"
 _TIMEOUT_S = 2.0
-_TTL = {"X-aws-ec2-metadata-token-ttl-seconds": "300"}
+_LASTS_S = 300
+_RENEWED_BEFORE_S = 60
+_TTL = {"X-aws-ec2-metadata-token-ttl-seconds": str(_LASTS_S)}
+_REFUSED = 401
+_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy knows this machine
+_tokens: dict[str, tuple[str, float]] = {}
+"""The token of each address that was asked, and until when it is used."""
+_lock = threading.Lock()
 
 
 def read_metadata(path: str) -> str | None:
@@ -21,18 +30,39 @@ def read_metadata(path: str) -> str | None:
 
     Raise OSError when the metadata service gives no answer.
     """
-    token = _ask("api/token", "PUT", _TTL)
+    base = os.environ.get(METADATA, _METADATA_AT).rstrip("/")
+    token, is_new = _token(base)
     try:
-        return _ask(path, "GET", {"X-aws-ec2-metadata-token": token})
+        return _read(base, path, token)
+    except urllib.error.HTTPError as error:
+        if error.code != _REFUSED or is_new:
+            raise
+    _tokens.pop(base, None)  # it has ended before its time
+    return _read(base, path, _token(base)[0])
+
+
+def _token(base: str) -> tuple[str, bool]:
+    """Return a session token, and whether it was made for this call."""
+    with _lock:
+        token, until = _tokens.get(base, ("", 0.0))
+        if token and time.monotonic() < until:
+            return token, False
+        asked_at = time.monotonic()
+        token = _ask(f"{base}/latest/api/token", "PUT", _TTL)
+        _tokens[base] = (token, asked_at + _LASTS_S - _RENEWED_BEFORE_S)
+        return token, True
+
+
+def _read(base: str, path: str, token: str) -> str | None:
+    try:
+        return _ask(f"{base}/latest/{path}", "GET", {"X-aws-ec2-metadata-token": token})
     except urllib.error.HTTPError as error:
         if error.code == 404:
             return None
         raise
 
 
-def _ask(path: str, method: str, headers: dict[str, str]) -> str:
-    url = f"{os.environ.get(METADATA, _METADATA_AT).rstrip('/')}/latest/{path}"
+def _ask(url: str, method: str, headers: dict[str, str]) -> str:
     request = urllib.request.Request(url, method=method, headers=headers)
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy knows this machine
-    with direct.open(request, timeout=_TIMEOUT_S) as answer:
+    with _direct.open(request, timeout=_TIMEOUT_S) as answer:
         return str(answer.read().decode())

@@ -19,6 +19,11 @@ log = logging.getLogger(__name__)
 
 HOME_VARIABLE = "LOCALCLOUD_HOME"
 """The variable that marks every process we start: by it the next `up` or `down` finds what a crash left."""
+SHARED_CORES = {
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin keep those they wait for from running
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+}
+"""Variables that let the trainings of many machines share this one's cores."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.machines import machine, prerequisites
-from orchestrator.localcloud.machines.processes import Command
+from orchestrator.localcloud.machines.processes import SHARED_CORES, Command
 from orchestrator.localcloud.services.sagemaker import failure
 from orchestrator.localcloud.services.sagemaker.toolkit import starter, variables
 from orchestrator.localcloud.services.sagemaker.toolkit.starter import CannotStart
@@ -152,8 +152,7 @@ class RealToolkit:
             "SAGEMAKER_TRAINING_MODULE": variables.TRAINING_MODULE,
             "LD_LIBRARY_PATH": str(self.python / "lib"),  # mpirun hands it on, and warns when there is none
             "OPAL_PREFIX": str(self.python),  # where the wheel's Open MPI lies, on hosts that mpirun logs in to
-            "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin keep those they wait for from running
-            **variables.ONE_THREAD,
+            **SHARED_CORES,
             **starter.requested_environment(training),
             **starter.container_environment(training),
         }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.machines.processes import Command
+from orchestrator.localcloud.machines.processes import SHARED_CORES, Command
 from orchestrator.localcloud.machines.python_layer import make_layer
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Folder:
             own["SAGEMAKER_BASE_DIR"] = str(self.base / "ml")
         passed = {name: value for name, value in environment.items() if not name.startswith("AWS_")}
         first = [*_PYTHON, str(_SCRIPTS / "first_process.py"), str(self.base / "units"), *self._user_data()]
-        return Command([*self._within(root), *first], {**passed, **own}, root, self.console)
+        return Command([*self._within(root), *first], {**passed, **SHARED_CORES, **own}, root, self.console)
 
     def add_unit(self, number: int, text: str) -> None:
         """Lay a command, as JSON, where the first process finds it when it is told to look."""

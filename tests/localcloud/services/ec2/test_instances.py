@@ -32,6 +32,12 @@ def test_user_data_runs_and_its_own_shutdown_terminates(desk: InstanceDesk, clou
     assert ended["BlockDeviceMappings"] == []
 
 
+def test_ranks_that_wait_let_those_of_other_instances_run(desk: InstanceDesk) -> None:
+    """All instances share this machine's cores, where Open MPI's ranks would spin."""
+    said = desk.run("#!/bin/sh\necho yields=$OMPI_MCA_mpi_yield_when_idle threads=$OMP_NUM_THREADS")
+    assert "yields=1 threads=1\n" in said
+
+
 @pytest.mark.long
 def test_an_instance_stays_when_its_script_has_ended(desk: InstanceDesk) -> None:
     """User data is run once, at the first boot, and its end means nothing: UserGuide/user-data.html."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.machines.no_ssh import write_agent
-from orchestrator.localcloud.machines.processes import Command
+from orchestrator.localcloud.machines.processes import SHARED_CORES, Command
 from orchestrator.localcloud.machines.python_layer import make_layer
 from orchestrator.localcloud.services.eks.kubernetes.pods import host_of
 
@@ -34,7 +34,6 @@ _NAMES = str(Path(__file__).parents[3] / "machines" / "own_names.py")
 _REFERENCE = re.compile(r"\$(\$|\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
 _FIELD = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 _OURS = "# pod"
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass
@@ -120,8 +119,8 @@ def _machine(pod: Body, sandbox: Sandbox, environment: Mapping[str, str], mounts
     """Return the variables that let one machine play several: programs, a place to meet, folders of their own."""
     packages = sandbox.base.with_suffix(".packages")
     programs = os.pathsep.join((str(make_layer(packages)), environment["PATH"]))
-    found = {**environment, "PATH": programs, "TMPDIR": str(sandbox.scratch), "HOSTNAME": host_of(pod), **_ONE_THREAD}
-    found |= {"MASTER_PORT": str(sandbox.group.port), "OMPI_MCA_mpi_yield_when_idle": "1"}
+    found = {**environment, "PATH": programs, "TMPDIR": str(sandbox.scratch), "HOSTNAME": host_of(pod), **SHARED_CORES}
+    found["MASTER_PORT"] = str(sandbox.group.port)
     if (Path(sys.prefix) / "bin" / "mpirun").exists():
         found["OPAL_PREFIX"] = sys.prefix
     if mounts.refusal:

@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.machines.processes import SHARED_CORES
+
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.sagemaker.host.host import Host
 
 TRAINING_MODULE = "sagemaker_pytorch_container.training:main"
 """What the PyTorch images run. It knows torchrun, and writes errors into the failure file."""
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""Keeps libraries from fighting for the cores where one machine plays several."""
 
 _MPI_PREFIX = {"OPAL_PREFIX": sys.prefix} if (Path(sys.prefix) / "bin" / "mpirun").exists() else {}
 """The folder of the wheel's Open MPI, which its `mpirun` finds by itself. Programs that mpirun did not start do not."""
@@ -89,9 +89,8 @@ def one_machine_for_all(host: Host) -> dict[str, str]:
         "TMPDIR": str(host.scratch),
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(host.port),
-        "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin keep those they wait for from running
         **_MPI_PREFIX,
-        **ONE_THREAD,
+        **SHARED_CORES,
     }
 
 
