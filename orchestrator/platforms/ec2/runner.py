@@ -69,6 +69,8 @@ class Ec2Runner:
 
     def __init__(self, clients: Clients) -> None:
         self.clients = clients
+        self._launched: dict[str, Launched] = {}
+        """What is known to be launched, by Region, folder and training: it is written once, and never again."""
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
         return make_request(template, task, place, attempt, max_runtime_s)
@@ -103,7 +105,7 @@ class Ec2Runner:
                 return ended if ended.lane.region == region else None
             # The instances first: what is gone by then has written its last word before.
             machines = self._machines(attempt)
-            words, launched = left.words(), left.launched()
+            words, launched = left.words(), self._launched_for(attempt, left)
         except NotFound:  # not even a bucket
             return None
         if launched and launched.region != region:
@@ -171,6 +173,14 @@ class Ec2Runner:
                 if machine.tags.get("Name", "").startswith(f"{run}-")
                 and (machine.ended_at is None or machine.ended_at >= since)
             )
+
+    def _launched_for(self, attempt: Attempt, left: Left) -> Launched | None:
+        """Return which instances the attempt was given; None if nobody has written it down."""
+        key = f"{attempt.lane.region}/{attempt.output}/{attempt.training}"
+        known = self._launched.get(key) or left.launched()
+        if known is not None:
+            self._launched[key] = known
+        return known
 
     def _machines(self, attempt: Attempt) -> list[Machine]:
         """Return the instances of an attempt, by the hash of its request: it is in no other attempt's tags."""

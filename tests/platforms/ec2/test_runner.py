@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from orchestrator.errors import InvalidRequest, NoCapacity, QuotaExceeded
+from orchestrator.platforms.ec2.left import Launched, Left
 from orchestrator.platforms.ec2.machines import Machine
 from orchestrator.platforms.ec2.request import make_request
 from orchestrator.platforms.ec2.runner import Ec2Runner
@@ -93,6 +94,25 @@ def test_a_refusal_is_what_it_means_and_leaves_the_assignment_only(
     stored = clients.client("s3", "eu-west-1").get_object(Bucket=BUCKET, Key=uri.key)["Body"].read()
     assert json.loads(stored) == request.body["assignment"]
     assert Ec2Runner(clients).poll(attempt) is None
+
+
+@pytest.mark.usefixtures("bucket")
+def test_which_instances_there_are_is_read_once(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is written once, and a launcher asks every few seconds."""
+    _, attempt = asked()
+    running = Machine("i-0", 0, "running", "eu-west-1a", 0.0, None, "", "", {}, "g5.xlarge", False, False)
+    monkeypatch.setattr(Ec2Runner, "_machines", lambda *_: [running])
+    Left(clients, attempt).remember_launch(Launched(("i-0",), 0.0, "eu-west-1"))
+    read: list[str] = []
+    clients.client("s3", "eu-west-1").meta.events.register(
+        "before-call.s3.GetObject", lambda params, **_: read.append(params["url_path"].rpartition("/")[2])
+    )
+    runner = Ec2Runner(clients)
+    for _ in range(3):
+        outcome = runner.poll(attempt)
+        assert outcome is not None
+        assert outcome.state is TaskState.RUNNING
+    assert read.count("launched.json") == 1
 
 
 def test_a_bucket_that_is_not_there_has_no_trainings(clients: Clients) -> None:
