@@ -50,6 +50,7 @@ def account(settings: Settings) -> Account:
         channels=Channels(settings.notify, settings.notify_secret or ""),
         mlflow=settings.mlflow or "",
         mlflow_token=settings.mlflow_token or "",
+        model_registry=settings.registry_region,
         id=number,
         definition=definition,
         launcher_platforms=settings.launcher_platforms,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from string import Formatter
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from orchestrator.aws.regions import could_be_region
 from orchestrator.max_age import read_max_age
 from orchestrator.notices.channels import check_address, check_reference
 
+_SQLITE = "sqlite:///"
 _LANE_FACTS = ("region", "instance_type", "purchase")
 _QUEUE = re.compile(r"arn:aws[a-z-]*:sqs:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,80}")
 """A standard queue: EventBridge Scheduler takes no queue in order for this."""
@@ -37,6 +39,8 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
         return value
     if value is None and optional:
         return None
+    if name == "model_registry":
+        return _registry(value)
     if not isinstance(value, str):
         raise ValueError("input should be a valid string")
     if name == "region" and not could_be_region(value):
@@ -52,6 +56,21 @@ def checked_value(name: str, value: object, *, optional: bool) -> object:
     if name == "schedule_dead_letters" and not _QUEUE.fullmatch(value):
         raise ValueError(f"no ARN of an SQS queue: {value[:60]!r}; write it like arn:aws:sqs:REGION:ACCOUNT:NAME")
     return value
+
+
+def database_beside(file: Path, url: str) -> str:
+    """Return the URL, for a relative SQLite file beside the settings that name it, wherever sweep is called."""
+    name = url.removeprefix(_SQLITE)
+    is_relative = url.startswith(_SQLITE) and name not in ("", ":memory:") and not Path(name).is_absolute()
+    return f"{_SQLITE}{file.parent.resolve() / name}" if is_relative else url
+
+
+def _registry(value: object) -> str | bool:
+    """Return the Region of a registry, or whether it is that of the control Region; the environment has text alone."""
+    said = {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
+    if isinstance(said, bool) or (isinstance(said, str) and could_be_region(said)):
+        return said
+    raise ValueError(f"neither a Region nor true: {str(value)[:40]!r}; write it like eu-west-1")
 
 
 def _check_server(value: str) -> None:

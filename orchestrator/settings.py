@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator import files
 from orchestrator.errors import SettingsError, did_you_mean
-from orchestrator.setting_values import checked_value
+from orchestrator.setting_values import checked_value, database_beside
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _PREFIX = "SWEEP_"
 PROJECT_FILE = "sweep.toml"
-_SQLITE = "sqlite:///"
 _PLATFORMS = "platforms"
 _INFRA = "infra"
 
@@ -118,6 +117,8 @@ class Settings:
     """Address of an MLflow server, in whose registry the champion of each workload has an alias."""
     mlflow_token: str | None = None
     """Reference to the secret that this server takes as a bearer token, such as ssm:eu-west-1:/team/mlflow."""
+    model_registry: str | bool | None = None
+    """Region of the SageMaker Model Registry that knows each workload's champion; true is the control Region."""
     max_age: str | dict[str, str] = field(default_factory=dict)
     """The ages that facts may have before a plan warns of them; in the environment one time for all, such as 12h."""
     poll_s: float = 30.0
@@ -144,6 +145,11 @@ class Settings:
         from orchestrator.infra_settings import read_infra
 
         return read_infra(self.infra_table, "")
+
+    @property
+    def registry_region(self) -> str:
+        """The Region of the SageMaker Model Registry; empty for none."""
+        return self.region if self.model_registry is True else self.model_registry or ""
 
     def says(self, name: str) -> bool:
         """Return whether somebody has set this, rather than left it at what it is by itself."""
@@ -253,15 +259,8 @@ def _from_file(file: Path) -> dict[str, object]:
     if unknown is not None:
         raise SettingsError(f"unknown setting {unknown!r}", where=str(file), hint=did_you_mean(unknown, list(NAMES)))
     if isinstance(values.get("database"), str):
-        values["database"] = _beside(file, values["database"])
+        values["database"] = database_beside(file, values["database"])
     return values
-
-
-def _beside(file: Path, url: str) -> str:
-    """Return the URL, for a relative SQLite file beside the settings that name it, wherever sweep is called."""
-    name = url.removeprefix(_SQLITE)
-    is_relative = url.startswith(_SQLITE) and name not in ("", ":memory:") and not Path(name).is_absolute()
-    return f"{_SQLITE}{file.parent.resolve() / name}" if is_relative else url
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:

@@ -149,6 +149,7 @@ OWN_KEYS = (HOUSE / "platforms", HOUSE / "localcloud", HOUSE / "demo")
 """Where platforms are named: their own folders, the registry's default, and the AWS services that they use."""
 NOT_A_PLATFORM = {
     "aws/session.py": {"sagemaker"},
+    "aws/model_packages.py": {"sagemaker"},
     "aws/account/networks.py": {"ec2"},
     "aws/account/enabled_regions.py": {"ec2"},
 }

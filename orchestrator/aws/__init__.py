@@ -15,6 +15,7 @@ scheduler.py    what starts a job at a time of day?
 definitions.py  how does a job definition get its values?
 secrets.py      is a secret where it is said to be?
 secret_values.py  what is in a secret of our own?
+model_packages.py  what does SageMaker's Model Registry hold?
 sns.py          how is a message published?
 sqs.py          what lies in a queue, and who takes it away?
 logs.py         which lines has a log stream got since the last look?

@@ -4,6 +4,7 @@ infra.py        what can be done with an account's stacks?
 names.py        what is everything called, and what of it is the team's own?
 policies.py     which statements does each role need?
 statements.py   which statements of several platforms are said as one?
+telling.py      what does it take to tell others?
 template.py     which resources are in the stacks?
 network.py      how do launchers get out, where the team has no network for them?
 deploy.py       how do stacks become what they should be?

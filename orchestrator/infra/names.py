@@ -67,6 +67,8 @@ class Names:
     platforms: tuple[str, ...]
     notices: tuple[str, ...]
     """The addresses of notices, and the secret that they are signed with, as the settings name them."""
+    model_registry: str
+    """The Region of the SageMaker Model Registry that is told of champions; empty for none."""
     given: InfraSettings
     """The table [infra]: networks, keys and bounds."""
 
@@ -140,6 +142,7 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
         theirs=frozenset(theirs),
         platforms=tuple(sorted(settings.platforms)) or (registry.DEFAULT,),
         notices=(*settings.notify, *((settings.notify_secret,) if settings.notify_secret else ())),
+        model_registry=settings.registry_region,
         given=settings.infra,
     )
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.feeds.every import every_feed
 from orchestrator.infra.names import CONDUCTOR_REPOSITORY
-from orchestrator.infra.statements import listed, say_together
-from orchestrator.notices.channels import is_reference, topic_region
+from orchestrator.infra.statements import allow, listed, say_together
+from orchestrator.infra.telling import tell
 from orchestrator.platforms import registry
-from orchestrator.training.references import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,26 +77,26 @@ def _submit(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
     data = f"arn:aws:s3:::{names.bucket_pattern}"
     kept = [f"{control}/{folder}/*" for folder in ("runs", "workloads", "budgets", "notices")]
-    yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], kept)
-    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
-    yield _allow("ListRunsAndTellMissingFromForbidden", ["s3:ListBucket"], [control, data, *_data_buckets(names)])
-    yield _allow("UploadSources", ["s3:GetObject", "s3:PutObject"], [f"{data}/sources/*"])
-    yield _allow("BringChampions", ["s3:GetObject", "s3:PutObject"], [f"{data}/champions/*"])
-    yield _allow("ReadModels", ["s3:GetObject"], [f"{data}/runs/*"])
-    yield _allow("CopyDatasetsThatArePlannedToMove", ["s3:GetObject", "s3:PutObject"], [f"{data}/datasets/*"])
+    yield allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], kept)
+    yield allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
+    yield allow("ListRunsAndTellMissingFromForbidden", ["s3:ListBucket"], [control, data, *_data_buckets(names)])
+    yield allow("UploadSources", ["s3:GetObject", "s3:PutObject"], [f"{data}/sources/*"])
+    yield allow("BringChampions", ["s3:GetObject", "s3:PutObject"], [f"{data}/champions/*"])
+    yield allow("ReadModels", ["s3:GetObject"], [f"{data}/runs/*"])
+    yield allow("CopyDatasetsThatArePlannedToMove", ["s3:GetObject", "s3:PutObject"], [f"{data}/datasets/*"])
     if names.given.data_buckets:
-        yield _allow("ReadDatasetsElsewhere", ["s3:GetObject"], [f"{each}/*" for each in _data_buckets(names)])
+        yield allow("ReadDatasetsElsewhere", ["s3:GetObject"], [f"{each}/*" for each in _data_buckets(names)])
     yield from _use_key(names)
-    yield _allow("FindJobs", ["batch:DescribeJobDefinitions", "batch:DescribeJobs", "batch:ListJobs"], "*")
-    yield _allow("RegisterTheLauncher", ["batch:RegisterJobDefinition", "batch:TagResource"], _DEFINITIONS)
-    yield _allow(
+    yield allow("FindJobs", ["batch:DescribeJobDefinitions", "batch:DescribeJobs", "batch:ListJobs"], "*")
+    yield allow("RegisterTheLauncher", ["batch:RegisterJobDefinition", "batch:TagResource"], _DEFINITIONS)
+    yield allow(
         "SubmitArrays",
         ["batch:SubmitJob", "batch:TagResource"],
         [_DEFINITIONS, *(f"arn:aws:batch:*:{{account}}:job-queue/{queue}" for queue in _queues(names)), _JOBS],
         Condition=_TAGGED,
     )
-    yield _allow("EndTheArraysOfRuns", ["batch:CancelJob", "batch:TerminateJob"], _JOBS, Condition=_OF_A_RUN)
-    yield _allow(
+    yield allow("EndTheArraysOfRuns", ["batch:CancelJob", "batch:TerminateJob"], _JOBS, Condition=_OF_A_RUN)
+    yield allow(
         "CountTheSlotsOfLanes",
         [
             "batch:CreateConsumableResource",
@@ -107,72 +106,56 @@ def _submit(names: Names) -> Iterator[Statement]:
         ],
         "arn:aws:batch:*:{account}:consumable-resource/sweep-*",
     )
-    yield _allow(
+    yield allow(
         "StartLaunchersUnderTheirRoles",
         ["iam:PassRole"],
         [names.job_role, names.execution_role],
         Condition={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
     )
-    yield _allow("ReadLogsOfLaunchers", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _log_group(names))
-    yield from _tell(names)
-
-
-def _tell(names: Names) -> Iterator[Statement]:
-    """Yield what it takes to send notices: to our topic, and to what else the settings name."""
-    topics = [each for each in names.notices if topic_region(each)]
-    yield _allow("TellOfRuns", ["sns:Publish"], list(dict.fromkeys((names.topic, *topics))))
-    secrets = [Reference.parse(each) for each in names.notices if is_reference(each)]
-    parameters = [_parameter(one) for one in secrets if one.kind == "ssm"]
-    if parameters:
-        yield _allow("ReadAddressesOfNotices", ["ssm:GetParameter"], parameters)
-    if kept := [one.name for one in secrets if one.kind != "ssm"]:
-        yield _allow("ReadSecretsOfNotices", ["secretsmanager:GetSecretValue"], kept)
-
-
-def _parameter(reference: Reference) -> str:
-    return f"arn:aws:ssm:{reference.region}:{{account}}:parameter/{reference.name.lstrip('/')}"
+    yield allow("ReadLogsOfLaunchers", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _log_group(names))
+    yield from tell(names)
 
 
 def _schedules(names: Names) -> Iterator[Statement]:
     """Yield what making schedules takes: what is frozen of them, their timers, and the conductors that these start."""
     control = f"arn:aws:s3:::{names.bucket}"
     kept = [f"{control}/{folder}/*" for folder in ("schedules", "conductor", "catalog")]
-    yield _allow("SchedulesAndTheirNights", ["s3:GetObject", "s3:PutObject"], kept)
-    yield _allow("DeleteSchedules", ["s3:DeleteObject"], f"{control}/schedules/*")
-    yield _allow("ListNightsAndTellMissingFromForbidden", ["s3:ListBucket"], control)
+    yield allow("SchedulesAndTheirNights", ["s3:GetObject", "s3:PutObject"], kept)
+    yield allow("DeleteSchedules", ["s3:DeleteObject"], f"{control}/schedules/*")
+    yield allow("ListNightsAndTellMissingFromForbidden", ["s3:ListBucket"], control)
     yield from _use_key(names)
     group = f"arn:aws:scheduler:*:{{account}}:schedule-group/{names.schedule_group}"
     timers = f"arn:aws:scheduler:*:{{account}}:schedule/{names.schedule_group}/*"
-    yield _allow("MakeTheGroup", ["scheduler:CreateScheduleGroup"], group)
+    yield allow("MakeTheGroup", ["scheduler:CreateScheduleGroup"], group)
     changes = [f"scheduler:{verb}Schedule" for verb in ("Create", "Delete", "Get", "Update")]
-    yield _allow("SetTimers", changes, timers)
-    yield _allow(
+    yield allow("SetTimers", changes, timers)
+    yield allow(
         "LetTimersStartJobs",
         ["iam:PassRole"],
         [names.schedule_role],
         Condition={"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}},
     )
-    yield _allow("FindConductors", ["batch:DescribeJobDefinitions", "batch:ListJobs"], "*")
-    yield _allow("RegisterConductors", ["batch:RegisterJobDefinition", "batch:TagResource"], _CONDUCTORS)
-    yield _allow(
+    yield allow("FindConductors", ["batch:DescribeJobDefinitions", "batch:ListJobs"], "*")
+    yield allow("RegisterConductors", ["batch:RegisterJobDefinition", "batch:TagResource"], _CONDUCTORS)
+    yield allow(
         "StartConductorsUnderTheirRoles",
         ["iam:PassRole"],
         [names.conductor_role, names.execution_role],
         Condition={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
     )
     queue = f"arn:aws:batch:*:{{account}}:job-queue/{names.queue}"
-    yield _allow(
+    yield allow(
         "StartANightNow", ["batch:SubmitJob", "batch:TagResource"], [_CONDUCTORS, queue, _JOBS], Condition=_OF_A_NIGHT
     )
-    yield _allow("PinTheImageOfConductors", ["ecr:BatchGetImage"], "*")
-    yield _allow("LookAtDeadLetters", _LOOK_AT_LETTERS, names.schedule_dead_letters)
+    yield allow("PinTheImageOfConductors", ["ecr:BatchGetImage"], "*")
+    yield allow("LookAtDeadLetters", _LOOK_AT_LETTERS, names.schedule_dead_letters)
 
 
 def _launcher(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
-    yield _allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*"])
-    yield _allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
-    yield _allow("ListAttemptsAndTellMissingFromForbidden", ["s3:ListBucket"], [control])
+    yield allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*"])
+    yield allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
+    yield allow("ListAttemptsAndTellMissingFromForbidden", ["s3:ListBucket"], [control])
     yield from _use_key(names)
 
 
@@ -180,25 +163,25 @@ def _launcher_start(names: Names) -> Iterator[Statement]:
     theirs = f"arn:aws:ecr:*:*:repository/{names.image_repository}"
     conductor = f"arn:aws:ecr:*:{{account}}:repository/{CONDUCTOR_REPOSITORY}"
     image = [theirs, conductor] if "launcher_image" in names.theirs else _REPOSITORIES
-    yield _allow("LogInToEcr", ["ecr:GetAuthorizationToken"], "*")
-    yield _allow(
+    yield allow("LogInToEcr", ["ecr:GetAuthorizationToken"], "*")
+    yield allow(
         "PullTheLauncher",
         ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
         image,
     )
-    yield _allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], _log_group(names))
+    yield allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], _log_group(names))
 
 
 def _training(names: Names) -> Iterator[Statement]:
     data = [f"arn:aws:s3:::{names.bucket_pattern}", *_data_buckets(names)]
-    yield _allow("ReadDataAndSources", ["s3:GetObject", "s3:ListBucket"], [*data, *(f"{bucket}/*" for bucket in data)])
-    yield _allow("LeaveModelsAndCheckpoints", ["s3:PutObject", "s3:DeleteObject"], f"{data[0]}/runs/*")
+    yield allow("ReadDataAndSources", ["s3:GetObject", "s3:ListBucket"], [*data, *(f"{bucket}/*" for bucket in data)])
+    yield allow("LeaveModelsAndCheckpoints", ["s3:PutObject", "s3:DeleteObject"], f"{data[0]}/runs/*")
     yield from _use_key(names)
 
 
 def _images(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - repositories are called alike everywhere
-    yield _allow("LogIn", ["ecr:GetAuthorizationToken"], "*")
-    yield _allow(
+    yield allow("LogIn", ["ecr:GetAuthorizationToken"], "*")
+    yield allow(
         "PushImages",
         [
             "ecr:CreateRepository",
@@ -215,10 +198,10 @@ def _images(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - repositories
 
 def _schedule(names: Names) -> Iterator[Statement]:
     queue = f"arn:aws:batch:*:{{account}}:job-queue/{names.queue}"
-    yield _allow(
+    yield allow(
         "StartConductors", ["batch:SubmitJob", "batch:TagResource"], [_CONDUCTORS, queue, _JOBS], Condition=_OF_A_NIGHT
     )
-    yield _allow("KeepWhatCouldNotBeDelivered", ["sqs:SendMessage"], names.schedule_dead_letters)
+    yield allow("KeepWhatCouldNotBeDelivered", ["sqs:SendMessage"], names.schedule_dead_letters)
 
 
 def _conductor(names: Names) -> Iterator[Statement]:
@@ -226,14 +209,14 @@ def _conductor(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
     yield from _submit(names)
     nights = [f"{control}/{folder}/*" for folder in ("conductor", "schedules")]
-    yield _allow("NightsAndTheirNotes", ["s3:GetObject", "s3:PutObject"], nights)
-    yield _allow("ReadThePushedCatalog", ["s3:GetObject"], f"{control}/catalog/*")
-    yield _allow("TellOfDeadLetters", [*_LOOK_AT_LETTERS, "sqs:DeleteMessage"], names.schedule_dead_letters)
+    yield allow("NightsAndTheirNotes", ["s3:GetObject", "s3:PutObject"], nights)
+    yield allow("ReadThePushedCatalog", ["s3:GetObject"], f"{control}/catalog/*")
+    yield allow("TellOfDeadLetters", [*_LOOK_AT_LETTERS, "sqs:DeleteMessage"], names.schedule_dead_letters)
 
 
 def _refresh(names: Names) -> Iterator[Statement]:  # noqa: ARG001 - prices are of no account
     actions = {action for feed in every_feed() for action in feed.actions}
-    yield _allow("ReadPricesAndQuotas", sorted(actions), "*")
+    yield allow("ReadPricesAndQuotas", sorted(actions), "*")
 
 
 _OURS: dict[str, Callable[[Names], Iterator[Statement]]] = {
@@ -251,15 +234,11 @@ ROLES = tuple(_OURS)
 """Every role that has a policy: the first four are people's."""
 
 
-def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> Statement:
-    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
-
-
 def _use_key(names: Names) -> Iterator[Statement]:
     """Yield what it takes to read and write buckets that are encrypted with a key of the team's own."""
     if names.given.kms_key:
         key = names.given.kms_key.replace("{region}", "*")
-        yield _allow("UseTheKeyOfTheBuckets", ["kms:Decrypt", "kms:GenerateDataKey"], key)
+        yield allow("UseTheKeyOfTheBuckets", ["kms:Decrypt", "kms:GenerateDataKey"], key)
 
 
 def _data_buckets(names: Names) -> list[str]:

@@ -7,6 +7,11 @@ from typing import Any
 Statement = dict[str, Any]
 
 
+def allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> Statement:
+    """Return a statement that allows these actions on this."""
+    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
+
+
 def listed(value: Any) -> list[str]:
     """Return the values that a member of a statement has: it may be one, or several."""
     return [value] if isinstance(value, str) else list(value)

@@ -10,6 +10,8 @@ data_mark.py     what did a training read, if it lies there unchanged?
 evaluation.py    on which data were both measured?
 warm_start.py    what does a sweep take from its champion?
 differences.py   what differs between two promoted models?
+readers.py       which registries are told who is champion?
 mlflow.py        how does an MLflow registry know the champion?
+model_registry.py  how does the SageMaker Model Registry know it?
 telling.py       what are others told of it?
 """

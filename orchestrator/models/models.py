@@ -17,17 +17,15 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.secret_values import read_secret
 from orchestrator.errors import Damaged, NewerVersion, NotFound, Refused, SweepError, UsageError, did_you_mean
 from orchestrator.models.challenger import find_challenger, named_challenger
 from orchestrator.models.judge import judge
-from orchestrator.models.mlflow import MlflowRegistry
 from orchestrator.models.promotion import BY_HAND, CHALLENGE, ROLLBACK, Promotion
+from orchestrator.models.readers import tell_readers
 from orchestrator.models.refusals import Refusal, Refusals
 from orchestrator.models.shelf import Shelf, workloads
 from orchestrator.models.warm_start import warmed
 from orchestrator.runs.artifacts import Fetched, fetch_artifact
-from orchestrator.training.references import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,13 +158,13 @@ class Models:
                 target = self.read(workload, to)
                 now = _readable(shelf, numbers[0]) or replace(target, number=numbers[0], origin=0)
             if target.origin == now.origin:
-                self._tell_registry(workload)
+                tell_readers(workload, self.cloud, self.find)
                 return now
             why = f"promotion {target.number} again, instead of {now.number}"
             changes = {"number": numbers[0] + 1, "how": ROLLBACK, "why": why, "before": now.number}
             made = replace(target, by=self.who, at=time.time(), **changes)  # type: ignore[arg-type]
             if shelf.add(made):
-                self._tell_registry(workload)
+                tell_readers(workload, self.cloud, self.find)
                 return made
 
     def warm(self, sweep: Sweep) -> Sweep:
@@ -199,7 +197,7 @@ class Models:
     def _decide(self, challenger: TrainedModel, run: Run, *, force: bool = False) -> Decision:
         """Hold a challenger against the champion, and promote it if it is better, or if somebody says so."""
         decided = self._decided(challenger, run, force=force)
-        self._tell_registry(challenger.workload)
+        tell_readers(challenger.workload, self.cloud, self.find)
         return decided
 
     def _decided(self, challenger: TrainedModel, run: Run, *, force: bool) -> Decision:
@@ -220,23 +218,6 @@ class Models:
             if shelf.add(made):
                 return Decision(True, f"{challenger.name}: {why}", challenger, made, verdict.notes)
 
-    def _tell_registry(self, workload: str) -> None:
-        """Let the team's MLflow name the champion, as far as it answers: it holds no promotion up.
-
-        What it has missed it is told the next time that a model is held against the champion.
-        """
-        account = self.cloud.account
-        if not account.mlflow:
-            return
-        try:
-            secret = account.mlflow_token
-            token = read_secret(Reference.parse(secret), self.cloud.clients).strip() if secret else ""
-            champion = self.find(workload)
-            if champion:
-                MlflowRegistry(account.mlflow, token).point_to(champion)
-        except SweepError as error:
-            log.warning("MLflow is not told who is champion of %s: %s", workload, error)
-
     def _write_down(self, challenger: TrainedModel, champion: Promotion | None, verdict: Verdict) -> None:
         refusal = Refusal(challenger, verdict.rule, verdict.why, self.who, time.time())
         if champion:
@@ -255,7 +236,7 @@ class Models:
         champion = shelf.newest()
         if champion and champion.number == made.number:
             shelf.point_to(made)  # whoever promoted it may have been stopped before it did
-            self._tell_registry(made.model.workload)
+            tell_readers(made.model.workload, self.cloud, self.find)
         return Decision(
             True, f"{made.model.name}: promotion {made.number} already", made.model, champion, repeated=True
         )

@@ -50,6 +50,8 @@ class Account:
     """The address of an MLflow server whose registry is told of champions; empty for none."""
     mlflow_token: str = ""
     """The reference to its token; empty if it takes none."""
+    model_registry: str = ""
+    """The Region of the SageMaker Model Registry that is told of champions; empty for none."""
     id: str = ""
     """The account's number; empty if no role in the settings says it."""
     definition: dict[str, Any] = field(default_factory=dict)

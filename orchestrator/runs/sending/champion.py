@@ -1,16 +1,24 @@
-"""Brings the champion's model to where trainings start from it: into the bucket of each Region, before they run."""
+"""Brings the champion's model to where it is read: into the bucket of each Region, before trainings start from it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
     from orchestrator.plan.plan import Plan
     from orchestrator.runs.cloud import Cloud
+
+
+class Lying(NamedTuple):
+    """A model, and the Region that it lies in."""
+
+    artifact: str
+    region: str
 
 
 def bring_champion(plan: Plan, cloud: Cloud) -> None:
@@ -21,19 +29,25 @@ def bring_champion(plan: Plan, cloud: Cloud) -> None:
     warm = plan.sweep.warm
     if warm is None or not warm.brought:
         return
-    start = S3Uri.parse(warm.artifact)
-    source = S3(cloud.clients, warm.region, start.bucket)
+    model = Lying(warm.artifact, warm.region)
+    for region in plan.regions:
+        bring_model(model, warm.brought.replace("{region}", region), region, cloud.clients)
+
+
+def bring_model(model: Lying, to_folder: str, region: str, clients: Clients) -> None:
+    """Copy a model into a folder of a bucket in this Region: each object that is not there. NotFound if it is gone."""
+    start = S3Uri.parse(model.artifact)
+    source = S3(clients, model.region, start.bucket)
     is_folder = start.key.endswith("/")
     objects = [item for item in source.list(start.key) if is_folder or item.key == start.key]
     if not objects:
         hint = "`sweep models rollback` makes another champion; without `warm_start: champion` none is needed"
-        raise NotFound("the champion's model is gone", where=warm.artifact, hint=hint)
+        raise NotFound("the champion's model is gone", where=model.artifact, hint=hint)
     folder = start.key if is_folder else start.key.rpartition("/")[0] + "/"
-    for region in plan.regions:
-        end = S3Uri.parse(warm.brought.replace("{region}", region))
-        target = S3(cloud.clients, region, end.bucket)
-        there = {item.key: item.size for item in target.list(end.key)}
-        for item in objects:
-            to = end.key + item.key.removeprefix(folder)
-            if there.get(to) != item.size:
-                target.copy_from(source, item.key, to)
+    end = S3Uri.parse(to_folder)
+    target = S3(clients, region, end.bucket)
+    there = {item.key: item.size for item in target.list(end.key)}
+    for item in objects:
+        to = end.key + item.key.removeprefix(folder)
+        if there.get(to) != item.size:
+            target.copy_from(source, item.key, to)

@@ -7,7 +7,7 @@ find.py       which permissions does a call take, whatever its service?
 scene.py      what is known where a call is made: account, Region, tags?
 storage.py    S3
 jobs.py       Batch
-trainings.py  SageMaker
+trainings.py  SageMaker: its training jobs, and its registry of models
 instances.py  EC2
 plain.py      services whose calls take one permission on one resource
 """

@@ -1,4 +1,4 @@
-"""SageMaker's permissions on training jobs.
+"""SageMaker's permissions on training jobs, and on the models of its registry.
 
 https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
 """
@@ -27,8 +27,22 @@ def needs(scene: Scene) -> Iterator[Asked]:
         yield scene.ask(action, _arn(scene, body))
     elif operation in _OF_TAGS:
         yield scene.with_tags(scene.ask(action, body["ResourceArn"]), _tags(body))
+    elif resource := _registered(scene, body):
+        yield scene.ask(action, resource)
     else:
         yield scene.ask(action)
+
+
+def _registered(scene: Scene, body: Mapping[str, Any]) -> str:
+    """Return the group or version of the registry that a call is about; empty for any other call, and for listings."""
+    operation, group = scene.call.operation, str(body.get("ModelPackageGroupName", ""))
+    if operation in ("CreateModelPackageGroup", "DescribeModelPackageGroup", "DeleteModelPackageGroup"):
+        return scene.arn("sagemaker", f"model-package-group/{group}")
+    if operation == "CreateModelPackage":
+        return scene.arn("sagemaker", f"model-package/{group or body.get('ModelPackageName', '')}/*")
+    if operation in ("DescribeModelPackage", "UpdateModelPackage", "DeleteModelPackage"):
+        return str(body.get("ModelPackageArn") or body.get("ModelPackageName", ""))
+    return ""
 
 
 def _create(scene: Scene, body: Mapping[str, Any]) -> Iterator[Asked]:
