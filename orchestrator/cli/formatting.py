@@ -52,6 +52,11 @@ def moment(epoch: float) -> str:
     return datetime.fromtimestamp(epoch).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
+def zoned_moment(epoch: float) -> str:
+    """Return seconds since the epoch as a time of the reader's own zone, and name that zone."""
+    return f"{moment(epoch)} {datetime.fromtimestamp(epoch).astimezone():%Z}"
+
+
 def future_time(moment: datetime, now: datetime) -> str:
     """Return a time to come, as one would say it: 14:35, Tue 14:35, 3 Dec 14:35."""
     days = (moment.date() - now.date()).days

@@ -62,11 +62,15 @@ class Schedules:
         if not self.shelf.create(entry):
             there = self.shelf.entry(name)
             if (there.goal, there.definition) != (entry.goal, definition):
-                hint = "`sweep schedule update` shows what changes, and changes it"
-                raise UsageError(f"there is a schedule {name!r} already", hint=hint)
+                raise _taken(name)
             entry = there
         self._arm(entry, goal)
         return entry
+
+    def check_free(self, goal: Goal) -> None:
+        """Raise UsageError if another schedule has this one's name. This very one may be completed."""
+        if goal.schedule in self.shelf.names() and self.shelf.entry(goal.schedule).goal != goal.digest:
+            raise _taken(goal.schedule)
 
     def others_of(self, goal: Goal) -> list[str]:
         """Return the names of the other schedules of this workload."""
@@ -236,3 +240,8 @@ class Schedules:
     @property
     def _scheduler(self) -> Scheduler:
         return Scheduler(self._team.control.clients, self._settings.region)
+
+
+def _taken(name: str) -> UsageError:
+    hint = "`sweep schedule update` shows what changes, and changes it"
+    return UsageError(f"there is a schedule {name!r} already", hint=hint)

@@ -78,11 +78,13 @@ def create(
     session = Session.of(context)
     frozen = freeze_asked(session, file, name, Asked(cron, timezone, overlap, retrain))
     goal = frozen.goal
+    session.schedules.check_free(goal)
     render.say(f"{goal.schedule}: {goal.when.cron} {goal.when.timezone}, trains {_what(goal.when)}, {goal.digest}")
     _say_what_it_plans_on(session, goal.database)
     _warn_if_it_cannot_be_planned(session, goal.sweep)
     for other in session.schedules.others_of(goal):
-        render.say(f"note: {other} trains {goal.sweep.name}, too: a night leaves out what the other trains just then")
+        render.say(f"note: {other} trains {goal.sweep.name}, too: {_beside(goal.when)}")
+    _note_if_nothing_is_promoted(goal.sweep)
     confirm(f"Create the schedule {goal.schedule}?", yes=yes)
     entry = session.schedules.create(frozen)
     if as_json:
@@ -116,6 +118,7 @@ def update(
     changes = schedules.changes(frozen)
     for line in changes:
         render.say(line)
+    _note_if_nothing_is_promoted(frozen.goal.sweep)
     if changes:
         confirm(f"Change the schedule {frozen.goal.schedule}?", yes=yes)
     entry = schedules.update(frozen)
@@ -223,6 +226,20 @@ def _what(when: Schedule) -> str:
     return "everything" if retrain == "all" else f"what {retrain.query} names"
 
 
+def _beside(when: Schedule) -> str:
+    """Return what a night does about what another schedule's night trains just then."""
+    if when.retrain != "changed":
+        return "a night trains everything, whatever the other trains just then"
+    if when.overlap == "skip":
+        return "a night leaves out what the other trains just then"
+    return "a night waits while the other trains the same, and then looks anew"
+
+
+def _note_if_nothing_is_promoted(sweep: Sweep) -> None:
+    if sweep.objective and not sweep.promote:
+        render.say("note: nothing is promoted: the file has an objective and no `promote:` (`promote: {}` goes by it)")
+
+
 def _say_what_it_plans_on(session: Session, database: str) -> None:
     if database:
         render.say("it plans on the shared database of these settings")
@@ -243,7 +260,7 @@ def _warn_if_it_cannot_be_planned(session: Session, sweep: Sweep) -> None:
 
 
 def _next(row: ScheduleRow) -> str:
-    return "paused" if row.next_at is None else formatting.moment(row.next_at)
+    return "paused" if row.next_at is None else formatting.zoned_moment(row.next_at)
 
 
 def _say_alarms(rows: list[ScheduleRow]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -152,12 +153,20 @@ def test_a_second_schedule_and_one_that_cannot_be_planned_are_warned_of_before_t
 ) -> None:
     monkeypatch.setattr(Schedules, "__init__", lambda *_: None)
     monkeypatch.setattr(Schedules, "others_of", lambda _, goal: [f"other-{goal.sweep.name}"])
+    monkeypatch.setattr(Schedules, "check_free", lambda *_: None)
     monkeypatch.setattr("orchestrator.cli.commands.schedules.schedule._say_what_it_plans_on", lambda *_: None)
     monkeypatch.setenv("SWEEP_BUCKET", "control")
     (folder / "sweep.yaml").write_text(SWEEP.format(name="steering", schedule=""))
     assert main(["schedule", "create", "sweep.yaml", "--cron", "0 2 * * *"]) == 2  # nobody is there to be asked
     said = capsys.readouterr().err
     assert "note: other-steering trains steering, too: a night leaves out what the other trains just then" in said
+    for options, what in (
+        (("--overlap", "queue"), "a night waits while the other trains the same, and then looks anew"),
+        (("--overlap", "replace"), "a night waits while the other trains the same, and then looks anew"),
+        (("--retrain", "all"), "a night trains everything, whatever the other trains just then"),
+    ):
+        assert main(["schedule", "create", "sweep.yaml", "--cron", "0 2 * * *", *options]) == 2
+        assert f"trains steering, too: {what}" in capsys.readouterr().err
     assert "warning: by the catalog as it is here, a night cannot be planned: the catalog has no campaigns" in said
 
 
@@ -175,3 +184,45 @@ def test_a_push_that_takes_datasets_away_names_them_and_asks(
     assert "this asks first, and there is no terminal to ask on (--yes goes ahead)" in said[-1]
     assert main(["catalog", "push", "--yes"]) == 0
     assert "is the newest snapshot now" in capsys.readouterr().err
+
+
+def test_a_name_that_is_taken_is_refused_before_anything_else_is_said(
+    account: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = account / "sweep.yaml"
+    assert main(["schedule", "create", "sweep.yaml", "--yes", "--cron", "0 2 * * *"]) == 0
+    capsys.readouterr()
+    assert main(["schedule", "create", "sweep.yaml", "--yes", "--cron", "0 2 * * *"]) == 0  # completes this very one
+    file.write_text(file.read_text().replace("runtime: 1.0", "runtime: 2.0"))
+    capsys.readouterr()
+    assert main(["schedule", "create", "sweep.yaml", "--yes", "--cron", "0 2 * * *"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "there is a schedule 'steering' already" in said
+
+
+def test_a_file_by_which_nothing_is_promoted_is_noted(account: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = account / "sweep.yaml"
+    plain = file.read_text()
+    measured = plain.replace('image: "x:1"', 'image: "x:1", metrics: [loss]') + "objective: {minimize: loss}\n"
+    noted = []
+    for text in (plain, measured, measured + "promote: {}\n"):
+        file.write_text(text)
+        verb = "update" if noted else "create"
+        assert main(["schedule", verb, "sweep.yaml", "--yes", "--cron", "0 2 * * *"]) == 0
+        noted.append("note: nothing is promoted" in capsys.readouterr().err)
+    assert noted == [False, True, False]
+
+
+def test_the_list_names_the_zone_of_the_next_night(
+    account: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert account
+    assert main(["schedule", "create", "sweep.yaml", "--yes", "--cron", "0 2 * * *", "--timezone", "UTC"]) == 0
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        listed = run(capsys, "schedule", "list")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert " 11:00 JST" in listed
