@@ -84,6 +84,8 @@ class Service:
             return self._pages("CapacityReservations", 100, ())
         if self.operation == "describe_instances":
             return self._pages("Reservations", 100, ())
+        if self.operation == "list_clusters":
+            return self._pages("clusters", 100, ())
         if self.operation == "describe_instance_types":
             return self._pages("InstanceTypes", 100, shapes())
         return self._pages("Quotas", 100, quotas())

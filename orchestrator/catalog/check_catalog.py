@@ -128,12 +128,16 @@ def _facts_to_come(connection: Connection, now: datetime) -> Iterator[Problem]:
 
 
 def _missing_quotas(usable: dict[Lane, Price], platforms: Platforms, known: set[Quota]) -> Iterator[Problem]:
-    """Yield the lanes of which nobody knows how much there may be: not one quota that they count under is known."""
+    """Yield the lanes of which nobody knows how much there may be: not one quota that they count under is known.
 
-    def has_quota(lane: Lane) -> bool:
-        return any(Quota(lane.platform, lane.region, name) in known for name in platforms.uses(lane))
+    What counts under none, such as a node where there is no cluster, lacks none.
+    """
 
-    if bare := sorted(lane for lane in usable if not has_quota(lane)):
+    def lacks_quota(lane: Lane) -> bool:
+        wanted = {Quota(lane.platform, lane.region, name) for name in platforms.uses(lane)}
+        return bool(wanted) and wanted.isdisjoint(known)
+
+    if bare := sorted(filter(lacks_quota, usable)):
         yield Problem("quotas", f"{counted(bare, 'lane')} without a known quota: {few(map(str, bare))}")
 
 

@@ -53,11 +53,13 @@ class Ec2Planning:
         name = lane.instance_type
         if name.startswith("ml."):
             return f"{name} is SageMaker's: EC2 calls it {name.removeprefix('ml.')}"
-        if quota_of(name, lane.purchase) is None or vcpus(name) is None:
-            return f"which quota {name} counts under on EC2 is not known here"
         return ""
 
     def excludes(self, sweep: Sweep, lane: Lane) -> str:
+        name = lane.instance_type
+        # EC2 has such types, and tells their prices: only trainings cannot be counted there.
+        if quota_of(name, lane.purchase) is None or vcpus(name) is None:
+            return f"which quota {name} counts under on EC2 is not known here"
         return read_asked(sweep, self.usual).find_gap(lane.region)
 
     def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:  # noqa: ARG002 (RunInstances asks for one)

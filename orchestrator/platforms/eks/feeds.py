@@ -33,7 +33,12 @@ _TYPE = "node.kubernetes.io/instance-type"
 
 
 def read_prices(clients: Clients, region: str, now: datetime) -> Reading:
-    """Return what EC2 asks for an hour on demand of each type that pods can be planned on: nodes are such instances."""
+    """Return what EC2 asks for an hour on demand of each type that pods can be planned on: nodes are such instances.
+
+    Where the account has no cluster there are no nodes, and nothing has a price.
+    """
+    if not list_clusters(clients, region):
+        return Reading(())
     found: dict[str, set[str]] = {}
     for product in list_products(clients, "AmazonEC2", {**_PLAIN_LINUX, "regionCode": region}):
         name = product.attributes.get("instanceType", "")
@@ -99,8 +104,9 @@ FEEDS = (
         name="eks-prices",
         kind="prices",
         about="what an hour of a node costs on demand",
-        actions=("pricing:GetProducts",),
+        actions=("eks:ListClusters", "pricing:GetProducts"),
         read=read_prices,
+        may_be_empty=True,
     ),
     Feed(
         name="eks-nodes",

@@ -69,10 +69,10 @@ class EksPlanning:
             return f"nodes have EC2's instance types, such as g5.xlarge, and not {name}"
         if shape(name) is None:
             return f"it is not known what {name} is made of, and so what a pod may ask for there"
-        return "" if self.usual.cluster_in(lane.region) else f"no cluster in {lane.region}: {_HOW}"
+        return ""
 
     def excludes(self, sweep: Sweep, lane: Lane) -> str:  # noqa: ARG002
-        return ""
+        return "" if self.usual.cluster_in(lane.region) else f"no cluster in {lane.region}: {_HOW}"
 
     def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:  # noqa: ARG002
         return False  # a pod could have either, but what it costs would not be known before
@@ -84,6 +84,8 @@ class EksPlanning:
         if lane.purchase is Purchase.COMMITTED and site:
             return {site: 1}  # the instances of a commitment are counted by themselves
         cluster = self.usual.cluster_in(lane.region)
+        if not cluster:
+            return {}
         known = shape(lane.instance_type)
         if known is not None and known.chip is not None:
             return {f"{cluster}/{device_of(known)}": known.chip.count}

@@ -41,11 +41,15 @@ def test_a_reservation_counts_under_itself() -> None:
     assert PLANNING.uses(lane("p5.48xlarge", Purchase.COMMITTED), "cr-0123") == {"cr-0123": 1}
 
 
-@pytest.mark.parametrize(
-    ("instance_type", "why"), [("ml.g5.xlarge", "EC2 calls it g5.xlarge"), ("x2.4xlarge", "is not known here")]
-)
-def test_a_type_that_ec2_does_not_have_is_refused(instance_type: str, why: str) -> None:
-    assert why in PLANNING.refuses(lane(instance_type))
+def test_a_type_that_ec2_does_not_have_is_refused() -> None:
+    assert "EC2 calls it g5.xlarge" in PLANNING.refuses(lane("ml.g5.xlarge"))
+
+
+@pytest.mark.parametrize("instance_type", ["x2idn.16xlarge", "u-6tb1.112xlarge", "mac2.metal", "c7g.metal"])
+def test_a_type_of_unknown_quota_has_its_price_and_no_training(instance_type: str) -> None:
+    assert PLANNING.refuses(lane(instance_type)) == ""
+    assert "is not known here" in PLANNING.excludes(ec2_sweep(), lane(instance_type))
+    assert PLANNING.uses(lane(instance_type)) == {}
 
 
 @pytest.mark.parametrize(
