@@ -88,7 +88,7 @@ class Service:
             return self._pages("clusters", 100, ())
         if self.operation == "describe_instance_types":
             return self._pages("InstanceTypes", 100, shapes())
-        return self._pages("Quotas", 100, quotas())
+        return self._pages("Quotas", 100, quotas(asked["ServiceCode"]))
 
     def describe_savings_plans(self, **_: Any) -> dict[str, Any]:
         self.aws.pages[f"describe_savings_plans {self.region}"] += 1
@@ -153,20 +153,18 @@ def spot_history() -> Iterator[dict[str, Any]]:
         yield {**market, "Timestamp": at, "SpotPrice": f"0.{3 + turn}"}
 
 
-def quotas() -> Iterator[dict[str, Any]]:
-    yield {
-        "QuotaName": "All G and VT Spot Instance Requests",
-        "QuotaCode": "L-3819A6DF",
-        "Value": 64.0,
-        "Adjustable": True,
-    }
+def quotas(service: str) -> Iterator[dict[str, Any]]:
+    """SageMaker has some for each type; EC2 has about two hundred, of which one counts here."""
+    if service == "ec2":
+        yield quota("All G and VT Spot Instance Requests", "L-3819A6DF")
+        yield from (quota(f"Running Dedicated {name} Hosts") for name in TYPES[:200])
+        return
     for name, spot in product(TYPES, ("", "spot ")):
-        yield {
-            "QuotaName": f"ml.{name} for {spot}training job usage",
-            "QuotaCode": "L-1",
-            "Value": 4.0,
-            "Adjustable": True,
-        }
+        yield quota(f"ml.{name} for {spot}training job usage")
+
+
+def quota(name: str, code: str = "L-1") -> dict[str, Any]:
+    return {"QuotaName": name, "QuotaCode": code, "Value": 64.0, "Adjustable": True}
 
 
 def main(database: str) -> None:

@@ -245,7 +245,8 @@ class Orchestrator:
             Lane(row["platform"], row["region"], row["instance_type"], Purchase(row["purchase"])): row["usd_per_hour"]
             for row in self.catalog.show("prices")
         }
-        return find_strays(self.cloud, self.rules.all(), prices, stop=stop)
+        platforms = {name: name in self.rules.usual for name in self.rules.all()}
+        return find_strays(self.cloud, platforms, prices, stop=stop)
 
     def run(self, name: str | None = None) -> Run:
         """Open a run by its name, from the database or else from the control bucket; the newest if none is named."""

@@ -69,7 +69,10 @@ CODES: tuple[tuple[type[SweepError], str], ...] = (
         r"ResourceInUse(Exception)?|PreconditionFailed|ConditionalRequestConflict|Conflict(Exception)?"
         r"|ResourceAlreadyExists(Exception)?|BucketAlready.*|OperationAborted|409|412",
     ),
-    (NotFound, r"ResourceNotFound(Exception)?|NotFound(Exception)?|NoSuch.*|404"),
+    (
+        NotFound,
+        r"ResourceNotFound(Exception)?|NotFound(Exception)?|NoSuch.*|(.*\.)?NonExistentQueue|QueueDoesNotExist|404",
+    ),
     (
         InvalidRequest,
         r"Validation.*|Invalid.*|ClientException|Malformed.*|Missing.*|SerializationException|UnknownOperation.*"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_errors
+from orchestrator.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +37,15 @@ class Queue:
         self.arn = arn
         _, _, _, self._region, self._account, self._name = arn.split(":")
         self._clients = clients
+
+    def is_there(self) -> bool:
+        """Return whether there is such a queue. Nothing in it is touched."""
+        try:
+            with aws_errors(f"look for {self.arn}", where=self._region):
+                self._url()
+        except NotFound:
+            return False
+        return True
 
     def take(self) -> list[Message]:
         """Return what lies in it, the newest hundred at most. Others do not see these for a while."""

@@ -33,13 +33,15 @@ from orchestrator.errors import (
 
 OPERATIONS = {
     "batch": [
-        "CreateConsumableResource", "DescribeComputeEnvironments", "DescribeConsumableResource",
+        "CancelJob", "CreateConsumableResource", "DescribeComputeEnvironments", "DescribeConsumableResource",
         "DescribeJobDefinitions", "DescribeJobQueues", "DescribeJobs", "ListJobs", "RegisterJobDefinition",
         "SubmitJob", "TerminateJob", "UpdateConsumableResource",
     ],
     "ec2": [
-        "DescribeInstanceTypes", "DescribeRegions", "DescribeRouteTables", "DescribeSpotPriceHistory",
-        "DescribeSubnets", "DescribeVpcEndpoints",
+        "CreatePlacementGroup", "DeletePlacementGroup", "DescribeCapacityReservations", "DescribeImages",
+        "DescribeInstanceTypes", "DescribeInstances", "DescribeRegions", "DescribeRouteTables",
+        "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints", "GetSpotPlacementScores",
+        "RunInstances", "TerminateInstances",
     ],
     "eks": ["DescribeCluster", "ListClusters"],
     "logs": ["DescribeLogStreams", "GetLogEvents"],
@@ -135,6 +137,8 @@ def test_no_error_declared_by_an_operation_we_call_is_unmapped() -> None:
         ("ConditionalRequestConflict", "", AlreadyExists),
         ("ValidationException", "Requested resource not found.", NotFound),
         ("ResourceNotFound", "", NotFound),
+        ("AWS.SimpleQueueService.NonExistentQueue", "", NotFound),
+        ("QueueDoesNotExist", "", NotFound),
         ("NoSuchKey", "", NotFound),
         ("NoSuchBucket", "", NotFound),
         ("ValidationException", "1 validation error detected", InvalidRequest),

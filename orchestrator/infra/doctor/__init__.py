@@ -7,6 +7,7 @@ buckets.py    do the buckets lie where they should, and keep what was overwritte
 roles.py      may the roles do what they have to?
 quotas.py     do the platforms' quotas bear what the plan takes?
 queues.py     can launchers run, and how many at once?
+dead_letters.py  is there a queue for what EventBridge Scheduler cannot deliver?
 network.py    do they find a way to S3, and what does it cost?
 images.py     are the images where they are pulled?
 need.py       what does a sweep need of the account?

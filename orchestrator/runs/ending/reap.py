@@ -22,7 +22,7 @@ from orchestrator.wire.names import valid_run_name
 from orchestrator.wire.result import Attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Operating
@@ -77,13 +77,17 @@ class Search:
     """Array jobs that nobody waits for."""
 
 
-def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, float], *, stop: bool) -> Search:
-    """Return all trainings and arrays of ours that belong to no live run; with `stop`, ask each of them to stop."""
+def find_strays(cloud: Cloud, platforms: Mapping[str, bool], prices: Mapping[Lane, float], *, stop: bool) -> Search:
+    """Return all trainings and arrays of ours that belong to no live run; with `stop`, ask each of them to stop.
+
+    Of each platform it is said whether the settings train on it. On another one a sweep may have trained by its name,
+    so it is looked at; that it may not be looked at is no news there.
+    """
     found: list[Alive] = []
     unseen: dict[str, str] = {}
-    looked = 0
+    looked: set[str] = set()
     known_regions, enabled = {cloud.account.region}, _enabled(cloud)
-    for platform in platforms:
+    for platform, is_used in platforms.items():
         operating = make_operating(platform)
         regions = [one for one in operating.regions(cloud.clients) if enabled is None or one in enabled]
         known_regions |= set(regions)
@@ -92,9 +96,10 @@ def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, fl
         for region, answer in asked.items():
             try:
                 found += answer.result()
-                looked += 1
+                looked.add(region)
             except (CloudError, AccessError) as error:
-                unseen[region] = error.message
+                if is_used or not isinstance(error, AccessError):
+                    unseen[region] = error.message
     judged = _judge(found, cloud)
     nobodys = {one: why for one, why in judged.items() if why}
     strays = [_stray(one, why, prices, stopped=stop and _stop(one, cloud)) for one, why in nobodys.items()]
@@ -102,7 +107,7 @@ def find_strays(cloud: Cloud, platforms: Iterable[str], prices: Mapping[Lane, fl
     if left_out:
         unseen[cloud.account.region] = left_out
     arrays, of_others = find_arrays(cloud, names, stop=stop)
-    return Search(strays, looked, unseen, of_others + sum(why is None for why in judged.values()), arrays)
+    return Search(strays, len(looked), unseen, of_others + sum(why is None for why in judged.values()), arrays)
 
 
 def _enabled(cloud: Cloud) -> frozenset[str] | None:

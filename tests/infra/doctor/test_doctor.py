@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from orchestrator.errors import CatalogError, NotFound
-from orchestrator.infra.doctor import buckets, identity, images, network, queues, quotas, roles
+from orchestrator.infra.doctor import buckets, dead_letters, identity, images, network, queues, quotas, roles
 from orchestrator.infra.doctor.doctor import examine, exit_code, in_force
 from orchestrator.infra.doctor.finding import Finding, Need, Subject, ok, warning, wrong
 from orchestrator.infra.doctor.identity import Who
@@ -155,6 +155,30 @@ def test_nights_need_an_image_and_two_roles_and_nothing_else_asks_for_them(clien
     named = Subject(replace(SETTINGS, conductor_image=image), clients, subject.names, Need())
     assert {finding.where: finding.message for finding in images.images(named)}[image] == "not there"
     assert "sweep-schedule-eu-west-1" in states(roles.roles(named))
+
+
+@pytest.mark.parametrize(
+    ("name", "mend"),
+    [
+        ("our-dead", "name one that is there as `schedule_dead_letters` in sweep.toml"),
+        ("sweep-schedules-dead", "sweep infra deploy"),
+    ],
+)
+def test_the_queue_for_dead_letters_is_looked_for_where_there_are_nights(
+    clients: Clients, subject: Subject, name: str, mend: str
+) -> None:
+    arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+    nights = of_nights(clients, schedule_dead_letters=arn)
+    (missing,) = dead_letters.dead_letters(nights)
+    assert (missing.where, missing.state, missing.message, missing.mend) == (arn, "wrong", "not there", mend)
+    clients.client("sqs", REGION).create_queue(QueueName=name)
+    assert states(dead_letters.dead_letters(nights)) == {arn: "ok"}
+    assert list(dead_letters.dead_letters(subject)) == []
+
+
+def test_nights_without_a_queue_for_dead_letters_are_warned_of(clients: Clients) -> None:
+    (unset,) = dead_letters.dead_letters(of_nights(clients))
+    assert (unset.where, unset.state, unset.mend) == ("schedule_dead_letters", "warning", "sweep infra deploy")
 
 
 @pytest.mark.parametrize(

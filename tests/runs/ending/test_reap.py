@@ -75,7 +75,7 @@ def anchor(desk: Desk) -> Anchor:
 
 
 def search(desk: Desk, *, stop: bool = False) -> Search:
-    return reap.find_strays(desk.cloud(), ["fake"], PRICES, stop=stop)
+    return reap.find_strays(desk.cloud(), {"fake": True}, PRICES, stop=stop)
 
 
 def whys(desk: Desk) -> list[str]:
@@ -181,3 +181,15 @@ def test_only_regions_that_the_account_may_use_are_asked(desk: Desk, region: Reg
 def test_all_regions_are_asked_where_nobody_may_ask_which_may_be_used(desk: Desk, region: Region) -> None:
     region.enabled = None
     assert search(desk).looked_in == 2
+
+
+def test_a_platform_that_nobody_has_set_up_is_looked_at_and_its_refusal_is_no_news(desk: Desk, region: Region) -> None:
+    region.refuses = "us-east-1"
+    region.found = [training(run="gone", lane=LANES[1], output="s3://data-eu-west-1/x")]
+    found = reap.find_strays(desk.cloud(), {"another": False}, PRICES, stop=False)
+    assert ([one.run for one in found.strays], found.looked_in, found.unseen) == (["gone"], 1, {})
+
+
+def test_a_region_counts_once_however_many_platforms_there_are(desk: Desk, region: Region) -> None:
+    region.found = []
+    assert reap.find_strays(desk.cloud(), {"fake": True, "another": False}, PRICES, stop=False).looked_in == 2

@@ -106,8 +106,12 @@ NOT_IN_THIS_FLOW = {
 """What is granted and needed, though nobody asks for it in the flow below: why."""
 
 
-REFUSED = {"launcher": [f"s3:ListBucket on arn:aws:s3:::sweep-data-{ACCOUNT}-{REGION}"]}
-"""What is asked though it is not granted: even a refusal tells in which Region a bucket lies."""
+REFUSED = {
+    "launcher": [f"s3:ListBucket on arn:aws:s3:::sweep-data-{ACCOUNT}-{REGION}"],
+    "submit": ["ec2:DescribeInstances on *", "eks:ListClusters on *"],
+}
+"""What is asked though it is not granted: even a refusal tells in which Region a bucket lies. `sweep reap` looks at
+platforms besides that the settings do not train on, as far as it may."""
 
 
 @pytest.fixture(scope="module")
