@@ -33,6 +33,7 @@ NOT_IN_THIS_FLOW = {
     },
     "refresh": {
         "savingsplans:DescribeSavingsPlanRates": "asked of an account that has a savings plan",
+        "eks:DescribeCluster": "asked of an account that has a cluster",
     },
     "schedules": {
         "ecr:BatchGetImage": "the conductor's image of this flow is in no registry",
