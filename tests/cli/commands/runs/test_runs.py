@@ -30,7 +30,7 @@ def test_runs_are_json(sweep: Sweep) -> None:
 def test_a_run_of_which_nobody_here_knows_how_it_stands_has_no_cost(
     sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team, "runs", lambda: [RunRow("weekly", NOVEMBER, 24, "unknown", None)])
+    monkeypatch.setattr(team, "runs", lambda **_: [RunRow("weekly", NOVEMBER, 24, "unknown", None)])
     assert sweep("runs").out.splitlines()[1].split()[3:5] == ["unknown", "24"]
     assert json.loads(sweep("runs", "--json").out)[0]["usd"] is None
 
