@@ -38,7 +38,7 @@ def test_a_run_of_which_nobody_here_knows_how_it_stands_has_no_cost(
 def test_no_runs_is_no_data_and_a_word_what_to_do(
     sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team, "runs", list)
+    monkeypatch.setattr(team, "runs", lambda **_: [])
     ended = sweep("runs")
     assert (ended.code, ended.out) == (0, "")
     assert "sweep submit" in ended.err
