@@ -51,8 +51,9 @@ OPERATIONS = {
         "ListObjectsV2", "PutObject",
     ],
     "sagemaker": [
-        "CreateTrainingJob", "DescribeTrainingJob", "ListTags", "ListTrainingJobs", "ListTrainingPlans",
-        "Search", "StopTrainingJob",
+        "CreateModelPackage", "CreateModelPackageGroup", "CreateTrainingJob", "DescribeModelPackageGroup",
+        "DescribeTrainingJob", "ListModelPackages", "ListTags", "ListTrainingJobs", "ListTrainingPlans",
+        "Search", "StopTrainingJob", "UpdateModelPackage",
     ],
     "savingsplans": ["DescribeSavingsPlanRates", "DescribeSavingsPlans"],
     "service-quotas": ["ListServiceQuotas"],
