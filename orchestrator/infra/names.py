@@ -66,7 +66,7 @@ class Names:
     """The settings whose values are the team's own: what they name is used as it is, and not made."""
     platforms: tuple[str, ...]
     notices: tuple[str, ...]
-    """The addresses of notices, and the secret that they are signed with, as the settings name them."""
+    """The addresses of notices, and the secrets that come with what is told, as the settings name them."""
     model_registry: str
     """The Region of the SageMaker Model Registry that is told of champions; empty for none."""
     given: InfraSettings
@@ -141,7 +141,7 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
         **{**made, **theirs},
         theirs=frozenset(theirs),
         platforms=tuple(sorted(settings.platforms)) or (registry.DEFAULT,),
-        notices=(*settings.notify, *((settings.notify_secret,) if settings.notify_secret else ())),
+        notices=(*settings.notify, *(each for each in (settings.notify_secret, settings.mlflow_token) if each)),
         model_registry=settings.registry_region,
         given=settings.infra,
     )

@@ -214,14 +214,20 @@ def test_who_submits_and_conductors_may_tell_those_whom_the_settings_name() -> N
         "arn:aws:secretsmanager:eu-west-1:123456789012:secret:chat",
     )
     ours = Settings(
-        region="us-east-1", notify=(topic, "ssm:eu-west-1:/team/chat"), notify_secret=f"secret:{secret}#key"
+        region="us-east-1",
+        notify=(topic, "ssm:eu-west-1:/team/chat"),
+        notify_secret=f"secret:{secret}#key",
+        mlflow_token="ssm:us-east-1:/team/mlflow",
     )
     known = names(ours, "123456789012")
     for role in ("submit", "conductor"):
         granted = {each["Sid"]: each for each in policy(role, known)["Statement"]}
         assert granted["TellOfRuns"]["Resource"] == [known.topic, topic]
-        parameter = "arn:aws:ssm:eu-west-1:123456789012:parameter/team/chat"
-        assert granted["ReadAddressesOfNotices"]["Resource"] == parameter
+        parameters = [
+            "arn:aws:ssm:eu-west-1:123456789012:parameter/team/chat",
+            "arn:aws:ssm:us-east-1:123456789012:parameter/team/mlflow",
+        ]
+        assert granted["ReadAddressesOfNotices"]["Resource"] == parameters
         assert granted["ReadSecretsOfNotices"]["Resource"] == secret
     sids = {each["Sid"] for each in policy("submit", names(OURS, "123456789012"))["Statement"]}
     assert not sids & {"ReadAddressesOfNotices", "ReadSecretsOfNotices"}
