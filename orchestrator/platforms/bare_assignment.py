@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 LOG_GROUP = "/sweep/trainings"
 """The group in each Region that bare machines log to. A stream is called `<training>/rank-<index>`."""
-_LOOK_S, _LOOK_POLLS = 5.0, 5
-"""Seconds between two looks of a machine, and the launcher's polls in that time where those are quicker: each machine
-looks, and where many share one computer their looks would cost more than their trainings."""
+_LOOK_S = 5.0
 
 
 def attempt_folder(output: str, training: str) -> str:
@@ -60,7 +58,7 @@ def make_assignment(
         max_runtime_s=max_runtime_s,
         checkpoints=f"{template.output}/checkpoints/{task.number}" if template.checkpoints else "",
         log_group=LOG_GROUP,
-        look_s=min(_LOOK_S, _LOOK_POLLS * template.poll_s),
+        look_s=min(_LOOK_S, template.poll_s),
         **folder,
         **more,
     )

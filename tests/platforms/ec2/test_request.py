@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import botocore.session
@@ -11,7 +10,6 @@ import pytest
 from botocore.validate import ParamValidator
 
 from orchestrator.errors import InvalidRequest
-from orchestrator.platforms.bare_assignment import make_assignment
 from orchestrator.platforms.ec2.request import make_request
 from orchestrator.wire.task import Purchase
 from tests.platforms.ec2.ec2_sweeps import PROFILE, ec2_sweep, place, task, template
@@ -143,11 +141,3 @@ def test_the_machines_are_told_what_the_sweep_says() -> None:
     assert (told["instances"], told["max_runtime_s"], told["kind"]) == (2, 3600, "instance")
     assert told["output"] == "s3://team-eu-west-1/runs/nightly/trainings/nightly-912-2"
     assert body["uri"] == f"{told['output']}/assignment.json"
-
-
-@pytest.mark.parametrize(("poll_s", "look_s"), [(30, 5.0), (5, 5.0), (1, 5.0), (0.2, 1.0)])
-def test_machines_look_around_every_five_seconds_or_with_every_fifth_look_of_a_launcher(
-    poll_s: float, look_s: float
-) -> None:
-    at, quick = place(), replace(template(), poll_s=poll_s)
-    assert make_assignment(quick, task(at), at, 1, 3600).look_s == pytest.approx(look_s)
