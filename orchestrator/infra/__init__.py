@@ -3,6 +3,7 @@
 infra.py        what can be done with an account's stacks?
 names.py        what is everything called, and what of it is the team's own?
 policies.py     which statements does each role need?
+data_buckets.py  which buckets do the settings let trainings read?
 statements.py   which statements of several platforms are said as one?
 telling.py      what does it take to tell others?
 template.py     which resources are in the stacks?

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from orchestrator.cli import formatting, render
 from orchestrator.cli.render import Column
 
 if TYPE_CHECKING:
-    from orchestrator.api import Discovered, Finding
+    from orchestrator.api import Discovered, Finding, Settings
 
 USUAL_PATTERN = "{campaign}/{version}/"
 
@@ -72,3 +73,16 @@ def tell_changes(found: Discovered, *, kept: bool) -> None:
     if found.odd:
         belongs = "belongs" if len(found.odd) == 1 else "belong"
         render.say(f"{formatting.plural(len(found.odd), 'object')} {belongs} to no dataset, such as {found.odd[0]}")
+
+
+def tell_unnamed_buckets(found: Discovered, settings: Settings) -> None:
+    """Say which buckets the settings of [infra] do not let trainings read, and what does."""
+    from orchestrator.infra.data_buckets import unnamed_buckets
+
+    buckets = {one.folder.bucket: one.folder.region for one in found.findings if one.is_replica}
+    if patterns := unnamed_buckets(settings, buckets):
+        wanted = json.dumps([*settings.infra.data_buckets, *patterns])
+        render.say(
+            f"warning: the role that `sweep infra deploy` makes may not read {', '.join(patterns)}: "
+            f"write `data_buckets = {wanted}` below [infra] in sweep.toml, and deploy again"
+        )

@@ -5,6 +5,7 @@ finding.py    what can be found, and how bad is it?
 identity.py   who are we, by which clock, in which Regions?
 buckets.py    do the buckets lie where they should, and keep what was overwritten?
 roles.py      may the roles do what they have to?
+data.py       may trainings read what the plan sends them to?
 quotas.py     do the platforms' quotas bear what the plan takes?
 queues.py     can launchers run, and how many at once?
 dead_letters.py  is there a queue for what EventBridge Scheduler cannot deliver?

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied, AccessError, CloudError, SweepError
-from orchestrator.infra.doctor import buckets, dead_letters, identity, images, queues, quotas, roles
+from orchestrator.infra.doctor import buckets, data, dead_letters, identity, images, queues, quotas, roles
 from orchestrator.infra.doctor.finding import OTHER, PERMISSION, Finding, Need, Subject, warning, wrong
 from orchestrator.infra.names import names
 
@@ -24,6 +24,7 @@ _CHECKS: tuple[tuple[str, Callable[[Subject], Iterator[Finding]]], ...] = (
     ("bucket", buckets.data),
     ("role", roles.roles),
     ("permission", roles.permissions),
+    ("data", data.data),
     ("queue", queues.queues),
     ("dead letters", dead_letters.dead_letters),
     ("image", images.images),

@@ -35,6 +35,14 @@ class Finding:
     exit_code: int = 0
 
 
+@dataclass(frozen=True, order=True)
+class Data:
+    """A folder of a dataset that trainings of a plan read."""
+
+    uri: str
+    region: str
+
+
 @dataclass(frozen=True)
 class Need:
     """What a sweep needs, if one was named."""
@@ -49,6 +57,8 @@ class Need:
     """True if it has a schedule: a conductor carries that out."""
     lanes: frozenset[Lane] = frozenset()
     """The lanes that its plan chooses."""
+    data: frozenset[Data] = frozenset()
+    """What its trainings read where it lies, under the role of trainings; copies are ours."""
 
 
 @dataclass(frozen=True)

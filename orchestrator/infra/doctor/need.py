@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
-from orchestrator.infra.doctor.finding import Need, ok, wrong
+from orchestrator.infra.doctor.finding import Data, Need, ok, wrong
 from orchestrator.plan.slots import instances_taken, tasks_by_lot, units_taken
+from orchestrator.platforms import registry
+from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +29,7 @@ def need_of(make: Callable[[], Plan], where: str, *, nights: bool = False) -> tu
         return Need(nights=nights), wrong("plan", where, error.message, f"sweep plan {where}", code)
     units = units_taken(plan, tasks_by_lot(plan))
     lanes = frozenset(share.places[0].lane for share in plan.shares)
-    need = Need(tasks_at_once(plan), _images(plan), units, nights, lanes)
+    need = Need(tasks_at_once(plan), _images(plan), units, nights, lanes, _data(plan))
     return need, ok("plan", where, "every task finds its place")
 
 
@@ -42,6 +44,17 @@ def _images(plan: Plan) -> dict[str, str]:
     """Return the image that the plan trains with in each Region; nothing if it names none, or AWS's own."""
     image = plan.sweep.train.image
     return {region: image for region, _ in _sites(plan)} if image else {}
+
+
+def _data(plan: Plan) -> frozenset[Data]:
+    """Return what trainings read of the team's own: not what the plan copies into the Region's bucket."""
+    places = {place for share in plan.shares for place in share.places}
+    under_role = {name for name in {place.lane.platform for place in places} if registry.make_operating(name).trusted()}
+    return frozenset(
+        Data(place.s3_uri, place.lane.region)
+        for place in places
+        if place.lane.platform in under_role and "{" not in S3Uri.parse(place.s3_uri).bucket
+    )
 
 
 def _sites(plan: Plan) -> list[tuple[str, str]]:

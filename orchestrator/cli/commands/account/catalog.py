@@ -13,7 +13,7 @@ from orchestrator.cli.commands.account.catalog_snapshots import compact, pull, p
 from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
-from orchestrator.cli.views.discover import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes
+from orchestrator.cli.views.discover import FOUND_COLUMNS, USUAL_PATTERN, FoundRow, tell_changes, tell_unnamed_buckets
 from orchestrator.cli.views.refresh import (
     BROUGHT_COLUMNS,
     FEED_COLUMNS,
@@ -166,6 +166,7 @@ def discover(
     else:
         render.as_table(rows, FOUND_COLUMNS)
     tell_changes(found, kept=not dry_run)
+    tell_unnamed_buckets(found, Session.of(context).settings)
 
 
 @app.command("import")

@@ -109,7 +109,25 @@ def test_an_empty_account_is_ready_for_a_sweep_after_deploy_and_refresh(
     well = here("doctor", "sweep.yaml", "--bundle", "support.zip")
     assert (well.code, [line for line in well.out.splitlines() if line.startswith("✗")]) == (0, [])
     assert "✓ plan sweep.yaml: every task finds its place" in well.out
+    assert f"✓ data {data}: sweep-training-us-east-1 may read what the plan needs of it" in well.out
+    _data_elsewhere_is_told(here, empty_client("s3", "eu-west-1"))
     assert zipfile.is_zipfile("support.zip")
+
+
+def _data_elsewhere_is_told(here: Sweep, s3: Any) -> None:
+    """See that a bucket of the team's that trainings may not read is told before any task fails, and what mends it."""
+    s3.create_bucket(Bucket="team-eu-west-1", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    s3.put_object(Bucket="team-eu-west-1", Key="campaigns/oslo/v1/drive.csv", Body=b"1,2,3\n")
+    setting = 'data_buckets = ["team-{region}"]'
+    assert f"write `{setting}` below [infra]" in here("catalog", "discover", "s3://team-eu-west-1/campaigns/").err
+    ill = here("doctor", "sweep.yaml")
+    assert (ill.code, f"write `{setting}` below [infra] in sweep.toml, then sweep infra deploy" in ill.out) == (4, True)
+    assert "s3:ListBucket on arn:aws:s3:::team-eu-west-1, s3:GetObject on" in ill.out
+    said = Path("sweep.toml").read_text()
+    Path("sweep.toml").write_text(said.replace("[infra]\n", f"[infra]\n{setting}\n"))
+    assert here("infra", "deploy", "--yes").code == 0
+    well = here("doctor", "sweep.yaml")
+    assert (well.code, "✓ data team-eu-west-1: " in well.out) == (0, True)
 
 
 def test_the_doctor_says_what_an_empty_account_lacks_and_what_mends_it(
