@@ -20,15 +20,18 @@ _STUCK = {
 """The states that a person has to look into, and the command to begin with."""
 
 
-def what_to_do(stack: Stack) -> str:
-    """Return in words what a stack's state means and what mends it; nothing for one that is well."""
+def what_to_do(stack: Stack, *, is_current: bool = False) -> str:
+    """Return in words what a stack's state means and what mends it; nothing for one that is well.
+
+    One whose last change failed is well if it is current: if what it was before is what is wanted now.
+    """
     if stack.is_busy:
         return f"somebody is changing it{_since(stack)}: `sweep infra deploy` waits for that, and then goes on"
     if stack.is_new:
         return "nothing was made yet but a proposal: `sweep infra deploy` goes on with it"
     if stack.status in NEVER_MADE:
         return "its first deployment failed: `sweep infra deploy` takes what is left away, and makes it anew"
-    if stack.status == "UPDATE_ROLLBACK_COMPLETE":
+    if stack.status == "UPDATE_ROLLBACK_COMPLETE" and not is_current:
         return "its last change failed, and it is as it was before: `sweep infra deploy` tries again"
     if stack.status in _STUCK:
         return f"a person has to look into it: `{_command(stack)}`"

@@ -59,5 +59,5 @@ def _state(wanted: Wanted, stack: Stack | None, look: str) -> StackState:
     )
     is_current = is_as_wanted(wanted, stack)
     drifts = tuple(wanted.stacks.drifts(stack.id))
-    version, told = stack.outputs.get("Version", ""), what_to_do(stack)
+    version, told = stack.outputs.get("Version", ""), what_to_do(stack, is_current=is_current)
     return StackState(wanted.name, wanted.region, stack.status, version, is_current, drifts, told)

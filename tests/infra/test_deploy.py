@@ -193,6 +193,16 @@ def test_each_state_that_is_in_the_way_is_told_with_what_to_do(status: str, told
     assert not state.is_well
 
 
+@pytest.mark.parametrize(("body", "is_well"), [(OURS, True), (THEIRS, False)])
+def test_a_stack_whose_last_change_failed_is_well_if_it_is_what_is_wanted_now(body: str, is_well: bool) -> None:
+    account = Account(stack("UPDATE_ROLLBACK_COMPLETE"), body)
+    account.look_for_drift = lambda _: "look"  # type: ignore[attr-defined]
+    account.has_looked = lambda _: True  # type: ignore[attr-defined]
+    account.drifts = lambda _: []  # type: ignore[attr-defined]
+    (state,) = look([wanted(account)])
+    assert (state.is_well, "`sweep infra deploy` tries again" in state.what_to_do) == (is_well, not is_well)
+
+
 def test_a_stack_whose_first_deployment_failed_is_made_anew_and_one_that_is_stuck_is_left_to_a_person() -> None:
     account = Account(stack("ROLLBACK_COMPLETE"), "{}", meanwhile={})
     planned = deploy.plan_changes([wanted(account)])

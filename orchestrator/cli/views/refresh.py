@@ -93,10 +93,8 @@ def tell_failures(brought: Sequence[Refreshed]) -> None:
 
 
 def check_failures(brought: Sequence[Refreshed]) -> None:
-    """Raise PartlyFailed if some feeds failed, and the first feed's error if all of them did."""
+    """Raise PartlyFailed if some feeds failed, or all of them: what was known before stays."""
     errors = [one.error for one in brought if one.error]
-    if errors and len(errors) < len(brought):
+    if errors:
         how_many = formatting.plural(len(errors), "feed")
         raise PartlyFailed(f"{how_many} of {len(brought)} could not be read", hint="what was known before stays")
-    if errors:
-        raise errors[0]

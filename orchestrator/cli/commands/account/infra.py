@@ -23,13 +23,14 @@ from orchestrator.cli.views.infra import (
     tell_filled,
     tell_image,
 )
-from orchestrator.errors import PartlyFailed, SweepError, UsageError
+from orchestrator.errors import AccessDenied, PartlyFailed, SweepError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.infra.deploy import Planned
     from orchestrator.infra.infra import Infra
+    from orchestrator.infra.state import StackState
 
 app = typer.Typer(help="What an AWS account needs, made by CloudFormation.", rich_markup_mode=None)
 
@@ -77,6 +78,7 @@ def deploy(
     The launcher's image is made too, unless `launcher_image` names one of yours: see `sweep images launcher`.
     Deploying again changes what has to change, and nothing else. What the settings name already is yours: it is used as
     it is. What sweep.toml says stays, and is told where it differs. To train in fewer Regions, see `infra destroy`.
+    Where there is nothing to change, it looks for what somebody has changed by hand, and ends with 5 if there is such.
 
     Example: sweep infra deploy --region us-east-1 --region eu-west-1
     """
@@ -98,12 +100,32 @@ def deploy(
     filled = infra.fill(regions, image)
     if as_json:
         render.as_json(Deployed.of(regions, rows, filled))
+    else:
+        if not planned:
+            render.say("nothing to change: the stacks have this very template")
+        tell_filled(filled)
+    if not planned and not revert_drift:
+        _check_drift(infra)
+
+
+def _check_drift(infra: Infra) -> None:
+    """Tell what somebody has changed by hand of stacks that have this very template. Raise PartlyFailed for it."""
+    try:
+        drifted = [each for each in infra.status() if each.drifts]
+    except AccessDenied as error:
+        render.say(f"warning: what somebody has changed by hand was not looked for: {error}")
         return
-    if not planned:
-        render.say(
-            "nothing to change: the stacks have this very template; `sweep infra status` says if somebody changed more"
-        )
-    tell_filled(filled)
+    for each in drifted:
+        _tell_drifts(each)
+    if drifted:
+        hint = "`sweep infra deploy --revert-drift` puts it back"
+        raise PartlyFailed("somebody has changed by hand what was deployed", hint=hint)
+
+
+def _tell_drifts(state: StackState) -> None:
+    for drift in state.drifts:
+        how = "is gone" if drift.is_gone else f"was changed: {', '.join(drift.properties)}"
+        render.say(f"{state.region}: {drift.physical} ({drift.type}) {how}")
 
 
 def _bring_image(infra: Infra, regions: Sequence[str]) -> str:
@@ -148,9 +170,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         for each in found:
             if each.what_to_do:
                 render.say(f"{each.region}: {each.name} is in state {each.status}: {each.what_to_do}")
-            for drift in each.drifts:
-                how = "is gone" if drift.is_gone else f"was changed: {', '.join(drift.properties)}"
-                render.say(f"{each.region}: {drift.physical} ({drift.type}) {how}")
+            _tell_drifts(each)
     if not all(each.is_well for each in found):
         hint = "`sweep infra deploy` shows what it would change"
         if any(each.drifts for each in found):

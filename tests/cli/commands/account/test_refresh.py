@@ -76,3 +76,9 @@ def test_a_plan_is_made_of_old_facts_where_aws_cannot_be_asked(feeds: Sweep, mon
 def listed(sweep: Sweep) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = json.loads(sweep("catalog", "refresh", "--list", "--json").out)
     return rows
+
+
+def test_where_every_feed_fails_it_ends_as_where_one_does(feeds: Sweep) -> None:
+    ended = feeds("catalog", "refresh", "sagemaker-prices", "--region", "me-south-1")
+    assert (ended.code, "error: 1 feed of 1 could not be read (what was known before stays)" in ended.err) == (5, True)
+    assert "warning: sagemaker-prices: me-south-1: AWS knows nothing of it there" in ended.err
