@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from orchestrator.snapshots import Snapshots
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
+    from orchestrator.wire.task import Quota
 
 
 log = logging.getLogger(__name__)
@@ -154,6 +155,13 @@ class Orchestrator:
     def explain(self, plan: Plan, what: str, classic: Path | None = None) -> list[str]:
         """Return in words why a task, by its number, or a dataset, by its name, goes where it goes."""
         return self._plans.explain(plan, what, _lines(classic))
+
+    def savings(self, plan: Plan) -> dict[Quota, float | None]:
+        """Return the $ that one more slot of each quota would save that a plan, just made, has no room in.
+
+        None stands for what would take too long to work out.
+        """
+        return self._plans.savings(plan)
 
     def difference(self, old: Plan, new: Plan, classic: Path | None = None) -> list[str]:
         """Return in words what changed from one plan to another, and why."""

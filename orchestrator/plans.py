@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine
+    from orchestrator.wire.task import Quota
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +62,12 @@ class Plans:
         if market.hash != plan.market:
             raise UsageError("prices, quotas or data have changed since the plan was made", hint="plan again")
         return explain(plan, what, market)
+
+    def savings(self, plan: Plan) -> dict[Quota, float | None]:
+        """Return the $ that slots for one more training would save, of each quota that the plan leaves no room in."""
+        from orchestrator.planner.explain.one_more import find_savings
+
+        return find_savings(plan, self._survey(plan.sweep, plan.classic_lines or None))
 
     def difference(self, old: Plan, new: Plan, lines: list[ClassicLine] | None) -> list[str]:
         """Return in words what changed from one plan to another, and why."""

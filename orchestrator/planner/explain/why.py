@@ -44,7 +44,7 @@ def explain(plan: Plan, what: str, market: Market) -> list[str]:
     `market` is the one that the plan was made from. UsageError if the plan has no such task or dataset.
     """
     shares = _shares(plan, what)
-    explainer = _Explainer(plan, formulate(plan.sweep, market))
+    explainer = Explainer(plan, formulate(plan.sweep, market))
     lines = [line for share in shares for line in explainer.explain(share)]
     return lines + [f"hours: {note}" for note in plan.notes if note.startswith("runtime")]
 
@@ -61,7 +61,7 @@ def _shares(plan: Plan, what: str) -> list[Share]:
     return [share for share in plan.shares if plan.datasets[share.dataset].name == what]
 
 
-class _Explainer:
+class Explainer:
     """Explains the shares of a plan: it compares them with all that there was to choose from."""
 
     def __init__(self, plan: Plan, formulation: Formulation) -> None:
@@ -268,13 +268,18 @@ class _Explainer:
 
     def _saving(self, lane: int) -> float | None:
         """Return the $ that slots for one more training there would save; None where a plan takes too long to tell."""
-        if is_large(self._problem) or self._plan.sweep.plan.fastest:
-            return None
         limit = self._full_limit(lane)
-        if limit is None:
+        if limit is None or is_large(self._problem):
             return None
-        more = with_more_units(self._problem, {limit: int(self._problem.units_on(self._problem.limits[limit])[lane])})
+        return self.saved(limit, self._problem.units_on(self._problem.limits[limit])[lane])
+
+    def saved(self, limit: int, units: float) -> float | None:
+        """Return the $ that so many more units of a limit would save; None where no plan tells."""
+        if self._plan.sweep.plan.fastest:
+            return None
+        more = with_more_units(self._problem, {limit: int(units)})
         try:
-            return self._plan.usd - optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf)).paid
+            best = optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf))
         except DoesNotFit:
             return None
+        return max(self._plan.usd - best.paid, 0.0)

@@ -61,6 +61,7 @@ def read(feed: Feed, *pages: Any, error: Exception | None = None) -> Reading:
 MEMBERS = (
     "PriceList", "SpotPriceHistory", "Quotas", "Results", "TrainingPlanSummaries", "savingsPlans", "searchResults",
     "InstanceTypes", "SpotPlacementScores", "Reservations", "CapacityReservations",
+    "clusters",
 )  # fmt: skip
 KEYS = (
     "TrainingJob", "ResourceConfig", "InstanceType", "InstanceCount", "InstanceGroups", "QuotaName", "QuotaCode",
@@ -107,6 +108,7 @@ def product(name: str, usage: str = "USE1-Train:BoxUsage") -> str:
 
 PART = {"InstanceType": "ml.p5.48xlarge", "TotalInstanceCount": 2, "Status": "Active", "StartTime": NOW, "EndTime": NOW}
 GOOD: dict[str, Any] = {
+    "clusters": ["prod"],
     "PriceList": [product("ml.g5.xlarge"), product("ml.g6.xlarge", "USE1-TimedStorage-ByteHrs")],
     "SpotPlacementScores": [{"Region": "us-east-1", "Score": 7}],
     "SpotPriceHistory": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,7 @@ from orchestrator.errors import CatalogError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.api import QuotaUse
+    from orchestrator.api import Quota, QuotaUse
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,14 @@ class QuotaRow:
     free: int
     code: str | None
     """The service and the code by which AWS is asked to raise it."""
+    one_more_saves: float | None = None
+    """Dollars that slots for one more training would save a sweep; null where nobody has worked it out."""
 
     @classmethod
-    def of(cls, use: QuotaUse) -> QuotaRow:
+    def of(cls, use: QuotaUse, saves: float | None = None) -> QuotaRow:
         """Return the row of a quota."""
         quota = use.quota
-        return cls(quota.platform, quota.region, quota.name, use.units, use.used, use.held, use.free, use.code)
+        return cls(quota.platform, quota.region, quota.name, use.units, use.used, use.held, use.free, use.code, saves)
 
 
 def quotas(
@@ -53,6 +56,15 @@ def quotas(
     raise_to: Annotated[
         int | None, typer.Option(metavar="UNITS", min=1, help="Print the commands that ask AWS for so many of each.")
     ] = None,
+    sweep_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--for",
+            metavar="SWEEP",
+            help="Only those that this sweep's plan leaves no room in, and what one more slot saves.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how many instances, or other units, each quota allows, and what is used of it.
@@ -60,9 +72,13 @@ def quotas(
     It reads the catalog: `sweep catalog refresh` brings AWS's quotas into it, and what the whole account uses. What our
     live runs may use is held. What neither is used nor held is free.
 
+    With --for, the sweep is planned, and planned again with a slot more of each quota that is full, of the 20 that hold
+    most; of a large sweep, three. So a figure is the difference of two plans.
+
     Example: sweep quotas ml.g5 --region eu-west-1 --raise-to 8
     """
-    known = Session.of(context).orchestrator.catalog.quota_use()
+    session = Session.of(context)
+    known = session.orchestrator.catalog.quota_use()
     found = [
         use
         for use in known
@@ -72,16 +88,28 @@ def quotas(
         raise CatalogError(
             "the catalog has no such quota", hint=f"it has {len(known)}; `sweep catalog refresh` brings AWS's"
         )
+    savings = {} if sweep_file is None else _savings(session, sweep_file)
+    if sweep_file is not None:
+        found = [use for use in found if use.quota in savings]
     if raise_to is not None:
         _show_requests(found, raise_to, as_json=as_json)
         return
-    rows = [QuotaRow.of(use) for use in found]
+    rows = [QuotaRow.of(use, savings.get(use.quota)) for use in found]
+    rows.sort(key=lambda row: -(row.one_more_saves or 0.0))
+    if sweep_file is not None and not rows:
+        render.say("the plan leaves room in each of these quotas: more of them would save nothing")
     if as_json:
         render.as_json(rows)
     else:
-        render.as_table(rows, COLUMNS)
+        render.as_table(rows, COLUMNS if sweep_file is None else (*COLUMNS, SAVES))
         if full := sum(not row.free and row.code is not None for row in rows):
             render.say(f"{formatting.plural(full, 'quota')} without any free: --raise-to prints how to ask for more")
+
+
+def _savings(session: Session, file: Path) -> dict[Quota, float | None]:
+    """Return the quotas that the cheapest plan of a sweep leaves no room in, with what one more slot would save."""
+    plan = session.orchestrator.plan(session.warmed(session.read_sweep(file)))
+    return session.orchestrator.savings(plan)
 
 
 @dataclass(frozen=True)
@@ -120,3 +148,4 @@ COLUMNS: tuple[Column[QuotaRow], ...] = (
     Column("held", lambda row: row.held, "{:,}".format, title="held by us", right=True),
     Column("free", lambda row: row.free, "{:,}".format, right=True),
 )
+SAVES = Column[QuotaRow]("one_more_saves", lambda row: row.one_more_saves, "${:,.2f}".format, right=True)

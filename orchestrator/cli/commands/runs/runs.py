@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli import formatting, render
-from orchestrator.cli.options import AsJson, NoSync
+from orchestrator.cli.options import AsJson
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 
@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from orchestrator.api import RunRow
 
 
-def runs(context: typer.Context, no_sync: NoSync = False, as_json: AsJson = False) -> None:
-    """List the runs, the newest first.
+def runs(
+    context: typer.Context,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="Ask the bucket for runs of others, too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs that are known here, the newest first. Where none are, the bucket is asked.
 
-    Example: sweep runs
+    Example: sweep runs --sync
     """
-    rows = Session.of(context).orchestrator.runs(sync=not no_sync)
+    team = Session.of(context).orchestrator
+    rows = team.runs(sync=sync) or team.runs()
     if as_json:
         render.as_json(rows)
     elif rows:

@@ -83,3 +83,25 @@ def test_who_asks_for_no_more_than_there_is_is_told(limited: Sweep) -> None:
     ended = limited("quotas", "--raise-to", "1")
     assert (ended.code, ended.out) == (2, "")
     assert "there is no quota below 1 to raise among these 3 (ask for more)" in ended.err
+
+
+@pytest.mark.usefixtures("project")
+def test_what_one_more_of_each_full_quota_would_save_a_sweep(sweep: Sweep) -> None:
+    full = ["eu-central-1,ml.c5.xlarge,spot,1,2026-11-01", "eu-central-1,ml.c5.xlarge,on_demand,1,2026-11-01"]
+    Path("quotas.csv").write_text("\n".join(["region,instance_type,purchase,slots,observed_at", *full]) + "\n")
+    assert sweep("catalog", "load", "quotas.csv").code == 0
+    tight = Path("sweep.yaml").read_text() + "\nplan: {deadline: 1h}\n"
+    Path("tight.yaml").write_text(tight)
+    rows = json.loads(sweep("quotas", "--for", "tight.yaml", "--json").out)
+    saved = [row["one_more_saves"] for row in rows]
+    assert "ml.c5.xlarge/spot" in {row["quota"] for row in rows}
+    assert saved == sorted(saved, reverse=True)
+    assert saved[0] > 0
+    assert sweep("quotas", "--for", "tight.yaml").out.splitlines()[0].split()[-1] == "ONE_MORE_SAVES"
+
+
+@pytest.mark.usefixtures("project")
+def test_a_plan_with_room_everywhere_is_said_to_need_no_more(sweep: Sweep) -> None:
+    ended = sweep("quotas", "--for", "sweep.yaml")
+    assert ended.code == 0
+    assert "leaves room in each of these quotas" in ended.err
