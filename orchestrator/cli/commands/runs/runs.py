@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def runs(
     context: typer.Context,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="Ask the bucket for runs of others, too.")
-    ] = False,
+    sync: Annotated[bool, typer.Option("--sync", help="Ask the bucket for runs of others, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the runs that are known here, the newest first. Where none are, the bucket is asked.
