@@ -101,6 +101,12 @@ class Place:
             self.client("s3", region).put_object(Bucket=names.bucket(region), Key=key, Body=content.encode())
         self.books.data[campaign] = (content, regions)
 
+    def take_away(self, campaign: str) -> None:
+        """From now on a campaign's data lies nowhere, though the catalog still knows of it."""
+        _, regions = self.books.data.pop(campaign, ("", ()))
+        for region in regions:
+            self.client("s3", region).delete_object(Bucket=names.bucket(region), Key=f"nights/{campaign}/rows.txt")
+
     def costs(self, region: str, usd: float) -> None:
         """From now on an hour costs so much in a Region."""
         self.books.prices[region] = usd

@@ -63,6 +63,9 @@ def happenings(place: Place) -> dict[int, Callable[[], None]]:
         place.lies("turin", "0.70", IRELAND, FRANKFURT)
 
     def new_code() -> None:
+        """All that lies there is trained again: what is of no use any more was taken away."""
+        for campaign in ("rome", "cork", "dover", "essen", "turin", "gent"):
+            place.take_away(campaign)
         place.write_code(1)
         place.schedule(RICH)
 
@@ -106,7 +109,7 @@ def ticks(first: date, nights: int) -> Iterator[tuple[float, date, bool]]:
         yield late, day, True
 
 
-def play(place: Place, first: int, nights: int, *, late_ticks: bool = True) -> list[date]:
+def play(place: Place, first: int, nights: int) -> list[date]:
     """Play so many nights, beginning so many days before clocks change. Return their dates."""
     spring = next_spring(place.cloud.steering.now())
     happens, begun = happenings(place), []
@@ -125,7 +128,5 @@ def play(place: Place, first: int, nights: int, *, late_ticks: bool = True) -> l
                 happen()
                 place.load()
             place.books.night(day, late=is_late)
-        elif not late_ticks:
-            continue
         place.conduct(f"job of {day}", after_act=day.day % 2 == 0)
     return begun
