@@ -12,10 +12,12 @@
     refusals.py               why can a sweep's trainings not run on a lane?
     bare_template.py          what do all tasks of a Region share, where machines are bare?
     bare_assignment.py        what is one attempt's machine told there?
+    network_ids.py            what is the id of a subnet, or of a security group?
     network_variables.py      which variables does the network between instances need?
     source.py                 how does a training's code become one archive?
     sagemaker/                Amazon SageMaker training jobs
     ec2/                      bare EC2 instances
+    eks/                      pods of a cluster of EKS
 
 A new platform is a package of its own with three entry points, and a test class of `conformance.Conformance`. It need
 not be part of this one.

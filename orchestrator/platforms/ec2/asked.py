@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field
 
 from orchestrator.errors import SettingsError
 from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.network_ids import ids_of
 from orchestrator.spec.by_region import by_region, in_region, region_name
-from orchestrator.spec.model import Model, listed_once, shown, wrong
+from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.reading.mistakes import find_mistakes
 
 if TYPE_CHECKING:
@@ -37,23 +38,13 @@ def _profile(text: str) -> str:
     return text
 
 
-def _ids(kind: str) -> AfterValidator:
-    def validate(names: list[str]) -> list[str]:
-        for index, name in enumerate(listed_once(names)):
-            if not re.fullmatch(rf"{kind}-[0-9a-z]{{1,27}}", name):
-                raise wrong(f"{shown(name)} is no id of one", hint=f"such as {kind}-0123456789abcdef0", at=(index,))
-        return names
-
-    return AfterValidator(validate)
-
-
 class Network(Model):
     """The network that instances of one Region run in."""
 
-    subnets: Annotated[list[str], Field(min_length=1, max_length=16), _ids("subnet")] = Field(
+    subnets: Annotated[list[str], Field(min_length=1, max_length=16), ids_of("subnet")] = Field(
         description="one for each zone that instances may come from; attempts of a task take turns"
     )
-    security_groups: Annotated[list[str], Field(max_length=5), _ids("sg")] = Field(
+    security_groups: Annotated[list[str], Field(max_length=5), ids_of("sg")] = Field(
         default=[], description="at most 5; without any, the VPC's own: instances of one training must reach each other"
     )
 

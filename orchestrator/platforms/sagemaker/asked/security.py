@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.network_ids import ids_of
 from orchestrator.platforms.sagemaker.instance_types import has_local_disks, types_of_ours
 from orchestrator.spec.by_region import by_region, in_region, region_name
-from orchestrator.spec.model import Model, listed_once, shown, wrong
+from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.train.environment import secrets
 
 if TYPE_CHECKING:
@@ -47,23 +48,13 @@ def _none_is_no_network(value: Any) -> Any:
     return {} if value == NONE else value
 
 
-def _ids(kind: str) -> AfterValidator:
-    def validate(names: list[str]) -> list[str]:
-        for index, name in enumerate(listed_once(names)):
-            if not re.fullmatch(rf"{kind}-[0-9a-z]{{1,27}}", name):
-                raise wrong(f"{shown(name)} is no id of one", hint=f"such as {kind}-0123456789abcdef0", at=(index,))
-        return names
-
-    return AfterValidator(validate)
-
-
 class Network(Model):
     """The part of a VPC that trainings of one Region run in."""
 
-    subnets: Annotated[list[str], Field(min_length=1, max_length=16), _ids("subnet")] = Field(
+    subnets: Annotated[list[str], Field(min_length=1, max_length=16), ids_of("subnet")] = Field(
         description="at most 16, in as many zones as instances may come from"
     )
-    security_groups: Annotated[list[str], Field(min_length=1, max_length=5), _ids("sg")] = Field(
+    security_groups: Annotated[list[str], Field(min_length=1, max_length=5), ids_of("sg")] = Field(
         description="at most 5; instances of one training must reach each other"
     )
 
