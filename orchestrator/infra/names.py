@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from orchestrator.platforms import registry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.infra_settings import InfraSettings
     from orchestrator.settings import Settings
 
@@ -65,6 +67,8 @@ class Names:
     theirs: frozenset[str]
     """The settings whose values are the team's own: what they name is used as it is, and not made."""
     platforms: tuple[str, ...]
+    tables: Mapping[str, Mapping[str, object]]
+    """The tables of the settings, by platform."""
     notices: tuple[str, ...]
     """The addresses of notices, and the secrets that come with what is told, as the settings name them."""
     model_registry: str
@@ -141,6 +145,7 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
         **{**made, **theirs},
         theirs=frozenset(theirs),
         platforms=tuple(sorted(settings.platforms)) or (registry.DEFAULT,),
+        tables=settings.platforms,
         notices=(*settings.notify, *(each for each in (settings.notify_secret, settings.mlflow_token) if each)),
         model_registry=settings.registry_region,
         given=settings.infra,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.errors import UsageError
 from orchestrator.infra import network, policies
 from orchestrator.infra.names import LAUNCHER_REPOSITORY, TRAINING_REPOSITORY, VERSION
+from orchestrator.infra.wanted import wanted_of
+from orchestrator.platforms import registry
 
 if TYPE_CHECKING:
     from orchestrator.infra.names import Names
@@ -79,6 +81,9 @@ def region_template(names: Names, region: str) -> Template:
     resources = {"TrainingRepository": _repository(TRAINING_REPOSITORY)}
     if "region_bucket" not in names.theirs:
         resources["DataBucket"] = _bucket(names.bucket_of(region), names.key_of(region))
+    for platform in names.platforms:
+        made = registry.make_operating(platform).resources(wanted_of(names, platform, region))
+        resources |= {name: dict(resource) for name, resource in made.items()}
     return _template("sweep: where trainings read and write in this Region", resources, {"Version": VERSION})
 
 

@@ -1,6 +1,7 @@
 """Platforms: the ways of running one training somewhere. One contract, and a package for each platform.
 
     base.py                   what must a platform be able to do?
+    operating.py              what must its part for setting accounts up be able to do?
     start.py                  how long do trainings take to start, and how many may start at once?
     unplanned.py              what may it be able to do besides, for manifests without a plan?
     lives.py                  what does a platform tell of trainings by itself, whatever is written down?
@@ -8,6 +9,8 @@
     conformance.py            does a platform keep the promises of base.py?
     conformance_operating.py  does its operating part?
     conformance_subject.py    what does that suite start its trainings with?
+    wanted.py                 what does a team want of one in a Region?
+    finding.py                how does one thing stand that it needs in an account?
     feed.py                   what does AWS tell of prices and quotas, in rows of the catalog?
     refusals.py               why can a sweep's trainings not run on a lane?
     bare_template.py          what do all tasks of a Region share, where machines are bare?

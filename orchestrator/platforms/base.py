@@ -5,7 +5,7 @@
     Operating   what the platform needs in an account: needed to set it up and to clean up
 
 Each part is a class that is named in the package's metadata by an entry point of its own (`registry.py`), so that a
-launcher loads the first only. The docstrings below are the whole contract: a platform needs nothing else of `sweep`.
+launcher loads the first only. The docstrings below, and those of `operating.py`, are the whole contract.
 
 Every method raises the errors of `orchestrator.errors`, as `aws.errors.aws_errors` makes them, and no others. Throttled
 and Unreachable mean that nothing is known: callers ask again later. AccessError means that we may not ask.
@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from pydantic import BaseModel
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.feed import Feed
-    from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.shapes import Shape
@@ -248,53 +246,5 @@ class Planning(Protocol):
 
         Nothing is written. It reads from AWS what must be pinned, such as an image's digest, and raises when something
         is missing: SettingsError, NotFound, AccessDenied. `submit` and the dry run call it, once a Region.
-        """
-        ...
-
-
-class Operating(Protocol):
-    """Knows what the platform needs in an account, what of ours runs there, and where prices and quotas are read."""
-
-    def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
-        """Return the statements of an IAM policy that `submit`, `launcher` or `training` needs for this platform.
-
-        `{account}` is the account's number in them, `{buckets}` the Regions' buckets. Any other role needs nothing.
-        """
-        ...
-
-    def trusted(self) -> Sequence[str]:
-        """Return the AWS services that start trainings under the role of trainings; none if that role is not needed.
-
-        The role's trust policy names them, such as `ec2.amazonaws.com`.
-        """
-        ...
-
-    def feeds(self) -> Sequence[Feed]:
-        """Return what AWS can be asked about the platform's prices and quotas, a feed for each question.
-
-        Feeds of spot prices come after those of the prices on demand that they need. Asking costs nothing, and changes
-        nothing.
-        """
-        ...
-
-    def regions(self, clients: Clients) -> Sequence[str]:
-        """Return every Region in which the platform may run trainings, whether the account uses it or not."""
-        ...
-
-    def image(self, template: Template, lane: Lane) -> str:
-        """Return the container image, by its digest, in which trainings on a lane run; empty if there is none."""
-        ...
-
-    def steps(self, clients: Clients, attempt: Attempt) -> Sequence[StepTaken]:
-        """Return what a training has gone through so far, in order; nothing if its Region knows no such training.
-
-        What the platform does not tell apart is one step. `sweep why` shows it.
-        """
-        ...
-
-    def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
-        """Yield every training in a Region that has not ended and carries the tags of a run: `sweep reap` asks.
-
-        What carries no tag `sweep:run`, or others that no request of ours has, is none of ours and left out.
         """
         ...

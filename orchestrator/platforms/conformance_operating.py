@@ -9,8 +9,8 @@ from orchestrator.platforms.registry import make_operating
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
-    from orchestrator.platforms.base import Operating
     from orchestrator.platforms.conformance_subject import Subject
+    from orchestrator.platforms.operating import Operating
 
 ROLES = ("submit", "launcher", "training")
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.account.bucket_state import bucket_state
 from orchestrator.aws.s3 import region_of_bucket
 from orchestrator.errors import NotFound
-from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
+from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from orchestrator.infra.doctor.subject import Subject
 
 
 def control(subject: Subject) -> Iterator[Finding]:

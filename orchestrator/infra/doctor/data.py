@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.infra.data_buckets import is_named, pattern_of
-from orchestrator.infra.doctor.finding import DEPLOY, PERMISSION, Finding, Subject, ok, wrong
+from orchestrator.platforms.finding import DEPLOY, PERMISSION, Finding, ok, wrong
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.infra.doctor.finding import Data
+    from orchestrator.infra.doctor.subject import Data, Subject
 
 _PERMISSIONS = ["s3:GetObject", "s3:ListBucket"]
 

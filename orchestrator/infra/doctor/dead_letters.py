@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.sqs import Queue
-from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
+from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from orchestrator.infra.doctor.subject import Subject
 
 _ABOUT = "dead letters"
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.session import Clients
-from orchestrator.errors import AccessDenied, AccessError, CloudError, SweepError
-from orchestrator.infra.doctor import buckets, data, dead_letters, identity, images, queues, quotas, roles
-from orchestrator.infra.doctor.finding import OTHER, PERMISSION, Finding, Need, Subject, warning, wrong
+from orchestrator.errors import AccessError, SweepError
+from orchestrator.infra.doctor import buckets, data, dead_letters, identity, images, platforms, queues, quotas, roles
+from orchestrator.infra.doctor.subject import Need, Subject
 from orchestrator.infra.names import names
+from orchestrator.platforms.finding import OTHER, PERMISSION, Finding, carefully, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ _CHECKS: tuple[tuple[str, Callable[[Subject], Iterator[Finding]]], ...] = (
     ("dead letters", dead_letters.dead_letters),
     ("image", images.images),
     ("quota", quotas.quotas),
+    ("platform", platforms.platforms),
 )
 
 
@@ -50,7 +52,7 @@ def examine(settings: Settings, need: Need) -> Iterator[Finding]:
     yield identity.clock(who)
     subject = Subject(settings, clients, in_force(settings, who.account), need, who.principal)
     for about, check in _CHECKS:
-        yield from _carefully(about, settings.region, check(subject))
+        yield from carefully(about, settings.region, check(subject))
 
 
 def in_force(settings: Settings, account: str) -> Names:
@@ -75,14 +77,3 @@ def exit_code(findings: Sequence[Finding]) -> int:
     """Return the exit code of what was found: permissions first, then quotas, then whatever else is wrong."""
     codes = {finding.exit_code for finding in findings}
     return next((code for code in (PERMISSION, 6, OTHER) if code in codes), 0)
-
-
-def _carefully(about: str, region: str, found: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield findings, and in place of an error that ends a check what it says: "not granted" is not "not there"."""
-    try:
-        yield from found
-    except AccessDenied as error:
-        mend = "run `sweep doctor` as who deploys: those who submit need not, and may not, look at it"
-        yield warning(about, error.where or region, f"not looked at, for that is not granted: {error.message}", mend)
-    except CloudError as error:
-        yield warning(about, error.where or region, f"not looked at: {error.message}", "sweep doctor")

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import AccessError
-from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
 from orchestrator.infra.names import account_of_roles
 from orchestrator.platforms import registry
+from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
 from orchestrator.settings import PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.session import Clients
+    from orchestrator.infra.doctor.subject import Subject
     from orchestrator.settings import Settings
 
 _TOO_FAR_S = 300.0

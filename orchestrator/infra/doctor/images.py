@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.ecr import Ecr, Image
 from orchestrator.errors import NotFound
-from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
+from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from orchestrator.infra.doctor.subject import Subject
 
 
 def images(subject: Subject) -> Iterator[Finding]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
-from orchestrator.infra.doctor.finding import Data, Need, ok, wrong
+from orchestrator.infra.doctor.subject import Data, Need
 from orchestrator.plan.slots import instances_taken, tasks_by_lot, units_taken
 from orchestrator.platforms import registry
+from orchestrator.platforms.finding import ok, wrong
+from orchestrator.platforms.wanted import AtOnce
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.infra.doctor.finding import Finding
     from orchestrator.plan.plan import Plan
+    from orchestrator.platforms.finding import Finding
 
 
 def need_of(make: Callable[[], Plan], where: str, *, nights: bool = False) -> tuple[Need, Finding]:
@@ -29,15 +31,18 @@ def need_of(make: Callable[[], Plan], where: str, *, nights: bool = False) -> tu
         return Need(nights=nights), wrong("plan", where, error.message, f"sweep plan {where}", code)
     units = units_taken(plan, tasks_by_lot(plan))
     lanes = frozenset(share.places[0].lane for share in plan.shares)
-    need = Need(tasks_at_once(plan), _images(plan), units, nights, lanes, _data(plan))
+    need = Need(plan.sweep, at_once(plan), _images(plan), units, nights, lanes, _data(plan))
     return need, ok("plan", where, "every task finds its place")
 
 
-def tasks_at_once(plan: Plan) -> int:
+def at_once(plan: Plan) -> tuple[AtOnce, ...]:
     """Return how many tasks of a plan are under way at once, at the most: as many as its instances bear."""
     tasks = tasks_by_lot(plan)
     taken = instances_taken(plan, tasks)
-    return sum(min(sum(counts.values()), taken[key] // min(counts)) for key, counts in tasks.items())
+    return tuple(
+        AtOnce(key.lane, min(sum(counts.values()), taken[key] // min(counts)), taken[key])
+        for key, counts in tasks.items()
+    )
 
 
 def _images(plan: Plan) -> dict[str, str]:

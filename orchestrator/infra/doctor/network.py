@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.networks import way_out
-from orchestrator.infra.doctor.finding import Finding, Subject, ok, warning, wrong
+from orchestrator.platforms.finding import Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from orchestrator.infra.doctor.subject import Subject
 
 _NAT = "$0.045 an hour and for each GB, by the list price of us-east-1"
 

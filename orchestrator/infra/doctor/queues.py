@@ -8,13 +8,14 @@ from orchestrator.aws.account.queues import Queues
 from orchestrator.aws.account.service_quotas import list_quotas
 from orchestrator.errors import CloudError
 from orchestrator.infra.doctor import network
-from orchestrator.infra.doctor.finding import DEPLOY, QUOTA, Finding, Subject, ok, warning, wrong
 from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
+from orchestrator.platforms.finding import DEPLOY, QUOTA, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.account.queues import Environment
+    from orchestrator.infra.doctor.subject import Subject
 
 _FARGATE = "Fargate On-Demand vCPU resource count"
 

@@ -6,12 +6,13 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import AccessDenied, CloudError
-from orchestrator.infra.doctor.finding import QUOTA, Finding, Subject, ok, warning, wrong
 from orchestrator.platforms import registry
+from orchestrator.platforms.finding import QUOTA, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from orchestrator.infra.doctor.subject import Subject
     from orchestrator.wire.task import Quota
 
 _REFRESH = "sweep catalog refresh"

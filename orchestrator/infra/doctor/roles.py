@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.errors import NotFound
 from orchestrator.infra import policies
-from orchestrator.infra.doctor.finding import DEPLOY, Finding, Subject, ok, warning, wrong
 from orchestrator.infra.statements import listed
+from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from orchestrator.infra.doctor.subject import Subject
 
 _ROLE_OF = {
     "role": "training",

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.finding import Finding
     from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -25,7 +27,7 @@ _ATTEMPTS = "arn:aws:s3:::{buckets}/runs/*"
 
 
 class Ec2Operating:
-    """Knows what EC2 needs in an account: see `platforms.base.Operating` for what each method promises."""
+    """Knows what EC2 needs in an account: see `platforms.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())
@@ -35,6 +37,12 @@ class Ec2Operating:
 
     def feeds(self) -> Sequence[Feed]:
         return (vcpu_quotas.FEED, vcpu_use.FEED, capacity_blocks.FEED)
+
+    def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:  # noqa: ARG002
+        return {}
+
+    def check(self, clients: Clients, wanted: Wanted) -> Iterator[Finding]:  # noqa: ARG002
+        return iter(())
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("ec2")

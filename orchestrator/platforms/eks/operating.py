@@ -27,7 +27,7 @@ _LOGS = "arn:aws:logs:*:{account}:log-group:/sweep/trainings:*"
 
 
 class EksOperating:
-    """Knows what EKS needs in an account: see `platforms.base.Operating` for what each method promises."""
+    """Knows what EKS needs in an account: see `platforms.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())

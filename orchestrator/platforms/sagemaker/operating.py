@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.finding import Finding
     from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -27,7 +29,7 @@ _TRAINING_LOGS = "arn:aws:logs:*:{account}:log-group:/aws/sagemaker/TrainingJobs
 
 
 class SageMakerOperating:
-    """Knows what SageMaker needs in an account: see `platforms.base.Operating` for what each method promises."""
+    """Knows what SageMaker needs in an account: see `platforms.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())
@@ -37,6 +39,12 @@ class SageMakerOperating:
 
     def feeds(self) -> Sequence[Feed]:
         return FEEDS
+
+    def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:  # noqa: ARG002
+        return {}
+
+    def check(self, clients: Clients, wanted: Wanted) -> Iterator[Finding]:  # noqa: ARG002
+        return iter(())
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("sagemaker")

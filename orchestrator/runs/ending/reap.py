@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.base import Operating
     from orchestrator.platforms.lives import Alive
+    from orchestrator.platforms.operating import Operating
     from orchestrator.runs.cloud import Cloud
     from orchestrator.wire.task import Lane
 

@@ -12,11 +12,13 @@ from botocore.exceptions import ClientError
 from orchestrator.errors import CatalogError, NotFound
 from orchestrator.infra.doctor import buckets, data, dead_letters, identity, images, network, queues, quotas, roles
 from orchestrator.infra.doctor.doctor import examine, exit_code, in_force
-from orchestrator.infra.doctor.finding import Data, Finding, Need, Subject, ok, warning, wrong
 from orchestrator.infra.doctor.identity import Who
 from orchestrator.infra.doctor.need import need_of
+from orchestrator.infra.doctor.subject import Data, Need, Subject
+from orchestrator.platforms.finding import Finding, ok, warning, wrong
+from orchestrator.platforms.wanted import AtOnce
 from orchestrator.settings import Settings
-from orchestrator.wire.task import Quota
+from orchestrator.wire.task import Lane, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -330,7 +332,12 @@ def test_a_plan_wants_launchers_that_the_environment_and_fargate_bear(
     vcpus: int, quota: float, tasks: int, environment: str, fargate: str
 ) -> None:
     account: Any = OneEnvironment(vcpus, quota)
-    subject = Subject(SETTINGS, account, in_force(SETTINGS, ACCOUNT), Need(tasks_at_once=tasks))
+    subject = Subject(
+        SETTINGS,
+        account,
+        in_force(SETTINGS, ACCOUNT),
+        Need(at_once=(AtOnce(Lane.parse("sagemaker/eu-west-1/ml.c5.xlarge/on_demand"), tasks, tasks),)),
+    )
     found = {finding.about: finding for finding in queues.queues(subject)}
     assert (found["environment"].state, found["quota"].state) == (environment, fargate)
     assert found["quota"].exit_code == (6 if fargate == "wrong" else 0)

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.finding import Finding
     from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -18,7 +20,7 @@ _OUTPUTS = "arn:aws:s3:::*/runs/*/trial/*"
 
 
 class TrialOperating:
-    """Knows what it takes to run here: see `platforms.base.Operating` for what each method promises."""
+    """Knows what it takes to run here: see `platforms.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         if role not in ("submit", "launcher"):
@@ -31,6 +33,12 @@ class TrialOperating:
 
     def feeds(self) -> Sequence[Feed]:
         return ()
+
+    def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:
+        return {}
+
+    def check(self, clients: Clients, wanted: Wanted) -> Iterator[Finding]:
+        return iter(())
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return ()

@@ -16,7 +16,8 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
-    from orchestrator.infra.doctor.finding import Finding, Need
+    from orchestrator.infra.doctor.subject import Need
+    from orchestrator.platforms.finding import Finding
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -60,7 +61,7 @@ def doctor(
 
 
 def _database(session: Session) -> Finding:
-    from orchestrator.infra.doctor.finding import ok, wrong
+    from orchestrator.platforms.finding import ok, wrong
 
     try:
         rows = sum(session.orchestrator.catalog.totals().values())
@@ -71,7 +72,7 @@ def _database(session: Session) -> Finding:
 
 def _facts(session: Session, need: Need) -> list[Finding]:
     """Return whether the catalog's facts are young enough to plan by: those of the sweep's plan, or all."""
-    from orchestrator.infra.doctor.finding import ok, warning
+    from orchestrator.platforms.finding import ok, warning
 
     catalog = session.orchestrator.catalog
     if not catalog.totals()["prices"]:
@@ -86,8 +87,8 @@ def _facts(session: Session, need: Need) -> list[Finding]:
 
 def _need(session: Session, sweep: Path | None, found: list[Finding]) -> Need:
     """Return what a sweep needs, and add to what was found whether it can be planned."""
-    from orchestrator.infra.doctor.finding import Need
     from orchestrator.infra.doctor.need import need_of
+    from orchestrator.infra.doctor.subject import Need
 
     if sweep is None:
         return Need()

@@ -1,4 +1,4 @@
-"""One thing that was looked at, and how it stands."""
+"""What is looked at: an account, its settings, and what a sweep needs of them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,10 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.infra.names import Names
+    from orchestrator.platforms.wanted import AtOnce
     from orchestrator.settings import Settings
+    from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.task import Lane, Quota
-
-OK, WARNING, WRONG = "ok", "warning", "wrong"
-PERMISSION, QUOTA, OTHER = 4, 6, 1
-"""The exit codes of what can be wrong."""
-DEPLOY = "sweep infra deploy"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The state of one thing."""
-
-    about: str
-    """The thing, in a word or two, such as `bucket` or `role`."""
-    where: str
-    """The name of the very one, or a Region."""
-    state: str
-    """`ok`, `warning` or `wrong`."""
-    message: str
-    mend: str = ""
-    """The command that mends it."""
-    exit_code: int = 0
 
 
 @dataclass(frozen=True, order=True)
@@ -47,8 +28,9 @@ class Data:
 class Need:
     """What a sweep needs, if one was named."""
 
-    tasks_at_once: int = 0
-    """The most tasks that its plan has under way at once; 0 if there is no plan."""
+    sweep: Sweep | None = None
+    at_once: tuple[AtOnce, ...] = ()
+    """The most that its plan has under way at once, for each lane; nothing if there is no plan."""
     images: Mapping[str, str] = field(default_factory=dict)
     """The image that it trains with, by Region."""
     units: Mapping[Quota, int] = field(default_factory=dict)
@@ -59,6 +41,11 @@ class Need:
     """The lanes that its plan chooses."""
     data: frozenset[Data] = frozenset()
     """What its trainings read where it lies, under the role of trainings; copies are ours."""
+
+    @property
+    def tasks_at_once(self) -> int:
+        """The most tasks that its plan has under way at once; 0 if there is no plan."""
+        return sum(each.trainings for each in self.at_once)
 
 
 @dataclass(frozen=True)
@@ -76,18 +63,3 @@ class Subject:
     def has_nights(self) -> bool:
         """True if the sweep asks for nights, or the settings do: they name what only conductors need."""
         return self.need.nights or bool(self.settings.conductor_image)
-
-
-def ok(about: str, where: str, message: str) -> Finding:
-    """Return that a thing is as it should be."""
-    return Finding(about, where, OK, message)
-
-
-def warning(about: str, where: str, message: str, mend: str = "") -> Finding:
-    """Return that a thing works, but perhaps not as it is meant to, or could not be looked at."""
-    return Finding(about, where, WARNING, message, mend)
-
-
-def wrong(about: str, where: str, message: str, mend: str, exit_code: int = OTHER) -> Finding:
-    """Return that a thing is in the way of a sweep, and the command that mends it."""
-    return Finding(about, where, WRONG, message, mend, exit_code)
