@@ -76,3 +76,37 @@ def test_a_service_that_knows_no_token_is_not_asked_for_ever(service: type[Servi
     with pytest.raises(OSError, match="401"):
         read_metadata("meta-data/instance-id")
     assert service.given == 1
+
+
+def test_a_service_that_gives_no_token_in_time_is_told_with_what_may_be_the_reason(
+    service: type[Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token's answer that has to make one hop more than the limit is lost on its way: nothing comes."""
+    done = threading.Event()
+    monkeypatch.setattr(service, "do_PUT", lambda _: done.wait(60))
+    monkeypatch.setattr(metadata, "_TIMEOUT_S", 0.05)
+    with pytest.raises(OSError, match=r"gives no token: timed out; in a container, .*HttpPutResponseHopLimit"):
+        read_metadata("meta-data/instance-id")
+    done.set()
+
+
+def test_a_service_that_is_switched_off_is_told(service: type[Service], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "do_PUT", lambda self: self._answer(403))
+    with pytest.raises(OSError, match=r"refuses a token: .* 403.*HttpEndpoint"):
+        read_metadata("meta-data/instance-id")
+
+
+def test_an_answer_that_breaks_off_is_an_error_like_any_other(
+    service: type[Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The metadata service may be closing: whoever asks handles OSError, and nothing else."""
+
+    def break_off(self: Service) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "99")
+        self.end_headers()
+        self.close_connection = True
+
+    monkeypatch.setattr(service, "do_GET", break_off)
+    with pytest.raises(OSError, match="broken off"):
+        read_metadata("meta-data/instance-id")

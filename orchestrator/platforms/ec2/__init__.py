@@ -17,6 +17,7 @@ In every launcher:
     machines.py       what does EC2 tell of instances?
     left.py           what do the machines tell, in S3, when EC2 has forgotten them?
     outcome.py        how does an attempt stand by both, and why?
+    console.py        what has an instance printed that went without a word?
     bill.py           what has it cost?
 
 When an account is set up:

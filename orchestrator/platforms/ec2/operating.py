@@ -71,6 +71,7 @@ _LOOK = [
     _allow("ReadAndRememberAttempts", ["s3:GetObject", "s3:PutObject"], _ATTEMPTS),
     _allow("TellMissingFromForbidden", ["s3:ListBucket"], "arn:aws:s3:::{buckets}"),
     _allow("TerminateTheInstancesOfRuns", ["ec2:TerminateInstances"], _INSTANCES, Condition=_OF_A_RUN),
+    _allow("ReadTheirConsoles", ["ec2:GetConsoleOutput"], _INSTANCES, Condition=_OF_A_RUN),
     _allow("RemoveTheirPlacementGroups", ["ec2:DeletePlacementGroup"], _GROUPS),
     _allow("ReadTheLogsOfInstances", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _LOGS),
 ]

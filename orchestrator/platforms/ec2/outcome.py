@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.ec2.machines import RUNNING
+from orchestrator.platforms.ec2.user_data import WATCHDOG_SPARE_S
 from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict
 from orchestrator.training.bare.outcome import DONE
 from orchestrator.wire.result import Cause, TaskState
@@ -36,6 +37,7 @@ _CODES = {
     "Client.UserInitiatedShutdown": (STOPPED, "somebody terminated the instance"),
     "Client.InstanceTerminated": (STOPPED, "somebody terminated the instance"),
 }
+_BY_ITSELF = "Client.InstanceInitiatedShutdown"
 _UNSEEN_S = 300.0
 """Seconds for which DescribeInstances may not show what has just been launched."""
 
@@ -49,6 +51,8 @@ class Standing:
     reason: str = ""
     tell: Verdict | None = None
     """What the machines that are left are to be told: one of them is lost."""
+    silent: str = ""
+    """The instance that ended by itself without a word: its console may tell more."""
 
 
 def stand(
@@ -62,11 +66,11 @@ def stand(
     if not machines and launched is not None and not words.here and now < launched.at + _UNSEEN_S:
         return Standing(TaskState.STARTING)
     if not any(machine.alive for machine in machines) or len(words.outcomes) == attempt.instances:
-        return _ended(attempt, machines, words)
+        return _ended(attempt, machines, words, now)
     if not all(machine.alive for machine in machines) and words.leave is None:
         lost = next(machine for machine in machines if not machine.alive)
         if lost.index not in words.outcomes:
-            return Standing(TaskState.RUNNING, tell=_why_gone(attempt, lost))
+            return Standing(TaskState.RUNNING, tell=_why_gone(attempt, lost, words, now), silent=_silent(lost))
     is_up = all(machine.state == RUNNING for machine in machines) and len(machines) == attempt.instances
     return Standing(TaskState.RUNNING if is_up or words.here else TaskState.STARTING)
 
@@ -76,17 +80,20 @@ def _all_done(attempt: Attempt, words: Words) -> bool:
     return len(done) == attempt.instances
 
 
-def _ended(attempt: Attempt, machines: Sequence[Machine], words: Words) -> Standing:
+def _ended(attempt: Attempt, machines: Sequence[Machine], words: Words, now: float) -> Standing:
     """Return why an attempt is over that is not done."""
     verdict = words.leave or _own_verdict(words)
-    gone = [_why_gone(attempt, machine) for machine in machines if machine.index not in words.outcomes]
+    gone = [machine for machine in machines if machine.index not in words.outcomes]
+    silent = _silent(gone[0]) if gone and verdict is None else ""
     stopped = any(machine.code in _CODES and _CODES[machine.code][0] == STOPPED for machine in machines)
     if verdict is None:
-        verdict = gone[0] if gone else Verdict(INTERRUPTED, "its instances are gone, and have left no word")
+        verdict = Verdict(INTERRUPTED, "its instances are gone, and have left no word")
+        if gone:
+            verdict = _why_gone(attempt, gone[0], words, now)
     elif verdict.cause == INTERRUPTED and stopped and "SIGTERM" in verdict.reason:
         verdict = Verdict(STOPPED, _CODES["Client.UserInitiatedShutdown"][1])
     state = TaskState.CANCELLED if verdict.cause == STOPPED else TaskState.FAILED
-    return Standing(state, _CAUSES.get(verdict.cause, Cause.TASK), " ".join(verdict.reason.split()))
+    return Standing(state, _CAUSES.get(verdict.cause, Cause.TASK), " ".join(verdict.reason.split()), silent=silent)
 
 
 def _own_verdict(words: Words) -> Verdict | None:
@@ -95,16 +102,21 @@ def _own_verdict(words: Words) -> Verdict | None:
     return Verdict(failed[0].cause, failed[0].reason) if failed else None
 
 
-def _why_gone(attempt: Attempt, machine: Machine) -> Verdict:
+def _silent(machine: Machine) -> str:
+    return machine.id if machine.code == _BY_ITSELF else ""
+
+
+def _why_gone(attempt: Attempt, machine: Machine, words: Words, now: float) -> Verdict:
     """Return why a machine is gone that has said nothing, as EC2 tells it."""
     if machine.code in _CODES:
-        cause, words = _CODES[machine.code]
-        return Verdict(cause, f"{words}: {machine.id}, {machine.words or machine.code}")
-    ran = (machine.ended_at or machine.launched_at) - machine.launched_at
-    if machine.code == "Client.InstanceInitiatedShutdown":
-        if ran >= attempt.max_runtime_s:
-            return Verdict(TIMEOUT, f"the watchdog ended {machine.id}: it hung after {attempt.max_runtime_s} s")
-        hint = "its console output may tell (`aws ec2 get-console-output`)"
-        return Verdict(TASK, f"{machine.id} shut itself down before it could say why: {hint}")
-    cause = TASK if machine.code.startswith("Client.") else INTERRUPTED
-    return Verdict(cause, f"{machine.id} is gone: {machine.words or machine.code or 'EC2 gives no reason'}")
+        cause, said = _CODES[machine.code]
+        return Verdict(cause, f"{said}: {machine.id}, {machine.words or machine.code}")
+    if machine.code != _BY_ITSELF:
+        cause = TASK if machine.code.startswith("Client.") else INTERRUPTED
+        return Verdict(cause, f"{machine.id} is gone: {machine.words or machine.code or 'EC2 gives no reason'}")
+    # EC2 does not tell when an instance has shut itself down: it was now at the latest.
+    if (machine.ended_at or now) - machine.launched_at >= attempt.max_runtime_s + WATCHDOG_SPARE_S:
+        return Verdict(TIMEOUT, f"the watchdog ended {machine.id}: it hung after {attempt.max_runtime_s} s")
+    if machine.index in words.here:
+        return Verdict(INTERRUPTED, f"{machine.id} shut itself down while it worked, before it could say why")
+    return Verdict(TASK, f"{machine.id} shut itself down before it began, and could not say why")

@@ -20,6 +20,7 @@ from orchestrator.errors import (
 )
 from orchestrator.platforms.bare_assignment import LOG_GROUP
 from orchestrator.platforms.ec2.bill import add_up, find_lives, spot_prices
+from orchestrator.platforms.ec2.console import last_words
 from orchestrator.platforms.ec2.left import VERSION, Launched, Left
 from orchestrator.platforms.ec2.machines import find_machines
 from orchestrator.platforms.ec2.outcome import Standing, stand
@@ -118,6 +119,7 @@ class Ec2Runner:
         standing = stand(attempt, machines, words, launched, now)
         if standing is None:
             return None
+        standing = self._with_last_words(standing, region)
         if standing.tell:
             left.tell_all(standing.tell, "EC2")
         lives = find_lives(machines, words, launched, now)
@@ -181,6 +183,16 @@ class Ec2Runner:
         if known is not None:
             self._launched[key] = known
         return known
+
+    def _with_last_words(self, standing: Standing, region: str) -> Standing:
+        """Add to a standing what a machine that went without a word has left on its console."""
+        if not standing.silent:
+            return standing
+        said = last_words(self.clients, region, standing.silent)
+        more = f"; the last on its console: {said}" if said else "; EC2 shows nothing of its console"
+        if standing.tell:
+            return replace(standing, tell=Verdict(standing.tell.cause, standing.tell.reason + more))
+        return replace(standing, reason=standing.reason + more)
 
     def _machines(self, attempt: Attempt) -> list[Machine]:
         """Return the instances of an attempt, by the hash of its request: it is in no other attempt's tags."""

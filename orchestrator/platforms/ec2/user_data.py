@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST = 16_384
 """Bytes that EC2 takes."""
-_SPARE_S = 600
+WATCHDOG_SPARE_S = 600
 """Seconds that the watchdog leaves beyond the longest run: for booting, the grace after SIGTERM, and the model."""
 _SHUTDOWN = "shutdown -h now"
 
@@ -26,7 +26,7 @@ def make_user_data(assignment: Assignment, uri: str, digest: str) -> str:
 
     Raise InvalidRequest when it is longer than EC2 takes.
     """
-    latest_s = int(assignment.max_runtime_s + assignment.grace_s) + _SPARE_S
+    latest_s = int(assignment.max_runtime_s + assignment.grace_s) + WATCHDOG_SPARE_S
     arguments = " ".join(map(shlex.quote, (assignment.sources, uri, digest)))
     lines = (
         "#!/bin/bash",

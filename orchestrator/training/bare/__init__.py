@@ -29,6 +29,7 @@ the training's exit code, or with 75 where it left for another reason.
     notices.py      who says that this machine is about to go?
     leave.py        how do all machines leave when one does?
     outcome.py      how is it told how a machine ended?
+    surroundings.py what does a training's process find around it: its command line, its variables?
     container.py    how does it run in a container on this machine?
     child.py        how does the training's own process run, and end?
     coming_back.py  may a training go on whose machines come and go?

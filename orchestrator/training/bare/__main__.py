@@ -8,14 +8,19 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from orchestrator.training.bare.assignment import BadAssignment, read_assignment
 from orchestrator.training.bare.bucket import Bucket, S3Failed, Uri
+from orchestrator.training.bare.leave import INTERRUPTED, Verdict, tell_all
 from orchestrator.training.bare.logs import Log, Stream
 from orchestrator.training.bare.machine_run import MachineRun
 from orchestrator.training.bare.place import NoPlace, find_place
 from orchestrator.training.credentials import Keyring
 from orchestrator.training.process import write_line
+
+if TYPE_CHECKING:
+    from orchestrator.training.bare.assignment import Assignment
 
 CANNOT_START = 125
 
@@ -23,7 +28,7 @@ CANNOT_START = 125
 def main(uri: str, digest: str) -> int:
     """Run this machine's part of the training that an assignment describes; return the exit code.
 
-    Nothing is written to S3 when it cannot be known which assignment it is, or which of its machines this is.
+    Nothing is written to S3 when the assignment cannot be read: then only this machine's own output tells why.
     """
     keyring = Keyring(os.environ)
     bucket = Bucket(os.environ.get("AWS_REGION", "us-east-1"), os.environ, keyring)
@@ -32,15 +37,28 @@ def main(uri: str, digest: str) -> int:
         if hashlib.sha256(text).hexdigest() != digest:
             raise BadAssignment(f"{uri} is not the assignment that this machine was started for")
         assignment = read_assignment(text)
-        place = find_place(assignment, os.environ)
-    except (S3Failed, BadAssignment, NoPlace, OSError) as error:
+    except (S3Failed, BadAssignment) as error:
         write_line(f"sweep: cannot start: {error}")
+        return CANNOT_START
+    try:
+        place = find_place(assignment, os.environ)
+    except (NoPlace, OSError) as error:
+        write_line(f"sweep: cannot start: {error}")
+        _tell_without_a_place(assignment, bucket, str(error))
         return CANNOT_START
     stream = None
     if assignment.log_group:
         name = f"{assignment.training}/rank-{place.index}"
         stream = Stream(assignment.region, assignment.log_group, name, os.environ, keyring)
     return MachineRun(assignment, place, bucket, Log(stream), os.environ).run()
+
+
+def _tell_without_a_place(assignment: Assignment, bucket: Bucket, why: str) -> None:
+    """Let all machines leave: one of them does not know which one it is. Without this it would go without a word."""
+    try:
+        tell_all(bucket, assignment.output, Verdict(INTERRUPTED, why), "a machine that does not know its place")
+    except S3Failed as error:
+        write_line(f"sweep: nobody can be told of it: {error}")
 
 
 if __name__ == "__main__":

@@ -5,26 +5,25 @@ It travels into the training: standard library only.
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
-import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.training.aws_call import CallFailed
 from orchestrator.training.bare import container
-from orchestrator.training.bare.bucket import S3Failed, Uri
+from orchestrator.training.bare.bucket import S3Failed
 from orchestrator.training.bare.child import Child
 from orchestrator.training.bare.coming_back import First, lost_each_other
 from orchestrator.training.bare.folders import fetch_data, forget_failure, keep, read_failure, write_folders
 from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
 from orchestrator.training.bare.meet import HOSTS_FILE, DidNotMeet, Meeting, leave_word, meet, name_hosts
 from orchestrator.training.bare.notices import listen
-from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, outcome_uri
+from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, leave_outcome
 from orchestrator.training.bare.saving import Saving
+from orchestrator.training.bare.surroundings import Surroundings
 from orchestrator.training.credentials import Keyring
 from orchestrator.training.machine import HOME, moved
 
@@ -42,7 +41,6 @@ _FLUSH_S = 20.0
 """Seconds that the last lines have to reach CloudWatch."""
 _AGAIN = 20
 """Times that a training begins whose machines may come and go."""
-_PACKAGE = str(Path(__file__).parents[3])
 
 
 class MachineRun:
@@ -58,6 +56,7 @@ class MachineRun:
         self.log = log
         self.environ = environ
         self.base = Path(environ.get("SWEEP_BASE") or environ.get("SAGEMAKER_BASE_DIR") or HOME)
+        self._around = Surroundings(assignment, self.base, environ)
         self.started_at = time.time()
         self._deadline = time.monotonic() + assignment.max_runtime_s
         self._notices = listen(assignment.kind, log.say)
@@ -74,12 +73,17 @@ class MachineRun:
     def run(self) -> int:
         """Do all of it, tell how it ended, and return the exit code of the program."""
         signal.signal(signal.SIGTERM, lambda *_: self._judge(INTERRUPTED, "SIGTERM: this machine is taken away"))
-        code = self._train_until_over() if self._prepare() else 0
-        if code and self._verdict is None:
-            reason = " ".join(read_failure(self.base).split()) or f"the training ended with exit code {code}"
-            self._judge(TASK, reason)
-        self._spread()
-        artifact = self._keep()
+        code, artifact = 0, ""
+        try:
+            code = self._train_until_over() if self._prepare() else 0
+            if code and self._verdict is None:
+                reason = " ".join(read_failure(self.base).split()) or f"the training ended with exit code {code}"
+                self._judge(TASK, reason)
+            self._spread()
+            artifact = self._keep()
+        except Exception as error:  # noqa: BLE001  whatever it is, a machine may not go without a word
+            self.log.say("its own program has failed\n" + traceback.format_exc())
+            self._judge(INTERRUPTED, f"its own program has failed: {type(error).__name__}: {error}")
         self._spread()
         self._tell(code, artifact)
         return UNFINISHED if self._verdict and (self._told or not code) else code
@@ -103,7 +107,7 @@ class MachineRun:
             say(f"machine {place.index} of {given.instances} at {place.address} for {given.training}")
             if given.image:
                 say(f"pulling {given.image}")
-                container.pull(given.image, self._own_environment(), self._keyring)
+                container.pull(given.image, self._around.own(), self._keyring)
             size = fetch_data(self.bucket, self.base, given, place)
             say(f"{size} bytes of data are here")
             folder = Path(moved(given.checkpoint_folder, self.base))
@@ -175,8 +179,7 @@ class MachineRun:
         """Run the starter until it ends by itself, or a verdict ends it; return its exit code."""
         given = self.assignment
         try:
-            environ = self._environment()
-            child = Child(self._line(environ), environ, self.log.take)
+            child = Child(self._around.line(), self._around.variables(), self.log.take)
         except OSError as error:
             self._judge(TASK, f"it cannot begin: {error}")
             return 0
@@ -195,37 +198,7 @@ class MachineRun:
                 self.log.say(f"it has not ended within {given.grace_s:.0f} s, and is killed")
                 child.kill()
                 if given.image:
-                    container.kill(self._own_environment())
-
-    def _line(self, environ: Mapping[str, str]) -> list[str]:
-        image = self.assignment.image
-        python = "python3" if image else shutil.which("python3", path=self._path()) or sys.executable
-        code = f"import sys; sys.path.append({_PACKAGE!r}); from orchestrator.training.start import main"
-        line = [python, "-I", "-c", f"{code}; sys.exit(main({str(self.base)!r}))"]
-        return container.contained(line, image, [str(self.base), _PACKAGE], environ) if image else line
-
-    def _path(self) -> str:
-        there = [folder for folder in self.assignment.path if Path(folder).is_dir()]
-        return os.pathsep.join([*there, self.environ.get("PATH", os.defpath)])
-
-    def _own_environment(self) -> dict[str, str]:
-        """Return this machine's own environment, without what is for us alone."""
-        own = {name: value for name, value in self.environ.items() if not name.startswith("SWEEP_")}
-        return {**own, "PATH": self._path()}
-
-    def _environment(self) -> dict[str, str]:
-        """Return what the starter's environment is: that of a container of SageMaker's, and what AWS's tools need."""
-        base = {} if str(self.base) == HOME else {"SAGEMAKER_BASE_DIR": str(self.base)}
-        region = self.assignment.region
-        return {
-            **self._own_environment(),
-            **base,
-            "AWS_REGION": region,
-            "AWS_DEFAULT_REGION": region,
-            "PIP_BREAK_SYSTEM_PACKAGES": "1",  # the machine is the training's alone
-            "TRAINING_JOB_NAME": self.assignment.training,
-            **self.assignment.environment,
-        }
+                    container.kill(self._around.own())
 
     # Verdicts
 
@@ -293,4 +266,4 @@ class MachineRun:
         )
         self.log.say(f"machine {ended.index} is {state}" + (f", {ended.cause}: {ended.reason}" if verdict else ""))
         self.log.end(_FLUSH_S)
-        self.bucket.write(Uri.parse(outcome_uri(self.assignment.output, ended.index)), ended.to_json())
+        leave_outcome(self.bucket, self.assignment.output, ended)

@@ -6,9 +6,19 @@ It travels into the training: standard library only.
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from orchestrator.training.bare.bucket import S3Failed, Uri
+from orchestrator.training.process import write_line
+
+if TYPE_CHECKING:
+    from orchestrator.training.bare.bucket import Bucket
 
 VERSION = 1
+_PATIENCE_S, _AGAIN_S = 300.0, 5.0
+"""Seconds for which S3 is asked to take the last word, and between two tries. The watchdog leaves more."""
 DONE, FAILED, LEFT = "done", "failed", "left"
 
 
@@ -43,6 +53,20 @@ class MachineOutcome:
 def outcome_uri(output: str, index: int) -> str:
     """Return where a machine's outcome stands, given the prefix of the attempt."""
     return f"{output}/machines/{index}/outcome.json"
+
+
+def leave_outcome(bucket: Bucket, output: str, ended: MachineOutcome) -> None:
+    """Write how a machine ended, and try again while S3 does not take it: nobody else will ever know it."""
+    gives_up_at = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            bucket.write(Uri.parse(outcome_uri(output, ended.index)), ended.to_json())
+            return
+        except S3Failed as error:
+            write_line(f"sweep: how it ended cannot be written: {error}")
+        if time.monotonic() > gives_up_at:
+            return
+        time.sleep(_AGAIN_S)
 
 
 def read_machine_outcome(text: bytes) -> MachineOutcome:

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from orchestrator.training.aws_call import endpoint
 from orchestrator.training.metadata import read_metadata
+from orchestrator.training.process import write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from orchestrator.training.bare.assignment import Assignment
 
@@ -61,8 +62,20 @@ def find_place(assignment: Assignment, environ: Mapping[str, str]) -> Place:
     if not address and on_ec2:
         address = _told("local-ipv4")
     address = address or _address_out(endpoint("s3", assignment.region, environ))
-    facts = {name: _told(path) or "" for name, path in _FACTS.items()} if on_ec2 else {}
-    return Place(int(index), address, _interface(address), {name: value for name, value in facts.items() if value})
+    facts = dict(_facts()) if on_ec2 else {}
+    return Place(int(index), address, _interface(address), facts)
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    """Yield what EC2 tells of this instance. It trains without that, too: nothing is waited for."""
+    for name, path in _FACTS.items():
+        try:
+            told = read_metadata(f"meta-data/{path}")
+        except OSError as error:
+            write_line(f"sweep: the instance's metadata does not tell its {name}: {error}")
+            continue
+        if told:
+            yield name, told
 
 
 def _told(path: str) -> str | None:

@@ -17,7 +17,7 @@ def ask(u,h={},m=None,d=None):
  for n in range(9):
   try:return U.urlopen(U.Request(u,d,h,method=m),timeout=9).read()
   except Exception as e:
-   if n>7 or getattr(e,"code",500)in(400,403,404):raise SystemExit("%s: %s"%(u,e))
+   if n>7:raise SystemExit("sweep: %s: %s"%(u,e))
    time.sleep(n)
 """
 _KEYS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.platforms.ec2.left import Launched, Words
@@ -108,9 +110,36 @@ def test_what_is_over_has_a_cause_and_a_reason(
 
 
 def test_an_instance_that_the_watchdog_has_ended_hung() -> None:
-    found = standing([machine(0, BY_ITSELF, lived_s=3700.0)], words())
+    found = standing([machine(0, BY_ITSELF, lived_s=4200.0)], words())
     assert found is not None
     assert (found.cause, found.reason) == (Cause.TIMEOUT, "the watchdog ended i-0: it hung after 3600 s")
+
+
+def test_when_ec2_does_not_tell_when_an_instance_shut_itself_down_the_watchdog_is_known_by_the_time_since() -> None:
+    hung = replace(machine(0, BY_ITSELF), ended_at=None, launched_at=NOW - 4200)
+    found = standing([hung], words())
+    assert found is not None
+    assert found.cause is Cause.TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("told", "cause", "reason"),
+    [
+        (words(), Cause.INTERRUPTED, "i-0 shut itself down while it worked, before it could say why"),
+        (Words(), Cause.TASK, "i-0 shut itself down before it began, and could not say why"),
+    ],
+)
+def test_the_console_of_an_instance_that_went_without_a_word_is_to_be_read(
+    told: Words, cause: Cause, reason: str
+) -> None:
+    found = standing([replace(machine(0, BY_ITSELF), ended_at=None)], told)
+    assert found == Standing(TaskState.FAILED, cause, reason, silent="i-0")
+
+
+def test_the_console_of_an_instance_that_has_said_why_is_not_read() -> None:
+    found = standing([machine(0, BY_ITSELF)], words(said("failed", cause="task", reason="ValueError")))
+    assert found is not None
+    assert not found.silent
 
 
 def test_when_one_of_two_is_lost_without_a_word_the_other_is_told() -> None:

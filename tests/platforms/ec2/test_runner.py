@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from orchestrator.errors import InvalidRequest, NoCapacity, QuotaExceeded
+from orchestrator.platforms.ec2.console import find_last_words
 from orchestrator.platforms.ec2.left import Launched, Left
 from orchestrator.platforms.ec2.machines import Machine
 from orchestrator.platforms.ec2.request import make_request
@@ -113,6 +114,62 @@ def test_which_instances_there_are_is_read_once(clients: Clients, monkeypatch: p
         assert outcome is not None
         assert outcome.state is TaskState.RUNNING
     assert read.count("launched.json") == 1
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_known_of_an_instance_that_went_without_a_word_is_told(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, attempt = asked()
+    gone = "Client.InstanceInitiatedShutdown"
+    machine = Machine("i-0", 0, "terminated", "eu-west-1a", 0.0, 9.0, gone, "", {}, "g5.xlarge", False, False)
+    monkeypatch.setattr(Ec2Runner, "_machines", lambda *_: [machine])
+    console = (
+        "[   21.4] cloud-init[1812]: sweep: https://s3/sources.tar.gz: HTTP Error 403: Forbidden\n[ OK ] Power-Off"
+    )
+    client = clients.client("ec2", "eu-west-1")
+    monkeypatch.setattr(client, "get_console_output", lambda **_: {"Output": console})
+    outcome = Ec2Runner(clients).poll(attempt)
+    assert outcome is not None
+    assert outcome.reason == (
+        "i-0 shut itself down before it began, and could not say why; the last on its console: "
+        "sweep: https://s3/sources.tar.gz: HTTP Error 403: Forbidden"
+    )
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_console_that_may_not_be_read_hides_no_outcome(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, attempt = asked()
+    gone = "Client.InstanceInitiatedShutdown"
+    machine = Machine("i-0", 0, "terminated", "eu-west-1a", 0.0, 9.0, gone, "", {}, "g5.xlarge", False, False)
+    monkeypatch.setattr(Ec2Runner, "_machines", lambda *_: [machine])
+
+    def refuse(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "GetConsoleOutput")
+
+    monkeypatch.setattr(clients.client("ec2", "eu-west-1"), "get_console_output", refuse)
+    outcome = Ec2Runner(clients).poll(attempt)
+    assert outcome is not None
+    assert outcome.reason.endswith("could not say why; EC2 shows nothing of its console")
+
+
+@pytest.mark.parametrize(
+    ("console", "shown"),
+    [
+        ("", ""),
+        ("booting\n\nmain: line 6: python3: command not found\n", "booting | main: line 6: python3: command not found"),
+        (
+            "sweep: machine 0 of 1 at 10.0.0.9 for r-0-1\nTraceback:\nMemoryError",
+            "sweep: machine 0 of 1 at 10.0.0.9 for r-0-1 | Traceback: | MemoryError",
+        ),
+        (
+            "[ 1.0] kernel: hi\n[ 2.0] cloud-init[7]: sweep: cannot start: x\n[ 3.0] kernel: off",
+            "sweep: cannot start: x",
+        ),
+    ],
+)
+def test_the_last_of_our_own_lines_and_the_end_are_what_counts_of_a_console(console: str, shown: str) -> None:
+    assert find_last_words(console) == shown
 
 
 def test_a_bucket_that_is_not_there_has_no_trainings(clients: Clients) -> None:

@@ -1,0 +1,47 @@
+"""The last that an instance has printed on its console: what is known of one that went without a word in S3."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING
+
+from orchestrator.aws.errors import aws_errors
+from orchestrator.errors import AccessError, CloudError
+
+if TYPE_CHECKING:
+    from orchestrator.aws.session import Clients
+
+log = logging.getLogger(__name__)
+
+_BY_CLOUD_INIT = re.compile(r"cloud-init\[\d+\]: ?(.*)")
+"""Lines of user data, where cloud-init copies them to the console beside the kernel's."""
+_OURS = "sweep: "
+_TAIL = 2
+"""Lines that are shown besides the last of our own."""
+_SHOWN = 400
+"""Characters of all that are shown."""
+
+
+def last_words(clients: Clients, region: str, instance: str) -> str:
+    """Return in one line the last that user data has printed on an instance, the last of our own lines first.
+
+    It is empty where it has printed nothing, or EC2 does not tell.
+    """
+    try:
+        with aws_errors(f"read the console of {instance}", where=region):
+            answer = clients.client("ec2", region).get_console_output(InstanceId=instance)
+    except (AccessError, CloudError) as error:
+        log.info("%s", error.message)
+        return ""
+    return find_last_words(answer.get("Output") or "")
+
+
+def find_last_words(console: str) -> str:
+    """Return what counts of all that a console has shown, in one line."""
+    lines = [line.strip() for line in console.splitlines() if line.strip()]
+    of_user_data = [found[1].strip() for found in map(_BY_CLOUD_INIT.search, lines) if found]
+    said = [line for line in of_user_data or lines if line]
+    ours = [line[line.index(_OURS) :] for line in said if _OURS in line]
+    shown = dict.fromkeys([*ours[-1:], *(line for line in said[-_TAIL:] if _OURS not in line)])
+    return " | ".join(shown)[:_SHOWN]
