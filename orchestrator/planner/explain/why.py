@@ -75,6 +75,8 @@ class Explainer:
         """Rows of all choices that are choices within the horizon."""
         self._firsts = [cohort.first for cohort in formulation.cohorts]
         lanes = formulation.offer.lanes
+        self._mixed = lanes["platform"].nunique() > 1
+        """Several platforms may sell the same instance type: then a lane's name begins with its platform."""
         self._lanes = [
             self._lane_name(Lane(platform, region, instance_type, Purchase(purchase)), site, instances)
             for platform, region, instance_type, purchase, site, instances in lanes[LOT_AND_COUNT].itertuples(
@@ -240,6 +242,7 @@ class Explainer:
     def _lane_name(self, lane: Lane, site: str, instances: int) -> str:
         """Return the name of a lane of the problem; with its number of instances, if the plan could choose that."""
         name = f"{lane.region} {lane.instance_type} {lane.purchase.value}"
+        name = f"{lane.platform} {name}" if self._mixed else name
         name = f"{name} of {site}" if site else name
         return name + on_instances(instances) if len(self._plan.sweep.train.instance_counts) > 1 else name
 

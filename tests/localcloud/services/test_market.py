@@ -128,7 +128,7 @@ def test_spot_prices_change_and_stay_below_the_price_on_demand(client: Client) -
     fields = {"instanceType": "g5.2xlarge", "regionCode": "us-east-1", "operatingSystem": "Linux"}
     (on_demand,) = products(client, "AmazonEC2", **fields)
     rows = history(client, 24 * 30, ProductDescriptions=["Linux/UNIX"])
-    assert {row["AvailabilityZoneId"] for row in rows} == {"use1-az1", "use1-az2", "use1-az3"}
+    assert {row["AvailabilityZoneId"] for row in rows} == {f"use1-az{number}" for number in range(1, 7)}
     prices = {float(row["SpotPrice"]) for row in rows}
     assert len(prices) > 50
     assert max(prices) <= price(on_demand)
@@ -137,8 +137,17 @@ def test_spot_prices_change_and_stay_below_the_price_on_demand(client: Client) -
 
 def test_spot_prices_are_kept_for_90_days_and_come_in_pages(client: Client) -> None:
     rows = history(client, 24 * 365, ProductDescriptions=["Linux/UNIX"], PaginationConfig={"PageSize": 100})
-    assert 3 * 270 <= len(rows) <= 3 * 273
+    assert 6 * 270 <= len(rows) <= 6 * 273
     assert rows == sorted(rows, key=lambda row: row["Timestamp"], reverse=True)
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "us-west-2", "eu-west-1", "eu-central-1"])
+def test_every_zone_in_which_instances_may_be_launched_has_a_spot_price(client: Client, region: str) -> None:
+    ec2 = client("ec2", region)
+    told = ec2.describe_spot_price_history(InstanceTypes=["c5.xlarge"], StartTime=datetime.now(timezone.utc))
+    subnets = ec2.describe_subnets()["Subnets"]
+    named = {(subnet["AvailabilityZone"], subnet["AvailabilityZoneId"]) for subnet in subnets}
+    assert named <= {(each["AvailabilityZone"], each["AvailabilityZoneId"]) for each in told["SpotPriceHistory"]}
 
 
 def test_placement_scores_are_1_to_10(client: Client) -> None:
@@ -148,7 +157,7 @@ def test_placement_scores_are_1_to_10(client: Client) -> None:
     scores = ec2.get_spot_placement_scores(**wish, RegionNames=["us-east-1", "eu-west-1"])["SpotPlacementScores"]
     assert {each["Region"] for each in scores} == {"us-east-1", "eu-west-1"}
     zones = ec2.get_spot_placement_scores(**wish, SingleAvailabilityZone=True)["SpotPlacementScores"]
-    assert len({each["AvailabilityZoneId"] for each in zones}) == 3
+    assert len({each["AvailabilityZoneId"] for each in zones}) == 6
     assert all(1 <= each["Score"] <= 10 for each in (*scores, *zones))
     with pytest.raises(ClientError, match="10 Regions"):
         ec2.get_spot_placement_scores(**wish, RegionNames=["us-east-1"] * 11)

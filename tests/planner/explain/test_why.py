@@ -71,6 +71,26 @@ def test_a_copy_and_the_places_behind_it_are_named() -> None:
     assert "  if refused: us-east-1 ml.g5.xlarge on_demand" in lines
 
 
+def test_where_several_platforms_sell_a_type_each_is_named_and_keeps_its_own_price() -> None:
+    """Also where what a task was expected to cost elsewhere is the same."""
+    rows = [
+        candidate(platform=platform, instance_type="c5.xlarge", usd_per_hour=usd, slots=slots)
+        for platform, usd, slots in (("ec2", 1.0, 1.0), ("eks", 1.0, 3.0), ("sagemaker", 1.5, 8.0))
+    ]
+    where = {"platforms": ["ec2", "eks", "sagemaker"], "instance_types": ["c5.xlarge"]}
+    lines = explained("alps@1", *rows, where=where, plan={"deadline": "1h"})
+    assert lines[0] == "task 0 of alps@1: ec2 us-east-1 c5.xlarge on_demand, $1/h"
+    assert (
+        lines[1]
+        == "  chosen: 1 h and $1 each; the last ends after 1 h; its only slot is busy, one more would save nothing"
+    )
+    dearer = "  runner-up: sagemaker us-east-1 c5.xlarge on_demand, $1.5/h: 1 h (+0) and $1.5 (+0.5) each"
+    assert lines.count(dearer) == 2
+    assert "  if refused: eks us-east-1 c5.xlarge on_demand, then sagemaker us-east-1 c5.xlarge on_demand" in lines
+    second = lines.index("tasks 1-3 of alps@1: eks us-east-1 c5.xlarge on_demand, $1/h")
+    assert "all 3 slots are busy" in lines[second + 1]
+
+
 @pytest.mark.parametrize(
     ("what", "message"), [("4", r"there is no task 4 \(they are numbered 0 to 3"), ("alp@1", "did you mean 'alps@1'")]
 )

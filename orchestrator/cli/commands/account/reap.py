@@ -89,6 +89,7 @@ def _summary(found: Search) -> str:
 
 COLUMNS: tuple[Column[Stray], ...] = (
     Column("training", lambda one: one.training),
+    Column("platform", lambda one: one.platform, if_varied=True),
     Column("region", lambda one: one.region, title="Region"),
     Column("instance_type", lambda one: one.instance_type),
     Column("purchase", lambda one: one.purchase, optional=True),

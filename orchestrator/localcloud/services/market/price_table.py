@@ -19,32 +19,36 @@ class Region:
     """The beginning of the ids of its availability zones."""
     level: float
     """The factor by which the Region is dearer than the cheapest ones."""
+    letters: str = "abc"
+    """The ends of the names of its availability zones."""
+    numbers: str = "123"
+    """The ends of their ids, in the same order. These are moto's, whose subnets lie in these zones."""
 
     @property
     def zones(self) -> list[tuple[str, str]]:
         """The availability zones, each with its name and its id. AWS shuffles the names for every account."""
-        shift = int(_draw(self.name) * 3)
-        return [(f"{self.name}{letter}", f"{self.zone}-az{(n + shift) % 3 + 1}") for n, letter in enumerate("abc")]
+        both = zip(self.letters, self.numbers, strict=True)
+        return [(f"{self.name}{letter}", f"{self.zone}-az{number}") for letter, number in both]
 
 
 REGIONS = {
     region.name: region
     for region in (
-        Region("us-east-1", "US East (N. Virginia)", "USE1", "use1", 1.0),
+        Region("us-east-1", "US East (N. Virginia)", "USE1", "use1", 1.0, "abcdef", "612435"),
         Region("us-east-2", "US East (Ohio)", "USE2", "use2", 1.0),
-        Region("us-west-1", "US West (N. California)", "USW1", "usw1", 1.18),
-        Region("us-west-2", "US West (Oregon)", "USW2", "usw2", 1.0),
-        Region("ca-central-1", "Canada (Central)", "CAN1", "cac1", 1.1),
+        Region("us-west-1", "US West (N. California)", "USW1", "usw1", 1.18, "ab", "31"),
+        Region("us-west-2", "US West (Oregon)", "USW2", "usw2", 1.0, "abcd", "2134"),
+        Region("ca-central-1", "Canada (Central)", "CAN1", "cac1", 1.1, "abd", "124"),
         Region("sa-east-1", "South America (Sao Paulo)", "SAE1", "sae1", 1.6),
-        Region("eu-west-1", "EU (Ireland)", "EU", "euw1", 1.12),
-        Region("eu-west-2", "EU (London)", "EUW2", "euw2", 1.17),
+        Region("eu-west-1", "EU (Ireland)", "EU", "euw1", 1.12, numbers="312"),
+        Region("eu-west-2", "EU (London)", "EUW2", "euw2", 1.17, numbers="231"),
         Region("eu-central-1", "EU (Frankfurt)", "EUC1", "euc1", 1.15),
         Region("eu-north-1", "EU (Stockholm)", "EUN1", "eun1", 1.06),
-        Region("ap-south-1", "Asia Pacific (Mumbai)", "APS3", "aps1", 1.03),
+        Region("ap-south-1", "Asia Pacific (Mumbai)", "APS3", "aps1", 1.03, numbers="132"),
         Region("ap-southeast-1", "Asia Pacific (Singapore)", "APS1", "apse1", 1.2),
-        Region("ap-southeast-2", "Asia Pacific (Sydney)", "APS2", "apse2", 1.24),
-        Region("ap-northeast-1", "Asia Pacific (Tokyo)", "APN1", "apne1", 1.27),
-        Region("ap-northeast-2", "Asia Pacific (Seoul)", "APN2", "apne2", 1.2),
+        Region("ap-southeast-2", "Asia Pacific (Sydney)", "APS2", "apse2", 1.24, numbers="132"),
+        Region("ap-northeast-1", "Asia Pacific (Tokyo)", "APN1", "apne1", 1.27, "acd", "412"),
+        Region("ap-northeast-2", "Asia Pacific (Seoul)", "APN2", "apne2", 1.2, "abcd", "1234"),
     )
 }
 
