@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import gzip
 import io
 import json
@@ -14,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import orchestrator
 from orchestrator.db.engine import engine
 from orchestrator.db.migrate import upgrade
 from orchestrator.errors import SpecError
 from orchestrator.localcloud.home import Home as LocalCloudHome
+from orchestrator.platforms import source
 from orchestrator.platforms.source import Package, pack
 from tests.test_secrecy import KEYS
 
@@ -330,3 +333,15 @@ def test_the_folder_of_a_local_cloud_is_never_packed(tmp_path: Path) -> None:
         assert pack(tmp_path).files == ("train.py",)
     (home / "mine.py").write_text("")
     assert "cloud/mine.py" in pack(tmp_path).files
+
+
+@pytest.mark.parametrize("packed", [source.HELPERS, source.STARTER, source.BARE], ids=["helpers", "starter", "bare"])
+def test_whatever_our_packed_files_import_of_ours_is_packed_with_them(packed: tuple[Path, ...]) -> None:
+    """One that is left out is missed on a machine only, where nobody looks on."""
+    here = Path(orchestrator.__file__).parents[1]
+    for file in packed[1:]:  # the first is the package, whose names for users are imported on their first use
+        for node in ast.walk(ast.parse((here / file).read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("orchestrator."):
+                module = Path(*str(node.module).split("."))
+                named = {module.with_suffix(".py"), *(module / f"{one.name}.py" for one in node.names)}
+                assert named & set(packed), f"{file} imports {node.module}"
