@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.ending.proof import Stopped
     from orchestrator.runs.ending.reap import Search, Stray
     from orchestrator.runs.ending.stray_arrays import StrayArray
+    from orchestrator.runs.ending.stray_leftovers import StrayLeftover
     from orchestrator.runs.run import Run
     from orchestrator.runs.sending.envelopes import settle_run
     from orchestrator.runs.sending.proposal import Proposal
@@ -138,6 +139,7 @@ __all__ = [
     "Story",
     "Stray",
     "StrayArray",
+    "StrayLeftover",
     "Sweep",
     "TaskRow",
     "TaskState",
@@ -240,6 +242,7 @@ _HOMES = {
     "Story": "orchestrator.runs.why.story",
     "Stray": "orchestrator.runs.ending.reap",
     "StrayArray": "orchestrator.runs.ending.stray_arrays",
+    "StrayLeftover": "orchestrator.runs.ending.stray_leftovers",
     "Sweep": "orchestrator.spec.sweep",
     "TaskRow": "orchestrator.runs.views.tasks",
     "TaskState": "orchestrator.wire.result",

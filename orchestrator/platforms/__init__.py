@@ -5,6 +5,7 @@
     start.py                  how long do trainings take to start, and how many may start at once?
     unplanned.py              what may it be able to do besides, for manifests without a plan?
     lives.py                  what does a platform tell of trainings by itself, whatever is written down?
+    leftover.py               what may trainings leave behind, and who removes it?
     registry.py               which class is it that a platform's name stands for?
     conformance.py            does a platform keep the promises of base.py?
     conformance_operating.py  does its operating part?

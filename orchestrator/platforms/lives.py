@@ -27,6 +27,11 @@ class Alive:
     started_at: float | None
     """Seconds since the epoch; None while no instance has begun."""
 
+    @property
+    def region(self) -> str:
+        """The Region that it runs in."""
+        return self.lane.region
+
 
 class Step(str, Enum):
     """A part of a training's life, as whoever waits for it would name it."""

@@ -169,11 +169,15 @@ class Ec2Store:
         made.attachment = attach(made, holder, device, "attached")
         return str(made.id), made.attachment.attach_time
 
-    def detach(self, volume: str) -> None:
-        """Let a volume outlive its instance."""
-        found = self._backend.volumes.get(volume)
-        if found:
-            found.attachment = None
+    def detach(self, resources: Iterable[str]) -> None:
+        """Let volumes and network interfaces outlive their instance. What is not there is ignored."""
+        for name in resources:
+            volume, interface = self._backend.volumes.get(name), self._backend.enis.get(name)
+            if volume:
+                volume.attachment = None
+            if interface:
+                interface.instance, interface.status = None, "available"
+                interface.attachment_id = interface.attach_time = interface.device_index = None
 
     def remove(self, resources: Iterable[str]) -> None:
         """Remove volumes and network interfaces, by their ids, with their tags. What is not there is ignored."""

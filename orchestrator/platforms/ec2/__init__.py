@@ -26,4 +26,5 @@ When an account is set up:
     feeds/            how many vCPUs may run, and do?
     steps.py          where has a training spent its time so far?
     alive.py          what of ours runs in a Region, whatever is written down of it?
+    leftovers.py      what have instances not taken along, and how is it removed?
 """

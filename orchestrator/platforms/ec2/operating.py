@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.ec2.alive import alive
 from orchestrator.platforms.ec2.feeds import capacity_blocks, vcpu_quotas, vcpu_use
+from orchestrator.platforms.ec2.leftovers import leftovers, remove
 from orchestrator.platforms.ec2.steps import steps
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
     from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.leftover import Leftover
     from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
@@ -56,6 +58,12 @@ class Ec2Operating:
     def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
         return alive(clients, region)
 
+    def leftovers(self, clients: Clients, region: str) -> Iterator[Leftover]:
+        return leftovers(clients, region)
+
+    def remove(self, clients: Clients, leftover: Leftover) -> None:
+        remove(clients, leftover)
+
 
 def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:
     return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
@@ -79,6 +87,25 @@ _LOOK = [
 _STATEMENTS = {
     "submit": (
         *_LOOK,
+        _allow(
+            "LookForLeftovers",
+            [
+                "ec2:DescribeVolumes",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribePlacementGroups",
+                "ec2:DescribeSpotInstanceRequests",
+            ],
+            "*",
+        ),
+        _allow(
+            "RemoveTheLeftoversOfRuns",
+            ["ec2:DeleteVolume", "ec2:DeleteNetworkInterface", "ec2:CancelSpotInstanceRequests"],
+            [
+                f"arn:aws:ec2:*:{{account}}:{kind}/*"
+                for kind in ("volume", "network-interface", "spot-instances-request")
+            ],
+            Condition=_OF_A_RUN,
+        ),
         _allow("LookAtImagesAndSubnets", ["ec2:DescribeImages", "ec2:DescribeSubnets"], "*"),
         _allow("FindImagesOfAmazon", ["ssm:GetParameter"], "arn:aws:ssm:*::parameter/aws/service/*"),
     ),

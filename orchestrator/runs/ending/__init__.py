@@ -7,6 +7,8 @@ over.py          who ends a cancel that was interrupted?
 late.py          which trainings began after their task had ended?
 lost.py          which tasks have lost their launcher?
 reap.py          what runs that nobody waits for, and how does it stop?
+nobody_waits.py  why does nobody wait for something that carries a run's tags?
+stray_leftovers.py  which volumes and the like have its trainings left, and who removes them?
 stray_arrays.py  which array jobs belong to no live run?
 proof.py         what did a cancel ask for, and where?
 settle.py        who writes how a task ended, if its launcher died?

@@ -1,4 +1,4 @@
-"""`sweep reap`: trainings that nobody waits for."""
+"""`sweep reap`: trainings that nobody waits for, and what such have left."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from orchestrator.api import Search, Stray, StrayArray
+    from orchestrator.api import Search, Stray, StrayArray, StrayLeftover
 
 _NAMED = 3
 """Regions that could not be asked and are named one by one, at most."""
@@ -23,14 +23,17 @@ _NAMED = 3
 
 def reap(
     context: typer.Context,
-    stop: Annotated[bool, typer.Option("--stop", help="Ask all of them to stop. Asks first.")] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Ask all of them to stop, and remove what is left. Asks first.")
+    ] = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find trainings and Batch arrays of ours, in any Region, that belong to no live run.
+    """Find trainings, Batch arrays and leftovers of ours, in any Region, that belong to no live run.
 
-    They cost money, and nobody will look at what they make. What another control bucket's run has started
-    is left alone.
+    They cost money, and nobody will look at what they make. Leftovers are volumes, network interfaces,
+    placement groups and spot requests of EC2 instances that are gone. What another control bucket's run
+    has started is left alone.
 
     Example: sweep reap --stop
     """
@@ -38,15 +41,23 @@ def reap(
     found = orchestrator.reap()
     named = [f"{one.training} in {one.region}" for one in found.strays]
     named += [f"the array {one.array}" for one in found.arrays]
-    if stop and named:
-        names = ", ".join(named[:5])
-        more = f" and {len(named) - 5:,} more" if len(named) > 5 else ""
-        confirm(f"Stop {names}{more}?", yes=yes)
+    left = [f"the {one.kind} {one.id}" for one in found.leftovers]
+    if stop and (named or left):
+        asked = [*_listed("stop", named), *_listed("remove", left)]
+        question = ", and ".join(asked)
+        confirm(f"{question[0].upper()}{question[1:]}?", yes=yes)
         found = orchestrator.reap(stop=True)
     if as_json:
         render.as_json(found)
     else:
         _show(found)
+
+
+def _listed(verb: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield what is to happen to these, the first few by their names; nothing if there is none."""
+    if names:
+        more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+        yield f"{verb} {', '.join(names[:5])}{more}"
 
 
 def _show(found: Search) -> None:
@@ -55,6 +66,9 @@ def _show(found: Search) -> None:
         render.line()
     if found.arrays:
         render.as_table(found.arrays, ARRAY_COLUMNS)
+        render.line()
+    if found.leftovers:
+        render.as_table(found.leftovers, LEFTOVER_COLUMNS)
         render.line()
     render.line(_summary(found))
     if found.unseen:
@@ -80,6 +94,8 @@ def _summary(found: Search) -> str:
         parts.append(f"about {formatting.money(cost)} so far, {formatting.money(per_hour)} an hour")
     if found.arrays:
         parts.append(formatting.plural(len(found.arrays), "array"))
+    if found.leftovers:
+        parts.append(formatting.plural(len(found.leftovers), "leftover"))
     if unknown:
         parts.append(f"{unknown:,} of unknown price")
     if found.others:
@@ -106,4 +122,13 @@ ARRAY_COLUMNS: tuple[Column[StrayArray], ...] = (
     Column("waiting", lambda one: one.waiting, "{:,}".format, right=True),
     Column("why", lambda one: one.why),
     Column("stopped", lambda one: one.stopped, lambda stopped: "asked to stop" if stopped else ""),
+)
+
+LEFTOVER_COLUMNS: tuple[Column[StrayLeftover], ...] = (
+    Column("kind", lambda one: one.kind, title="leftover"),
+    Column("id", lambda one: one.id),
+    Column("region", lambda one: one.region, title="Region"),
+    Column("training", lambda one: one.training),
+    Column("why", lambda one: one.why),
+    Column("removed", lambda one: one.removed, lambda removed: "removed" if removed else ""),
 )

@@ -30,6 +30,8 @@ RESOURCE_TYPES = {
 """The types of resources, by the beginnings of their ids."""
 _OF_ONE = {
     "GetConsoleOutput": ("instance", "InstanceId"),
+    "DeleteVolume": ("volume", "VolumeId"),
+    "DeleteNetworkInterface": ("network-interface", "NetworkInterfaceId"),
     "DeletePlacementGroup": ("placement-group", "GroupName"),
     "CreatePlacementGroup": ("placement-group", "GroupName"),
 }

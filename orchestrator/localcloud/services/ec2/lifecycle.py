@@ -196,10 +196,8 @@ class InstanceLifecycle:
         if state != "terminated":
             return
         store = self._stores[instance.region]
-        for volume in instance.volumes:
-            if volume.keep:
-                store.detach(volume.id)
         brought: list[Interface | Volume] = [*instance.volumes, *instance.interfaces]
+        store.detach(each.id for each in brought if each.keep)
         store.remove(each.id for each in brought if not each.keep)
         self._site.clock.after(SHOWN_S, lambda: self._forget(instance))
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.cli.commands.account import reap
 from orchestrator.cli.session import Session
 from orchestrator.runs.ending.reap import Search, Stray
 from orchestrator.runs.ending.stray_arrays import StrayArray
+from orchestrator.runs.ending.stray_leftovers import StrayLeftover
 from tests.cli.fake import FakeOrchestrator
 
 if TYPE_CHECKING:
@@ -76,6 +78,20 @@ def test_arrays_are_shown_and_asked_about(sweep: Sweep, team: Reaping, monkeypat
     assert ended.out.splitlines()[-1] == "0 trainings that nobody waits for, in 30 Regions; 1 array"
     assert sweep("reap", "--stop").code == 2  # it asks first
     assert "asked to stop" in sweep("reap", "--stop", "--yes").out
+
+
+def test_leftovers_are_shown_and_asked_about(sweep: Sweep, team: Reaping, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = StrayLeftover("volume", "vol-0a1", "ec2", "eu-west-1", "gone-3-1", "gone", "there is no run 'gone'")
+    monkeypatch.setattr(
+        team, "reap", lambda *, stop=False: Search([STRAY], 30, {}, 0, [], [replace(left, removed=stop)])
+    )
+    ended = sweep("reap")
+    assert " ".join(ended.out.splitlines()[4].split()) == "volume vol-0a1 eu-west-1 gone-3-1 there is no run 'gone' -"
+    assert ended.out.splitlines()[-1].endswith("1 leftover")
+    asked: list[str] = []
+    monkeypatch.setattr(reap, "confirm", lambda question, *, yes: asked.append(question))  # noqa: ARG005
+    assert "removed" in sweep("reap", "--stop").out
+    assert asked == ["Stop gone-3-1 in eu-west-1, and remove the volume vol-0a1?"]
 
 
 def test_stop_stops_them(sweep: Sweep, team: Reaping) -> None:
