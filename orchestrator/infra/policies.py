@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.feeds.every import every_feed
 from orchestrator.infra.names import CONDUCTOR_REPOSITORY
-from orchestrator.infra.statements import allow, listed, say_together
+from orchestrator.infra.statements import listed, say_together
 from orchestrator.infra.telling import tell
 from orchestrator.platforms import registry
+from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.infra.names import Names
-    from orchestrator.infra.statements import Statement
+    from orchestrator.platforms.statements import Statement
 
 _DEFINITIONS = "arn:aws:batch:*:{account}:job-definition/sweep-launcher*"
 _CONDUCTORS = "arn:aws:batch:*:{account}:job-definition/sweep-conductor*"
@@ -26,13 +27,9 @@ _JOBS = "arn:aws:batch:*:{account}:job/*"
 _REPOSITORIES = "arn:aws:ecr:*:{account}:repository/sweep-*"
 INSTANCES = "ec2.amazonaws.com"
 """The service for which instances take on a role: they need an instance profile besides."""
-_TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
-"""Only what is given the tag of a run as it is started."""
 _OF_A_NIGHT = {"Null": {"aws:RequestTag/sweep:schedule": "false"}}
 """Only what is given the tag of a schedule as it is started."""
 _LOOK_AT_LETTERS = ["sqs:ChangeMessageVisibility", "sqs:GetQueueUrl", "sqs:ReceiveMessage"]
-_OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
-"""Only what carries the tag of a run."""
 
 
 def policy(role: str, names: Names) -> dict[str, Any]:
@@ -93,9 +90,9 @@ def _submit(names: Names) -> Iterator[Statement]:
         "SubmitArrays",
         ["batch:SubmitJob", "batch:TagResource"],
         [_DEFINITIONS, *(f"arn:aws:batch:*:{{account}}:job-queue/{queue}" for queue in _queues(names)), _JOBS],
-        Condition=_TAGGED,
+        Condition=TAGGED,
     )
-    yield allow("EndTheArraysOfRuns", ["batch:CancelJob", "batch:TerminateJob"], _JOBS, Condition=_OF_A_RUN)
+    yield allow("EndTheArraysOfRuns", ["batch:CancelJob", "batch:TerminateJob"], _JOBS, Condition=OF_A_RUN)
     yield allow(
         "CountTheSlotsOfLanes",
         [

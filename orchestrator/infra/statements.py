@@ -1,15 +1,11 @@
-"""Statements of IAM policies, as platforms and we write them: what two of them have in common is said once."""
+"""What two statements of IAM policies have in common is said once."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Statement = dict[str, Any]
-
-
-def allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> Statement:
-    """Return a statement that allows these actions on this."""
-    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
+if TYPE_CHECKING:
+    from orchestrator.platforms.statements import Statement
 
 
 def listed(value: Any) -> list[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.infra.statements import allow
 from orchestrator.notices.channels import is_reference, topic_region
+from orchestrator.platforms.statements import allow
 from orchestrator.training.references import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.infra.names import Names
-    from orchestrator.infra.statements import Statement
+    from orchestrator.platforms.statements import Statement
 
 
 def tell(names: Names) -> Iterator[Statement]:

@@ -16,6 +16,7 @@
     refusals.py               why can a sweep's trainings not run on a lane?
     bare_template.py          what do all tasks of a Region share, where machines are bare?
     bare_assignment.py        what is one attempt's machine told there?
+    statements.py             how is it written what a role may do?
     network_ids.py            what is the id of a subnet, or of a security group?
     network_variables.py      which variables does the network between instances need?
     source.py                 how does a training's code become one archive?

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from orchestrator.errors import did_you_mean
 from orchestrator.spec.model import shown, wrong
@@ -45,6 +45,16 @@ def region_name(name: Any) -> str:
         likely = [f"{name[:begin]}{direction}{name[end:]}" for direction in _DIRECTIONS]
         raise wrong(f"{shown(name)} is no Region", hint=did_you_mean(name, likely), at=(name,))
     return str(name)
+
+
+def _name_regions(given: dict[str, Any] | None) -> dict[str, Any] | None:
+    for region in given or ():
+        region_name(region)
+    return given
+
+
+FOR_REGIONS = AfterValidator(_name_regions)
+"""Checks that the names of a mapping are Regions'."""
 
 
 def in_region(value: str | dict[str, str], region: str) -> str:

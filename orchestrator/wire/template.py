@@ -36,6 +36,11 @@ class Template:
     tags: dict[str, str] = field(default_factory=dict)
     """The sweep's own tags: everything that is started carries them, beside ours."""
 
+    def tags_of(self, task: int, attempt: int) -> dict[str, str]:
+        """Return the tags that all carry which is started for an attempt."""
+        ours = {"run": self.run, "task": str(task), "attempt": str(attempt), "owner": self.owner}
+        return {**self.tags, **{f"sweep:{name}": value for name, value in ours.items()}}
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"version": VERSION}
 

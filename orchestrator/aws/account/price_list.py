@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 ENDPOINT = "us-east-1"
 """One of the Regions that answer for the prices of all Regions."""
+_PLAIN_LINUX = {
+    "operatingSystem": "Linux",
+    "preInstalledSw": "NA",
+    "tenancy": "Shared",
+    "capacitystatus": "Used",
+    "locationType": "AWS Region",
+}
+"""What tells the one price that is meant from an instance type's hundreds."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,14 @@ def list_products(clients: Clients, service: str, attributes: Mapping[str, str])
                 texts = list(page["PriceList"])
             for text in texts:
                 yield _read(text, asking)
+
+
+def list_linux_instances(clients: Clients, region: str) -> Iterator[tuple[str, Product]]:
+    """Yield each type of EC2's in a Region, and what it costs with Linux and nothing else on it."""
+    for product in list_products(clients, "AmazonEC2", {**_PLAIN_LINUX, "regionCode": region}):
+        name, usage = (product.attributes.get(key, "") for key in ("instanceType", "usagetype"))
+        if name and "BoxUsage" in usage:  # a reservation that stands unused has a product, too
+            yield name, product
 
 
 def _read(text: str, asking: str) -> Product:

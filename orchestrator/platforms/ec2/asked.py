@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from orchestrator.errors import SettingsError
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.network_ids import ids_of
-from orchestrator.spec.by_region import by_region, in_region, region_name
+from orchestrator.spec.by_region import FOR_REGIONS, by_region, in_region
 from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.reading.mistakes import find_mistakes
 
@@ -49,12 +49,6 @@ class Network(Model):
     )
 
 
-def _regions(networks: dict[str, Network] | None) -> dict[str, Network] | None:
-    for region in networks or ():
-        region_name(region)
-    return networks
-
-
 class Machines(Model):
     """What stands in `[platforms.ec2]` of the settings; and a sweep may say it anew."""
 
@@ -63,7 +57,7 @@ class Machines(Model):
         description="image of the instances, or an SSM parameter that names it, with {region} in it or by Region; by "
         "default AWS's Deep Learning AMI with PyTorch for GPUs, and Amazon Linux 2023 for others",
     )
-    network: Annotated[dict[str, Network] | None, AfterValidator(_regions)] = Field(
+    network: Annotated[dict[str, Network] | None, FOR_REGIONS] = Field(
         default=None, description="Region → subnets and security groups; by default those of the default VPC"
     )
     instance_profile: Annotated[str, AfterValidator(_profile)] | None = Field(

@@ -68,7 +68,13 @@ def _read(found: dict[str, Any]) -> Machine:
         code=why.get("Code", ""),
         words=" ".join(str(why.get("Message", "")).split()),
         tags={tag["Key"]: tag["Value"] for tag in found.get("Tags") or ()},
-        instance_type=found.get("InstanceType", ""),
+        instance_type=_text(found.get("InstanceType", "")),
         is_spot=found.get("InstanceLifecycle") == "spot",
         is_reserved=bool(found.get("CapacityReservationId")),
     )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestrator.platforms.ec2.alive import alive
 from orchestrator.platforms.ec2.feeds import capacity_blocks, vcpu_quotas, vcpu_use
 from orchestrator.platforms.ec2.leftovers import leftovers, remove
 from orchestrator.platforms.ec2.steps import steps
+from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,29 +66,21 @@ class Ec2Operating:
         remove(clients, leftover)
 
 
-def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:
-    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
-
-
-_OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
-"""Only what carries the tag of a run, as everything does that a launcher has started."""
-_TAGGED = {"Null": {"aws:RequestTag/sweep:run": "false"}}
-"""Only what is given the tag of a run as it is started."""
 _LOOK = [
     # AWS lists all of these or none: the actions take no resource.
-    _allow("LookAtInstances", ["ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"], "*"),
-    _allow("ReadAndRememberAttempts", ["s3:GetObject", "s3:PutObject"], _ATTEMPTS),
-    _allow("TellMissingFromForbidden", ["s3:ListBucket"], "arn:aws:s3:::{buckets}"),
-    _allow("TerminateTheInstancesOfRuns", ["ec2:TerminateInstances"], _INSTANCES, Condition=_OF_A_RUN),
-    _allow("ReadTheirConsoles", ["ec2:GetConsoleOutput"], _INSTANCES, Condition=_OF_A_RUN),
-    _allow("RemoveTheirPlacementGroups", ["ec2:DeletePlacementGroup"], _GROUPS),
-    _allow("ReadTheLogsOfInstances", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _LOGS),
+    allow("LookAtInstances", ["ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"], "*"),
+    allow("ReadAndRememberAttempts", ["s3:GetObject", "s3:PutObject"], _ATTEMPTS),
+    allow("TellMissingFromForbidden", ["s3:ListBucket"], "arn:aws:s3:::{buckets}"),
+    allow("TerminateTheInstancesOfRuns", ["ec2:TerminateInstances"], _INSTANCES, Condition=OF_A_RUN),
+    allow("ReadTheirConsoles", ["ec2:GetConsoleOutput"], _INSTANCES, Condition=OF_A_RUN),
+    allow("RemoveTheirPlacementGroups", ["ec2:DeletePlacementGroup"], _GROUPS),
+    allow("ReadTheLogsOfInstances", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _LOGS),
 ]
 
 _STATEMENTS = {
     "submit": (
         *_LOOK,
-        _allow(
+        allow(
             "LookForLeftovers",
             [
                 "ec2:DescribeVolumes",
@@ -97,21 +90,21 @@ _STATEMENTS = {
             ],
             "*",
         ),
-        _allow(
+        allow(
             "RemoveTheLeftoversOfRuns",
             ["ec2:DeleteVolume", "ec2:DeleteNetworkInterface", "ec2:CancelSpotInstanceRequests"],
             [
                 f"arn:aws:ec2:*:{{account}}:{kind}/*"
                 for kind in ("volume", "network-interface", "spot-instances-request")
             ],
-            Condition=_OF_A_RUN,
+            Condition=OF_A_RUN,
         ),
-        _allow("LookAtImagesAndSubnets", ["ec2:DescribeImages", "ec2:DescribeSubnets"], "*"),
-        _allow("FindImagesOfAmazon", ["ssm:GetParameter"], "arn:aws:ssm:*::parameter/aws/service/*"),
+        allow("LookAtImagesAndSubnets", ["ec2:DescribeImages", "ec2:DescribeSubnets"], "*"),
+        allow("FindImagesOfAmazon", ["ssm:GetParameter"], "arn:aws:ssm:*::parameter/aws/service/*"),
     ),
     "launcher": (
         *_LOOK,
-        _allow(
+        allow(
             "LaunchInstances",
             ["ec2:RunInstances"],
             [
@@ -123,24 +116,24 @@ _STATEMENTS = {
                 ),
             ],
         ),
-        _allow(
+        allow(
             "LaunchOnlyWhatCarriesTheTagOfARun",
             ["ec2:RunInstances"],
             [
                 f"arn:aws:ec2:*:{{account}}:{kind}/*"
                 for kind in ("instance", "volume", "network-interface", "spot-instances-request")
             ],
-            Condition=_TAGGED,
+            Condition=TAGGED,
         ),
-        _allow("MakePlacementGroups", ["ec2:CreatePlacementGroup"], _GROUPS, Condition=_TAGGED),
+        allow("MakePlacementGroups", ["ec2:CreatePlacementGroup"], _GROUPS, Condition=TAGGED),
         # Tags are given as things are made only: nobody makes somebody else's instance a run's.
-        _allow(
+        allow(
             "TagThemAsTheyAreMade",
             ["ec2:CreateTags"],
             "arn:aws:ec2:*:{account}:*/*",
             Condition={"StringEquals": {"ec2:CreateAction": ["RunInstances", "CreatePlacementGroup"]}},
         ),
-        _allow(
+        allow(
             "StartInstancesUnderTheRoleOfTrainings",
             ["iam:PassRole"],
             ["arn:aws:iam::{account}:role/sweep-training", "arn:aws:iam::{account}:role/sweep-training-*"],
@@ -148,12 +141,12 @@ _STATEMENTS = {
         ),
     ),
     "training": (
-        _allow(
+        allow(
             "LogFromInstances",
             ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
             "arn:aws:logs:*:{account}:log-group:/sweep/*",
         ),
-        _allow(
+        allow(
             "PullTheImageToInstances",
             [
                 "ecr:GetAuthorizationToken",

@@ -36,15 +36,8 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     """
     name = training_name(template.run, task.number, attempt)
     assigned = make_assignment(template, task, place, attempt, max_runtime_s, image=_image(template, task))
-    tags = {
-        **template.tags,
-        "Name": name,
-        "sweep:run": template.run,
-        "sweep:task": str(task.number),
-        "sweep:attempt": str(attempt),
-        "sweep:owner": template.owner,
-        "sweep:output": template.output[:256],
-    }
+    own = {"Name": name, "sweep:output": template.output[:256]}
+    tags = template.tags_of(task.number, attempt) | own
     run = _run(template, place, attempt)
     if place.instances > 1:
         run["Placement"] = {"GroupName": name}

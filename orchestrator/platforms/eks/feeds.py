@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.account.price_list import list_products
+from orchestrator.aws.account.price_list import list_linux_instances
 from orchestrator.errors import AccessError, Unreachable
 from orchestrator.platforms.eks.kube.api import NODES, PODS
 from orchestrator.platforms.eks.kube.clusters import list_clusters, open_cluster
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.eks.kube.api import KubeApi
 
-_PLAIN_LINUX = {
-    "operatingSystem": "Linux",
-    "preInstalledSw": "NA",
-    "tenancy": "Shared",
-    "capacitystatus": "Used",
-    "locationType": "AWS Region",
-}
-"""What tells the one price that is meant from an instance type's hundreds."""
 _TYPE = "node.kubernetes.io/instance-type"
 
 
@@ -40,9 +32,8 @@ def read_prices(clients: Clients, region: str, now: datetime) -> Reading:
     if not list_clusters(clients, region):
         return Reading(())
     found: dict[str, set[str]] = {}
-    for product in list_products(clients, "AmazonEC2", {**_PLAIN_LINUX, "regionCode": region}):
-        name = product.attributes.get("instanceType", "")
-        if shape(name) is not None and "BoxUsage" in product.attributes.get("usagetype", ""):
+    for name, product in list_linux_instances(clients, region):
+        if shape(name) is not None:
             found.setdefault(name, set()).update(tier.usd for tier in product.tiers if tier.usd.strip("0."))
     rows = (
         {

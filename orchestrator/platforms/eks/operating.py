@@ -5,11 +5,12 @@ The statements go into the policies of roles. What the roles may do inside a clu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestrator.platforms.eks.alive import alive
 from orchestrator.platforms.eks.feeds import FEEDS
 from orchestrator.platforms.eks.steps import steps
+from orchestrator.platforms.statements import allow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,26 +52,22 @@ class EksOperating:
         return alive(clients, region)
 
 
-def _allow(sid: str, actions: list[str], resource: str) -> dict[str, Any]:
-    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource}
-
-
 _READ_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]
 _STATEMENTS = {
     "submit": (
-        _allow("FindClusters", ["eks:ListClusters"], "*"),
-        _allow("LookAtClusters", ["eks:DescribeCluster"], _CLUSTERS),
-        _allow("SeeHowTrainingsInPodsEnd", ["s3:GetObject", "s3:PutObject"], _TRAININGS),
-        _allow("PinImagesOfPods", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/*"),
-        _allow("ReadLogsOfPods", _READ_LOGS, _LOGS),
+        allow("FindClusters", ["eks:ListClusters"], "*"),
+        allow("LookAtClusters", ["eks:DescribeCluster"], _CLUSTERS),
+        allow("SeeHowTrainingsInPodsEnd", ["s3:GetObject", "s3:PutObject"], _TRAININGS),
+        allow("PinImagesOfPods", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/*"),
+        allow("ReadLogsOfPods", _READ_LOGS, _LOGS),
     ),
     "launcher": (
-        _allow("FindTheCluster", ["eks:DescribeCluster"], _CLUSTERS),
-        _allow("KeepHowTrainingsInPodsEnd", ["s3:GetObject", "s3:PutObject"], _TRAININGS),
-        _allow("ReadMetricsInLogsOfPods", _READ_LOGS, _LOGS),
+        allow("FindTheCluster", ["eks:DescribeCluster"], _CLUSTERS),
+        allow("KeepHowTrainingsInPodsEnd", ["s3:GetObject", "s3:PutObject"], _TRAININGS),
+        allow("ReadMetricsInLogsOfPods", _READ_LOGS, _LOGS),
     ),
     "training": (
-        _allow(
+        allow(
             "LogFromPods",
             ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
             "arn:aws:logs:*:{account}:log-group:/sweep/*",

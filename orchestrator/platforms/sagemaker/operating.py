@@ -5,11 +5,12 @@ The statements go into the policies of roles: `orchestrator/infra/policies.py` p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestrator.platforms.sagemaker.alive import alive
 from orchestrator.platforms.sagemaker.feeds.every import FEEDS
 from orchestrator.platforms.sagemaker.steps import steps
+from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,52 +61,46 @@ class SageMakerOperating:
         return alive(clients, region)
 
 
-def _allow(sid: str, actions: list[str], resource: str | list[str], **more: Any) -> dict[str, Any]:
-    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource, **more}
-
-
-_OF_A_RUN = {"Null": {"aws:ResourceTag/sweep:run": "false"}}
-"""Only what carries the tag of a run, as everything does that a launcher has started."""
 _READ_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]
 
 _STATEMENTS = {
     "submit": (
         # Without a condition: of what is not there, AWS must say so, and not that it may not be looked at.
-        _allow("LookAtTrainings", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], _TRAININGS),
-        _allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=_OF_A_RUN),
+        allow("LookAtTrainings", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], _TRAININGS),
+        allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=OF_A_RUN),
         # AWS lists all trainings or none: this action takes no resource.
-        _allow("FindWhatRuns", ["sagemaker:ListTrainingJobs"], "*"),
-        _allow("SeeWhichRegionsAreEnabled", ["ec2:DescribeRegions"], "*"),
-        _allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/*"),
-        _allow("ReadLogs", _READ_LOGS, _TRAINING_LOGS),
+        allow("FindWhatRuns", ["sagemaker:ListTrainingJobs"], "*"),
+        allow("SeeWhichRegionsAreEnabled", ["ec2:DescribeRegions"], "*"),
+        allow("PinImages", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/*"),
+        allow("ReadLogs", _READ_LOGS, _TRAINING_LOGS),
         # AWS describes all parameters or none: this action takes no resource. It tells no values.
-        _allow("LookForParameters", ["ssm:DescribeParameters"], "*"),
-        _allow(
+        allow("LookForParameters", ["ssm:DescribeParameters"], "*"),
+        allow(
             "LookForSecrets",
             ["secretsmanager:DescribeSecret"],
             "arn:aws:secretsmanager:*:{account}:secret:team/*",
         ),
     ),
     "launcher": (
-        _allow(
+        allow(
             "RunTrainings",
             ["sagemaker:CreateTrainingJob"],
             _TRAININGS,
-            Condition={"Null": {"aws:RequestTag/sweep:run": "false"}},
+            Condition=TAGGED,
         ),
         # Tags are given with CreateTrainingJob only: nobody makes somebody else's training a run's.
-        _allow(
+        allow(
             "TagTrainingsAsTheyAreMade",
             ["sagemaker:AddTags"],
             _TRAININGS,
             Condition={"StringEquals": {"sagemaker:TaggingAction": "CreateTrainingJob"}},
         ),
-        _allow("LookAtTrainings", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], _TRAININGS),
-        _allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=_OF_A_RUN),
+        allow("LookAtTrainings", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], _TRAININGS),
+        allow("StopTheTrainingsOfRuns", ["sagemaker:StopTrainingJob"], _TRAININGS, Condition=OF_A_RUN),
         # AWS lists all trainings or none: this action takes no resource.
-        _allow("NoticeWhichHaveEnded", ["sagemaker:ListTrainingJobs"], "*"),
-        _allow("ReadTheirMetricsInTheirLogs", _READ_LOGS, _TRAINING_LOGS),
-        _allow(
+        allow("NoticeWhichHaveEnded", ["sagemaker:ListTrainingJobs"], "*"),
+        allow("ReadTheirMetricsInTheirLogs", _READ_LOGS, _TRAINING_LOGS),
+        allow(
             "StartTrainingsUnderTheirRole",
             ["iam:PassRole"],
             ["arn:aws:iam::{account}:role/sweep-training", "arn:aws:iam::{account}:role/sweep-training-*"],
@@ -113,7 +108,7 @@ _STATEMENTS = {
         ),
     ),
     "training": (
-        _allow(
+        allow(
             "PullTheImage",
             [
                 "ecr:GetAuthorizationToken",
@@ -123,14 +118,14 @@ _STATEMENTS = {
             ],
             "*",
         ),
-        _allow(
+        allow(
             "Log",
             ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
             "arn:aws:logs:*:{account}:log-group:/aws/sagemaker/*",
         ),
-        _allow("Metrics", ["cloudwatch:PutMetricData"], "*"),
+        allow("Metrics", ["cloudwatch:PutMetricData"], "*"),
         # These actions take no resource, or one that is not there yet: the interfaces in the VPC.
-        _allow(
+        allow(
             "RunInAVpc",
             [
                 "ec2:CreateNetworkInterface",
@@ -145,18 +140,18 @@ _STATEMENTS = {
             ],
             "*",
         ),
-        _allow(
+        allow(
             "UseKeysForDataAndOutputs",
             ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"],
             _KEYS,
         ),
-        _allow(
+        allow(
             "LetVolumesUseTheirKey",
             ["kms:CreateGrant"],
             _KEYS,
             Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}},
         ),
-        _allow(
+        allow(
             "MountFileSystems",
             [
                 "elasticfilesystem:ClientMount",
@@ -167,8 +162,8 @@ _STATEMENTS = {
             ],
             ["arn:aws:elasticfilesystem:*:{account}:file-system/*", "arn:aws:fsx:*:{account}:file-system/*"],
         ),
-        _allow("FetchTheirParameters", ["ssm:GetParameter"], "arn:aws:ssm:*:{account}:parameter/team/*"),
-        _allow(
+        allow("FetchTheirParameters", ["ssm:GetParameter"], "arn:aws:ssm:*:{account}:parameter/team/*"),
+        allow(
             "FetchTheirSecrets",
             ["secretsmanager:GetSecretValue"],
             "arn:aws:secretsmanager:*:{account}:secret:team/*",

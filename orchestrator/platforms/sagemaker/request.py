@@ -63,13 +63,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         # They belong to the task, not to the attempt: the next attempt goes on where this one stopped.
         shared = {"S3Uri": f"{template.output}/checkpoints", **template.body.get("checkpoints", {})}
         body["CheckpointConfig"] = {**shared, "S3Uri": f"{shared['S3Uri']}/{task.number}"}
-    tags = {
-        **template.tags,
-        "sweep:run": template.run,
-        "sweep:task": str(task.number),
-        "sweep:attempt": str(attempt),
-        "sweep:owner": template.owner,
-    }
+    tags = template.tags_of(task.number, attempt)
     content = digest(body | {"Tags": tags})
     body["Tags"] = [{"Key": key, "Value": value} for key, value in {**tags, HASH_TAG: content}.items()]
     return Request(place.lane, name, body, content, "CreateTrainingJob", _starter(template, body))

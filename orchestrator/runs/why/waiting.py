@@ -12,12 +12,12 @@ from orchestrator.db.engine import reading
 from orchestrator.db.tables import leases
 from orchestrator.plan.slots import lots_by_key
 from orchestrator.wire.names import resource_name
+from orchestrator.wire.task import Quota
 
 if TYPE_CHECKING:
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger, Sent
     from orchestrator.runs.written.anchor import Anchor
-    from orchestrator.wire.task import Quota
 
 WAITING = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING")
 
@@ -89,18 +89,14 @@ def _quotas(anchor: Anchor, one: Sent, ledger: Ledger, cloud: Cloud) -> tuple[Qu
     for quota, units in known.items():
         now = cloud.batch.resource_use(resource_name(quota))
         total, in_use = (now.total, now.in_use) if now else (units, None)
-        uses.append(QuotaUse(quota.name, quota.region, needs[quota], total, in_use, held.get(_key(quota), {})))
+        uses.append(QuotaUse(quota.name, quota.region, needs[quota], total, in_use, held.get(quota, {})))
     return tuple(uses)
 
 
-def _holders(ledger: Ledger) -> dict[tuple[str, str, str], dict[str, int]]:
+def _holders(ledger: Ledger) -> dict[Quota, dict[str, int]]:
     query = select(leases.c.platform, leases.c.region, leases.c.quota, leases.c.run, leases.c.units)
-    held: defaultdict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    held: defaultdict[Quota, dict[str, int]] = defaultdict(dict)
     with reading(ledger.engine) as connection:
         for platform, region, quota, run, units in connection.execute(query):
-            held[platform, region, quota][run] = units
+            held[Quota(platform, region, quota)][run] = units
     return held
-
-
-def _key(quota: Quota) -> tuple[str, str, str]:
-    return quota.platform, quota.region, quota.name

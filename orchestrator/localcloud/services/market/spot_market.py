@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.services.ec2.calls.wire import moment
 from orchestrator.localcloud.services.market.price_table import REGIONS, VCPUS, is_offered, placement_score, spot_price
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SpotMarket:
                 "instanceType": instance_type,
                 "productDescription": product,
                 "spotPrice": f"{spot_price(instance_type, zone, self._region, step):.6f}",
-                "timestamp": _text(step * _STEP_S),
+                "timestamp": moment(step * _STEP_S),
                 "availabilityZone": name,
                 "availabilityZoneId": zone,
             }
@@ -109,7 +110,3 @@ def _page(member: str, everything: list[Body], body: Body) -> Body:
 
 def _seconds(text: str | None, default: float) -> float:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() if text else default
-
-
-def _text(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")

@@ -47,13 +47,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     job["metadata"]["labels"] = own
     job["spec"]["template"]["metadata"]["labels"] = marks
     service["metadata"]["labels"] = marks
-    tags = {
-        **template.tags,
-        "sweep:run": template.run,
-        "sweep:task": str(task.number),
-        "sweep:attempt": str(attempt),
-        "sweep:owner": template.owner,
-    }
+    tags = template.tags_of(task.number, attempt)
     annotations = {LANE: str(place.lane), OUTPUT: template.output, TAGS: canonical(tags)}
     job["metadata"]["annotations"] = annotations
     job["spec"]["template"]["metadata"]["annotations"] = {TAGS: annotations[TAGS]}

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from orchestrator.platforms.base import Complaint
 from orchestrator.platforms.network_ids import ids_of
 from orchestrator.platforms.sagemaker.instance_types import has_local_disks, types_of_ours
-from orchestrator.spec.by_region import by_region, in_region, region_name
+from orchestrator.spec.by_region import FOR_REGIONS, by_region, in_region
 from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.train.environment import secrets
 
@@ -36,12 +36,6 @@ def _key(text: str) -> str:
     if not _KEY.fullmatch(text):
         raise wrong(f"not a KMS key: {shown(text)}", hint="its ARN, its id, or alias/<name>")
     return text
-
-
-def _regions(networks: dict[str, Network] | None) -> dict[str, Network] | None:
-    for region in networks or ():
-        region_name(region)
-    return networks
 
 
 def _none_is_no_network(value: Any) -> Any:
@@ -71,7 +65,7 @@ class Security(Model):
     vpc: Annotated[
         dict[str, Network] | None,
         BeforeValidator(_none_is_no_network, json_schema_input_type=dict[str, Network] | Literal["none"] | None),
-        AfterValidator(_regions),
+        FOR_REGIONS,
     ] = Field(default=None, description="Region → the network that trainings run in there; or none")
     volume_kms_key: KeyByRegion | None = Field(
         default=None, description="KMS key of the instances' volumes, with {region} in it or by Region; or none"
