@@ -17,7 +17,13 @@ from orchestrator.platforms.sagemaker.operating import SageMakerOperating
 
 ROOT = Path(__file__).parents[1]
 POLICIES = ROOT / "docs" / "policies"
-S3_ACTIONS = {"HeadBucket": "ListBucket", "HeadObject": "GetObject", "ListObjectsV2": "ListBucket"}
+S3_ACTIONS = {
+    "HeadBucket": "ListBucket",
+    "HeadObject": "GetObject",
+    "ListObjectsV2": "ListBucket",
+    "ListParts": "ListMultipartUploadParts",
+    **dict.fromkeys(("CopyObject", "CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"), "PutObject"),
+}
 """Where an S3 operation is allowed by an action of another name."""
 
 LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/runner.py", "logs": "aws/logs.py"}
@@ -51,7 +57,7 @@ def test_the_pages_are_what_the_code_says() -> None:
 
 
 def test_a_launcher_may_do_what_it_does() -> None:
-    assert called(LAUNCHERS) <= granted("launcher")
+    assert called(LAUNCHERS) | called({"s3": "aws/copies.py"}) <= granted("launcher")
 
 
 def test_who_submits_may_do_what_submitting_does() -> None:
@@ -153,7 +159,13 @@ def test_nobody_makes_somebody_elses_training_a_runs_by_tagging_it() -> None:
 
 SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas"}
 """Services that boto3 calls otherwise than IAM does."""
-NO_OPERATIONS = {"iam:PassRole", "s3:ListBucket", "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"}
+NO_OPERATIONS = {
+    "iam:PassRole",
+    "s3:ListBucket",
+    "s3:ListMultipartUploadParts",
+    "elasticfilesystem:ClientMount",
+    "elasticfilesystem:ClientWrite",
+}
 """Actions that are no operations of an API: see each service's page of the Service Authorization Reference."""
 
 

@@ -5,6 +5,7 @@ errors.py       which of our errors is an error of AWS?
 regions.py      which names can Regions have?
 answers.py      what if an answer lacks what it should have?
 s3.py           how are objects read, and written on a condition?
+copies.py       how is an object copied into another bucket, in parts that stay if we are killed?
 control.py      what does a run keep in the control bucket, and who may overwrite it?
 turns.py        how many of a run may run at once, and who goes ahead of its lane?
 batch.py        how are arrays submitted, found again, and asked what became of their children?

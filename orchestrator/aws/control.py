@@ -16,8 +16,9 @@ from orchestrator.errors import AlreadyExists, Damaged, NotFound, SweepError, Th
 from orchestrator.wire.beside.board import Board
 from orchestrator.wire.beside.markers import CancelMarker, Fence, Limit, PauseMarker
 from orchestrator.wire.beside.measured import KeptMetric, Measured
+from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.beside.news import News
-from orchestrator.wire.names import RunKeys
+from orchestrator.wire.names import MOVED, RunKeys
 from orchestrator.wire.result import Attempt, Result, TaskState
 from orchestrator.wire.stored import damage_named
 from orchestrator.wire.template import Template
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.wire.ranges import Ranges
 
 _T = TypeVar("_T")
-_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Limit, Measured, Fence)
+_M = TypeVar("_M", Result, CancelMarker, PauseMarker, Limit, Measured, Fence, Move)
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class Control:
 
     def attempts(self, task: int) -> list[Attempt]:
         """Return all attempts that were ever recorded for the task, oldest first."""
-        keys = [item.key for item in self.s3.list(self.keys.attempts_of(task))]
+        keys = [item.key for item in self.s3.list(self.keys.attempts_of(task)) if not item.key.endswith(MOVED)]
         return sorted(map(self._attempt, keys), key=lambda attempt: attempt.number)
 
     def attempt(self, task: int, number: int) -> Attempt:

@@ -203,6 +203,10 @@ class S3:
         with aws_errors(f"copy {source.uri(key)} to {self.uri(to)}", where=self.region):
             self._client.copy({"Bucket": source.bucket, "Key": key}, self.bucket, to, SourceClient=source._client)
 
+    def elsewhere(self, region: str, bucket: str) -> S3:
+        """Return another bucket, in its Region."""
+        return S3(self.clients, region, bucket)
+
     def uri(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
 

@@ -152,7 +152,14 @@ def _launcher(names: Names) -> Iterator[Statement]:
     control = f"arn:aws:s3:::{names.bucket}"
     yield allow("TheRunsObjects", ["s3:GetObject", "s3:PutObject"], [f"{control}/runs/*"])
     yield allow("ReplaceNews", ["s3:DeleteObject"], [f"{control}/runs/*/news/*", f"{control}/runs/*/running/*"])
+    data = f"arn:aws:s3:::{names.bucket_pattern}"
     yield allow("ListAttemptsAndTellMissingFromForbidden", ["s3:ListBucket"], [control])
+    yield allow("FindCheckpoints", ["s3:ListBucket"], [data])
+    yield allow(
+        "BringCheckpointsToOtherRegions",
+        ["s3:GetObject", "s3:PutObject", "s3:ListMultipartUploadParts"],
+        [f"{data}/runs/*/checkpoints/*"],
+    )
     yield from _use_key(names)
 
 

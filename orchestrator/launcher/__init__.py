@@ -11,6 +11,7 @@
     trainings.py        how are its trainings requested, started, looked at and stopped?
     watching/           when is a training looked at, what does its log say, and when is it ended?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?
+    moving/             how does a task go on in another Region, with its checkpoint?
     turn.py             when may a task begin, if others go ahead, or only so many may run?
     pause.py            when does a run start no more, as all its first tasks have failed alike, or a canary has?
     world.py            what time is it, and has a SIGTERM come? Tests hand in a world in which nobody waits

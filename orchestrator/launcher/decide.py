@@ -12,8 +12,10 @@
 A task that has a deadline and keeps checkpoints goes where keep_deadline.py says: when it begins, and when a training
 was refused, interrupted, or has come to the end of the stretch it was started for.
 
-A place is passed over when the dollars left do not pay for a minute of it. Places that one request asks for are one:
-they are refused together.
+What it was decided to move to is where it goes on, whatever the table says of a training that was stopped or refused.
+
+A place is passed over when the dollars left do not pay for a minute of it, after the newest checkpoint is brought
+there. Places that one request asks for are one: they are refused together.
 
 What does not depend on how attempts ended, drive.py decides itself: a call refused for a quota, throttling or a lost
 connection waits and is tried again (`Driver.drive`), and a SIGTERM without a cancel makes the launcher exit so that
@@ -27,6 +29,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from orchestrator.launcher.keep_deadline import choose_stretch, has_time_left
+from orchestrator.launcher.moving.saved import NOTHING_AHEAD
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
 from orchestrator.wire.task import KEPT_BACK_S
@@ -34,6 +37,7 @@ from orchestrator.wire.task import KEPT_BACK_S
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from orchestrator.launcher.moving.saved import Ahead
     from orchestrator.launcher.tried import Tried
     from orchestrator.wire.task import Place, Task
 
@@ -66,26 +70,30 @@ class End:
     reason: str = ""
 
 
-def decide(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
+def decide(task: Task, tried: Sequence[Tried], spent: float, now: float, ahead: Ahead = NOTHING_AHEAD) -> Start | End:
     """Return the next attempt, or the end, after these attempts of this submission, all of which have ended.
 
     `spent` is in dollars and over the task's whole life, earlier submissions included; `now` is in seconds since the
     epoch.
     """
+    choice = _Choice(task, tried, spent, now, ahead)
     if not tried:
-        return _start_in_time(task, tried, spent, now) or _start(task, 0, spent, 0)
+        return choice.start_in_time() or choice.start(ahead.moves_to or 0)
     last = tried[-1].outcome
     if last.state is TaskState.DONE:
         return End(TaskState.DONE, Exit.DONE)
+    may_go_on = last.cause is Cause.CAPACITY or (last.cause is Cause.TIMEOUT and has_time_left(task, tried))
+    if ahead.moves_to is not None and (may_go_on or last.cause in {Cause.STOPPED, Cause.INTERRUPTED}):
+        return choice.start_in_time() or choice.start(ahead.moves_to)
     if last.cause is Cause.STOPPED:
         return End(TaskState.CANCELLED, Exit.CANCELLED, last.reason)
-    if last.cause is Cause.CAPACITY or (last.cause is Cause.TIMEOUT and has_time_left(task, tried)):
-        return _start_in_time(task, tried, spent, now) or _after_capacity(task, tried, spent, now)
+    if may_go_on:
+        return choice.start_in_time() or choice.after_capacity()
     if last.cause is Cause.INTERRUPTED:
-        return _after_interruption(task, tried, spent, now)
+        return choice.after_interruption()
     failures = sum(one.outcome.cause is Cause.TASK for one in tried)
     if last.cause is Cause.TASK and failures <= task.limits.retries:
-        return _start(task, tried[-1].attempt.place, spent, 0)
+        return choice.start(tried[-1].attempt.place)
     return End(TaskState.FAILED, exit_of_failure(last.cause), last.reason)
 
 
@@ -103,81 +111,91 @@ def exit_of_failure(cause: Cause) -> Exit:
     return Exit.TASK_WRONG if cause in {Cause.TASK, Cause.TIMEOUT} else Exit.UNAVAILABLE
 
 
-def _start_in_time(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End | None:
-    """Return a start by which the task's deadline is kept as cheaply as may be; None if it has none to be kept so.
+@dataclass(frozen=True)
+class _Choice:
+    """All that the next step of a task is chosen from."""
 
-    All its attempts together run no longer than its limits allow one of them.
-    """
-    stretch = choose_stretch(task, tried, now)
-    if stretch is None:
-        return None
-    step = _start(task, stretch.place, spent, _refused_in_a_row(tried))
-    if isinstance(step, End):
-        return step
-    unused = max(task.limits.max_runtime_s - int(sum(one.outcome.seconds for one in tried)), SHORTEST_S)
-    seconds = min(step.max_runtime_s, unused)
-    if stretch.seconds is None or step.place != stretch.place:
-        return replace(step, max_runtime_s=seconds)
-    wait = max(stretch.seconds, SHORTEST_S)
-    return replace(step, max_runtime_s=min(seconds, wait), max_wait_s=wait)
+    task: Task
+    tried: Sequence[Tried]
+    spent: float
+    now: float
+    ahead: Ahead
 
+    def start_in_time(self) -> Start | End | None:
+        """Return a start by which the task's deadline is kept as cheaply as may be; None if it has none to be kept so.
 
-def _refused_in_a_row(tried: Sequence[Tried]) -> int:
-    """Return how many of the last attempts were refused or interrupted at one place before they had run at all."""
-    if not tried or tried[-1].outcome.seconds:
-        return 0
-    return len([one for one in _streak(tried) if not one.outcome.seconds])
+        All its attempts together run no longer than its limits allow one of them.
+        """
+        stretch = choose_stretch(self.task, self.tried, self.now, self.ahead)
+        if stretch is None:
+            return None
+        step = self.start(stretch.place, self._refused_in_a_row())
+        if isinstance(step, End):
+            return step
+        used = int(sum(one.outcome.seconds for one in self.tried))
+        seconds = min(step.max_runtime_s, max(self.task.limits.max_runtime_s - used, SHORTEST_S))
+        if stretch.seconds is None or step.place != stretch.place:
+            return replace(step, max_runtime_s=seconds)
+        wait = max(stretch.seconds, SHORTEST_S)
+        return replace(step, max_runtime_s=min(seconds, wait), max_wait_s=wait)
 
+    def after_interruption(self) -> Start | End:
+        times = len(self._streak())
+        if times < INTERRUPTIONS:
+            return self.start_in_time() or self.start(self.tried[-1].attempt.place, times)
+        reason = f"interrupted {times} times in a row: {self.tried[-1].outcome.reason}"
+        return End(TaskState.FAILED, exit_of_failure(Cause.INTERRUPTED), reason)
 
-def _after_interruption(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
-    times = len(_streak(tried))
-    if times < INTERRUPTIONS:
-        return _start_in_time(task, tried, spent, now) or _start(task, tried[-1].attempt.place, spent, times)
-    reason = f"interrupted {times} times in a row: {tried[-1].outcome.reason}"
-    return End(TaskState.FAILED, exit_of_failure(Cause.INTERRUPTED), reason)
+    def after_capacity(self) -> Start | End:
+        refused, places = self._streak(), self.task.places
+        first = refused[0]
+        since = first.outcome.ended_at or first.attempt.recorded_at
+        place = first.attempt.place
+        if self.now - since < self.task.limits.patience_s:
+            return self.start(place, len(refused))
+        after = place + len(self.task.together(places[place]))
+        if after < len(places):
+            return self.start(after)
+        where = "its only place" if len(places) == 1 else f"any of its {len(places)} places"
+        reason = f"no capacity at {where}: {self.tried[-1].outcome.reason}"
+        return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
 
+    def start(self, at: int, refusals: int = 0) -> Start | End:
+        """Return a start at this place, or at the next one that the dollars left can pay for; else the end."""
+        for place in range(at, len(self.task.places)):
+            seconds = self._affordable_s(self.task.places[place])
+            if seconds is None:
+                return Start(place, self.task.limits.max_runtime_s, refusals)
+            if seconds >= SHORTEST_S:
+                return Start(place, min(self.task.limits.max_runtime_s, seconds), refusals)
+        envelope = self.task.limits.envelope
+        reason = f"${self.spent:.2f} of its ${envelope:.2f} are spent, and the rest pays for no further attempt"
+        return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
 
-def _after_capacity(task: Task, tried: Sequence[Tried], spent: float, now: float) -> Start | End:
-    refused = _streak(tried)
-    first = refused[0]
-    since = first.outcome.ended_at or first.attempt.recorded_at
-    place = first.attempt.place
-    if now - since < task.limits.patience_s:
-        return _start(task, place, spent, len(refused))
-    after = place + len(task.together(task.places[place]))
-    if after < len(task.places):
-        return _start(task, after, spent, 0)
-    places = "its only place" if len(task.places) == 1 else f"any of its {len(task.places)} places"
-    return End(TaskState.FAILED, Exit.UNAVAILABLE, f"no capacity at {places}: {tried[-1].outcome.reason}")
+    def _affordable_s(self, place: Place) -> int | None:
+        """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them.
 
+        Bringing the checkpoint there is paid first. Of places that are asked for together, the dearest may be the one
+        that is taken.
+        """
+        rate = max(each.hourly_usd for each in self.task.together(place))
+        moving, envelope = self.ahead.usd_to(place.lane.region), self.task.limits.envelope
+        if envelope is None or (rate <= 0 and not moving):
+            return None
+        left = envelope - self.spent - moving
+        if rate <= 0:
+            return self.task.limits.max_runtime_s if left >= 0 else 0
+        return int(left / rate * 3600) - KEPT_BACK_S
 
-def _streak(tried: Sequence[Tried]) -> list[Tried]:
-    """Return the last attempts that ended the same way at the same place, oldest first."""
-    last = tried[-1]
-    alike = takewhile(
-        lambda one: (one.attempt.place, one.outcome.cause) == (last.attempt.place, last.outcome.cause), reversed(tried)
-    )
-    return list(alike)[::-1]
+    def _refused_in_a_row(self) -> int:
+        """Return how many of the last attempts were refused or interrupted at one place before they had run at all."""
+        if not self.tried or self.tried[-1].outcome.seconds:
+            return 0
+        return len([one for one in self._streak() if not one.outcome.seconds])
 
-
-def _start(task: Task, at: int, spent: float, refusals: int) -> Start | End:
-    """Return a start at this place, or at the next one that the dollars left can pay for; else the end."""
-    for place in range(at, len(task.places)):
-        seconds = _affordable_s(task, task.places[place], spent)
-        if seconds is None:
-            return Start(place, task.limits.max_runtime_s, refusals)
-        if seconds >= SHORTEST_S:
-            return Start(place, min(task.limits.max_runtime_s, seconds), refusals)
-    reason = f"${spent:.2f} of its ${task.limits.envelope:.2f} are spent, and the rest pays for no further attempt"
-    return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
-
-
-def _affordable_s(task: Task, place: Place, spent: float) -> int | None:
-    """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them.
-
-    Of places that are asked for together, the dearest may be the one that is taken.
-    """
-    rate = max(each.hourly_usd for each in task.together(place))
-    if task.limits.envelope is None or rate <= 0:
-        return None
-    return int((task.limits.envelope - spent) / rate * 3600) - KEPT_BACK_S
+    def _streak(self) -> list[Tried]:
+        """Return the last attempts that ended the same way at the same place, oldest first."""
+        last = self.tried[-1]
+        end = (last.attempt.place, last.outcome.cause)
+        alike = takewhile(lambda one: (one.attempt.place, one.outcome.cause) == end, reversed(self.tried))
+        return list(alike)[::-1]

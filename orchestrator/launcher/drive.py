@@ -13,7 +13,6 @@ So at most one training of a task is alive. docs/protocol.md has the whole argum
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import (
@@ -28,13 +27,14 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
+from orchestrator.launcher.moving.moves import Moves
 from orchestrator.launcher.pause import Pause
 from orchestrator.launcher.task_history import Standing
 from orchestrator.launcher.trainings import Trainings
 from orchestrator.launcher.turn import Turn
 from orchestrator.launcher.watching.lookout import Lookout
 from orchestrator.wire.exits import Exit
-from orchestrator.wire.result import Cause, Outcome, TaskState
+from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.world import World
     from orchestrator.platforms.base import Runner
-    from orchestrator.wire.result import Attempt
+    from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Task
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,7 @@ class Driver:
         self.world = world
         self.turn = Turn(history, self.trainings, world)
         self.pause = Pause(history, self.trainings, self.turn)
+        self.moves = Moves(history, self.trainings, world)
         self.lookout = Lookout(history.control, runners, world, self.trainings.pace)
         self._just_recorded = 0
         """The number of the attempt that we have just recorded: nobody can have started it before us."""
@@ -119,7 +120,8 @@ class Driver:
         return self._end(step) if isinstance(step, End) else self._record(step)
 
     def _decide(self) -> Start | End:
-        return decide(self.task, self.history.tried(), self.history.spent, self.world.now())
+        ahead = self.moves.ahead()  # which learns what moves have cost
+        return decide(self.task, self.history.tried(), self.history.spent, self.world.now(), ahead)
 
     def _record(self, step: Start) -> Exit | None:
         """Record the next attempt, if we still may. Whoever loses the race for its number follows what was recorded."""
@@ -128,8 +130,11 @@ class Driver:
             self._waited_before = number
             self.world.sleep(self.world.back_off(self.trainings.poll_s, step.refusals))
             return None
-        if wrong := self.trainings.why_not_read(self.task.places[step.place]):
+        place = self.task.places[step.place]
+        if wrong := self.trainings.why_not_read(place):
             return self._end(End(TaskState.FAILED, Exit.TASK_WRONG, wrong))
+        if not self.moves.bring(place):
+            return None
         standing = self.history.standing()
         if standing is not Standing.WANTED:
             return self._leave(standing)
@@ -186,7 +191,7 @@ class Driver:
         tried_before = attempt.number in self._unanswered
         self._just_recorded = 0
         self._unanswered.add(attempt.number)
-        self._set_outcome(attempt, TaskState.STARTING)
+        self.history.note(attempt, self.world.now())
         try:
             self.trainings.start(self.trainings.recorded_request(attempt))
         except PASSING as error:
@@ -217,10 +222,10 @@ class Driver:
             self._unanswered.discard(attempt.number)
             return None
         if isinstance(error, NoCapacity):
-            self._set_outcome(attempt, TaskState.FAILED, Cause.CAPACITY, str(error))
+            self.history.note(attempt, self.world.now(), Cause.CAPACITY, str(error))
             return None
         cause = Cause.TASK if isinstance(error, InvalidRequest) else Cause.NONE
-        self._set_outcome(attempt, TaskState.FAILED, cause, str(error))
+        self.history.note(attempt, self.world.now(), cause, str(error))
         return self._end(End(TaskState.FAILED, exit_of_failure(cause), str(error)))
 
     def _leave(self, standing: Standing) -> Exit:
@@ -284,14 +289,6 @@ class Driver:
             state = outcome.state if outcome else TaskState.STARTING
         self.history.publish(state, str(error))
         return Exit.UNAVAILABLE
-
-    def _set_outcome(self, attempt: Attempt, state: TaskState, cause: Cause = Cause.NONE, reason: str = "") -> None:
-        """Write down how an attempt stands of which the platform knows nothing."""
-        now, before = self.world.now(), self.history.outcomes.get(attempt.number)
-        asked = before.requested_at if before and state.terminal else now
-        ended = now if state.terminal else None
-        outcome = Outcome(attempt.number, attempt.lane, attempt.training, state, cause, reason, ended_at=ended)
-        self.history.outcomes[attempt.number] = replace(outcome, instances=attempt.instances, requested_at=asked)
 
     def _say(self, attempt: Attempt, what: str) -> None:
         log.info("task %d attempt %d: %s %s", self.task.number, attempt.number, attempt.training, what)

@@ -11,15 +11,17 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from orchestrator.launcher.moving.saved import COPY_GB_PER_HOUR, NOTHING_AHEAD
 from orchestrator.launcher.spot_policy import Chance, Situation, choose, longest_wait
 from orchestrator.wire.result import Cause
-from orchestrator.wire.task import Purchase
+from orchestrator.wire.task import Expected, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from orchestrator.launcher.moving.saved import Ahead, Saved
     from orchestrator.launcher.tried import Tried
-    from orchestrator.wire.task import Expected, Place, Task
+    from orchestrator.wire.task import Place, Task
 
 HOUR = 3600.0
 START_HOURS = 0.1
@@ -42,25 +44,41 @@ class Stretch:
     """The time after which it is chosen anew; None if it goes on to its end."""
 
 
-def choose_stretch(task: Task, tried: Sequence[Tried], now: float) -> Stretch | None:
+def choose_stretch(task: Task, tried: Sequence[Tried], now: float, ahead: Ahead = NOTHING_AHEAD) -> Stretch | None:
     """Return where the task goes on, after these attempts, all of which have ended.
 
     None if nothing is to be weighed: the task has no deadline or no checkpoints, or its places say nothing of hours.
     """
-    expected = [place.expected for place in task.places if place.expected]
-    if task.limits.end_by is None or not task.limits.saved_every_s or len(expected) < len(task.places):
+    chances = weigh(task, tried, now, ahead.saved)
+    if not chances or task.limits.end_by is None:
         return None
-    chances = [_chance(task, number, expected[number], tried, now) for number in range(len(task.places))]
     left = (task.limits.end_by - now) / HOUR
-    situation = Situation(left, look=LOOK_HOURS, at_risk=task.limits.saved_every_s / HOUR)
-    chosen = choose(chances, replace(situation, closed_hours=_closed_hours(tried, now)))
+    chosen = ahead.moves_to
+    if chosen is None:
+        situation = Situation(left, look=LOOK_HOURS, at_risk=task.limits.saved_every_s / HOUR)
+        chosen = choose(chances, replace(situation, closed_hours=_closed_hours(tried, now)))
     if chosen is None:  # what waits for spot asks for it again: only an answer tells that it is back
         spot = [number for number, chance in enumerate(chances) if chance.spot]
         chosen = min(spot, key=lambda number: chances[number].usd_per_hour * chances[number].hours)
     if not chances[chosen].spot:
         return Stretch(chosen, None)
-    wait = longest_wait(chances, left)
+    wait = longest_wait(chances, left) - _back_hours(task, chosen, ahead.saved)
     return Stretch(chosen, None if math.isinf(wait) else max(int(wait * HOUR), 0))
+
+
+def weigh(task: Task, tried: Sequence[Tried], now: float, saved: Saved | None) -> list[Chance]:
+    """Return what is known of the task's places, in their order; nothing if none are to be weighed."""
+    expected = [place.expected for place in task.places if place.expected]
+    if task.limits.end_by is None or not task.limits.saved_every_s or len(expected) < len(task.places):
+        return []
+    return [_chance(task, number, tried, now, saved) for number in range(len(task.places))]
+
+
+def _back_hours(task: Task, chosen: int, saved: Saved | None) -> float:
+    """Return the hours until a checkpoint is back from the chosen place in the Region of one on demand."""
+    region = task.places[chosen].lane.region
+    safe = {place.lane.region for place in task.places if place.lane.purchase is not Purchase.SPOT}
+    return saved.gb / COPY_GB_PER_HOUR if saved and safe and region not in safe else 0.0
 
 
 def has_time_left(task: Task, tried: Sequence[Tried]) -> bool:
@@ -69,15 +87,17 @@ def has_time_left(task: Task, tried: Sequence[Tried]) -> bool:
     return bool(tried[-1].attempt.max_wait_s) and ran < task.limits.max_runtime_s
 
 
-def _chance(task: Task, number: int, expected: Expected, tried: Sequence[Tried], now: float) -> Chance:
+def _chance(task: Task, number: int, tried: Sequence[Tried], now: float, saved: Saved | None) -> Chance:
     place = task.places[number]
+    expected = place.expected or Expected(0.0, 0.0)
     there = [one for one in tried if _is_at(one, place)]
     last_lost = max((_ended(one) for one in there if _was_lost(one)), default=None)
     usual_life = 1 / expected.interruptions_per_hour if expected.interruptions_per_hour > 0 else math.inf
     return Chance(
         expected.usd_per_hour,
-        hours=expected.hours * _left(task, place.lane.region, tried),
-        start_hours=START_HOURS,
+        hours=expected.hours * _left(task, place.lane.region, tried, everywhere=saved is not None),
+        start_hours=START_HOURS + (saved.hours_to(place.lane.region) if saved else 0.0),
+        start_usd=saved.usd_to(place.lane.region) if saved else 0.0,
         spot=place.lane.purchase is Purchase.SPOT,
         is_open=last_lost is None or now - last_lost >= task.limits.patience_s,
         open_hours=2 * usual_life if last_lost is None else (now - last_lost) / HOUR,
@@ -86,15 +106,15 @@ def _chance(task: Task, number: int, expected: Expected, tried: Sequence[Tried],
     )
 
 
-def _left(task: Task, region: str, tried: Sequence[Tried]) -> float:
-    """Return the part of the work that is left in a Region: what others have saved elsewhere is not there.
+def _left(task: Task, region: str, tried: Sequence[Tried], *, everywhere: bool) -> float:
+    """Return the part of the work that is left in a Region: what was saved elsewhere counts where it can be brought.
 
     What an attempt had not saved when it ended is lost, and so is the time until it was at work.
     """
     done = 0.0
     for one in tried:
         expected = task.places[one.attempt.place].expected
-        if one.attempt.lane.region == region and expected:
+        if (everywhere or one.attempt.lane.region == region) and expected:
             saved = one.outcome.seconds - task.limits.saved_every_s - START_HOURS * HOUR
             done += max(saved, 0.0) / HOUR / expected.hours
     return max(1 - done, LEAST_LEFT)

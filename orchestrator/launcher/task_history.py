@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from orchestrator.launcher.tried import Tried
 from orchestrator.launcher.watching.metrics_reader import MetricsReader
-from orchestrator.wire.result import Result, TaskState
+from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 
 if TYPE_CHECKING:
     from orchestrator.aws.control import Control
-    from orchestrator.wire.result import Attempt, Outcome
+    from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Task
 
 
@@ -70,6 +70,23 @@ class TaskHistory:
             self.refresh()
         return recorded
 
+    def note(self, attempt: Attempt, now: float, cause: Cause | None = None, reason: str = "") -> None:
+        """Note how an attempt stands of which the platform knows nothing: it is being started, or was refused."""
+        before = self.outcomes.get(attempt.number)
+        state = TaskState.STARTING if cause is None else TaskState.FAILED
+        asked = before.requested_at if before and cause is not None else now
+        self.outcomes[attempt.number] = Outcome(
+            attempt.number,
+            attempt.lane,
+            attempt.training,
+            state,
+            cause or Cause.NONE,
+            reason,
+            instances=attempt.instances,
+            requested_at=asked,
+            ended_at=None if cause is None else now,
+        )
+
     @property
     def newest(self) -> int:
         """The highest number in use, by us or by an earlier submission."""
@@ -116,14 +133,14 @@ class TaskHistory:
 
     @property
     def spent(self) -> float:
-        """Dollars that all attempts have cost, those of earlier submissions included."""
-        return sum(outcome.usd for outcome in self.outcomes.values())
+        """Dollars that all attempts and moves have cost, those of earlier submissions included."""
+        return sum(outcome.usd + outcome.moved_usd for outcome in self.outcomes.values())
 
     def publish(self, state: TaskState, reason: str = "") -> None:
         """Write the task's result, if it says anything new."""
         outcomes = tuple(self.outcomes[number] for number in sorted(self.outcomes))
         curves = self.metrics_reader.curves
-        said = [(one.number, one.state, one.ended_for, one.note, one.silent_since) for one in outcomes]
+        said = [(one.number, one.state, one.ended_for, one.note, one.silent_since, one.moved_usd) for one in outcomes]
         news = (state, reason, said, curves)
         if news != self._published:
             result = Result(self.task.number, self.task.key, state, reason, outcomes, self.submission, curves)

@@ -11,6 +11,7 @@ The rooms from the ground up, each of which imports only those above it in this 
 
     solve.py         which plan does a sweep get?
     compose.py       how does a solution become a plan?
+    move_prices.py   what does it cost to bring a checkpoint to another Region of its task?
     start_rates.py   when do tasks end, if only so many may be started in a second?
     lane_notes.py    what does a plan's reader hear of waits, refusals and pins?
     starting.py      what does it cost to start trainings, and which tasks are shorter than their start?

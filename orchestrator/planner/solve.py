@@ -11,6 +11,7 @@ from orchestrator.planner.compose import compose
 from orchestrator.planner.lane_notes import lane_notes
 from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
+from orchestrator.planner.move_prices import price_moves
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.start_rates import solve_in_time
 from orchestrator.planner.starting import starting_notes
@@ -50,5 +51,6 @@ def solve_formulated(formulation: Formulation, market: Market, time_limit_s: flo
     learned = formulation.learned.to_json() if formulation.learned is not None else None
     plan = Plan(sweep, formulation.market, formulation.datasets, (), tuple(notes), learned=learned)
     plan = compose(plan, formulation.cohorts, formulation.offer, solution)
+    plan = price_moves(plan, market.transfers)
     offered = formulation.offer
     return replace(plan, notes=(*plan.notes, *lane_notes(plan, offered, market), *starting_notes(plan, offered)))

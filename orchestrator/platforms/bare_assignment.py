@@ -56,7 +56,7 @@ def make_assignment(
         instances=place.instances,
         instance_type=place.lane.instance_type,
         max_runtime_s=max_runtime_s,
-        checkpoints=f"{template.output}/checkpoints/{task.number}" if template.checkpoints else "",
+        checkpoints=template.checkpoints_of(task.number),
         log_group=LOG_GROUP,
         look_s=min(_LOOK_S, template.poll_s),
         **folder,

@@ -94,6 +94,8 @@ class Conformance(OperatingConformance):
         assert shared == (staging.region, staging.run, staging.owner, staging.output, staging.poll_s)
         train = staging.sweep.train
         assert (template.metrics, template.checkpoints) == (dict(train.metrics), train.checkpoints is not None)
+        if train.checkpoints:
+            assert template.checkpoints_of(10) in canonical(subject.request(subject.task(10)).body)
         assert template.tags == dict(staging.sweep.tags)
         assert Template.from_json(json.loads(json.dumps(template.to_json()))) == template
         assert subject.planning.stage(staging, subject.clients) == template

@@ -116,9 +116,10 @@ def _paid_by(run: Run, month: MonthSpan) -> Iterator[Paid]:
     for one in run.ledger.known(run.name):
         for outcome in one.result.outcomes:
             when = _moment(outcome, made)
-            if month.has(when) and (outcome.usd or outcome.billable_s):
+            usd = outcome.usd + outcome.moved_usd
+            if month.has(when) and (usd or outcome.billable_s):
                 hours = outcome.billable_s * outcome.instances / 3600
-                yield Paid(run.name, workload, owner, outcome.lane.region, _day(when), outcome.usd, hours)
+                yield Paid(run.name, workload, owner, outcome.lane.region, _day(when), usd, hours)
 
 
 def _moment(outcome: Outcome, made: float) -> float:

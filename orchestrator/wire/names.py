@@ -6,6 +6,7 @@
     runs/<run>/submissions/<k>/<j>.index            where each line begins
     runs/<run>/templates/<platform>-<region>.json   what all tasks of a Region share
     runs/<run>/attempts/<task>/<n>.json             training n of a task, written before it is started
+    runs/<run>/attempts/<task>/<n>.moved            where the task goes on after training n, decided before it moves
     runs/<run>/results/<task>.json                  how the task stands
     runs/<run>/news/<moment>~...                    that a result has changed, and how, all in the name
     runs/<run>/boards/<platform>-<region>.json      which trainings have ended there lately
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Lane, Quota
 
 RUN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+MOVED = ".moved"
+"""Ends the keys that lie beside those of attempts, and say where their task went on."""
 _PLAIN = re.compile(r"[\w.*/-]+", re.ASCII)
 _JOB = re.compile(r"[0-9a-f]{32}")
 """The id of a Batch job, without its hyphens."""
@@ -212,6 +215,9 @@ class RunKeys:
 
     def attempt(self, task: int, number: int) -> str:
         return f"{self.attempts_of(task)}{number:04}.json"
+
+    def moved(self, task: int, number: int) -> str:
+        return f"{self.attempts_of(task)}{number:04}{MOVED}"
 
     def result(self, task: int) -> str:
         return f"{self.results}{task}.json"

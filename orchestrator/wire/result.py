@@ -99,7 +99,7 @@ class Cause(str, Enum):
 
 
 _OFTEN_EMPTY = frozenset(
-    {"note", "silent_since", "not_finite", "requested_at", "waited_s", "freed_at", "interruptions"}
+    {"note", "silent_since", "not_finite", "requested_at", "waited_s", "freed_at", "interruptions", "moved_usd"}
 )
 """Fields of an outcome that are stored only where they say something."""
 
@@ -149,6 +149,8 @@ class Outcome:
     """When its slot was free again, in seconds since the epoch; None until then, or if that is when it ended."""
     interruptions: int = 0
     """Times that the platform took its machines away and gave it others, without ending it."""
+    moved_usd: float = 0.0
+    """Dollars for bringing its checkpoint to where the task went on. They are in no other sum of the attempt."""
 
     def following(self, before: Outcome | None) -> Outcome:
         """Return the outcome with what was known before: a training that its launcher had stopped has failed.
@@ -158,6 +160,7 @@ class Outcome:
         if before is None:
             return self
         now = self if self.requested_at is not None else replace(self, requested_at=before.requested_at)
+        now = replace(now, moved_usd=max(now.moved_usd, before.moved_usd))
         if not before.ended_for:
             return now
         if self.cause is not Cause.STOPPED:
@@ -207,8 +210,8 @@ class Result:
 
     @property
     def usd(self) -> float:
-        """Dollars that all attempts cost together."""
-        return sum(outcome.usd for outcome in self.outcomes)
+        """Dollars that all attempts cost together, and bringing checkpoints from one to the next."""
+        return sum(outcome.usd + outcome.moved_usd for outcome in self.outcomes)
 
     @property
     def metrics(self) -> dict[str, float]:

@@ -90,6 +90,9 @@ class Place:
     """One request asks for it and for the place before it: whichever has machines first is taken."""
     expected: Expected | None = None
     """What the task is expected to take there, where the launcher is to weigh places against each other."""
+    leave_usd_per_gb: float | None = None
+    """Dollars for a GB of checkpoints that is brought from there to another Region of the task: the dearest of them
+    counts. None where none are kept, or nobody knows."""
 
     @property
     def hourly_usd(self) -> float:
@@ -103,6 +106,8 @@ class Place:
         body["instances"] = self.instances
         if self.expected:
             body["expected"] = asdict(self.expected)
+        if self.leave_usd_per_gb is not None:
+            body["leave_usd_per_gb"] = self.leave_usd_per_gb
         return body | {"joined": True} if self.joined else body
 
     @classmethod

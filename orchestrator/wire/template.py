@@ -35,6 +35,15 @@ class Template:
 
     tags: dict[str, str] = field(default_factory=dict)
     """The sweep's own tags: everything that is started carries them, beside ours."""
+    checkpoint_prefix: str = ""
+    """The S3 prefix in this Region below which each task has a folder of its checkpoints, called as its number. Where
+    it is empty, they lie below the output."""
+
+    def checkpoints_of(self, task: int) -> str:
+        """Return the S3 prefix at which trainings of a task keep their checkpoints here; empty if they keep none."""
+        if not self.checkpoints:
+            return ""
+        return f"{self.checkpoint_prefix or f'{self.output}/checkpoints'}/{task}"
 
     def tags_of(self, task: int, attempt: int) -> dict[str, str]:
         """Return the tags that all carry which is started for an attempt."""

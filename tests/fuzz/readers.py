@@ -21,6 +21,7 @@ from orchestrator.runs.written.submission import Submission
 from orchestrator.spec.classic import read_classic
 from orchestrator.wire.beside.lineage import Lineage
 from orchestrator.wire.beside.markers import CancelMarker, Fence, PauseMarker
+from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.manifest import BadLine, parse
 from orchestrator.wire.names import digest
 from orchestrator.wire.result import Attempt, Result
@@ -38,7 +39,7 @@ STORED: dict[str, Callable[[dict[str, Any]], object]] = {
     "result": Result.from_json, "attempt": Attempt.from_json, "anchor": Anchor.from_json,
     "template": Template.from_json,
     "submission": Submission.from_json, "cancel": CancelMarker.from_json, "fence": Fence.from_json,
-    "pause": PauseMarker.from_json, "lineage": Lineage.from_json,
+    "pause": PauseMarker.from_json, "lineage": Lineage.from_json, "moved": Move.from_json,
 }  # fmt: skip
 """What reads a stored object, by how the name of its golden file begins."""
 Try = Callable[[], object]

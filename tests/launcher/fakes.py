@@ -57,6 +57,9 @@ class Bucket:
         self.regions: dict[str, str | SweepError] = {f"data-{region}": region for region in REGIONS}
         """The Regions of other buckets, or why they are not told."""
         self.regions_asked: list[str] = []
+        self.others: dict[tuple[str, str], Bucket] = {}
+        """Other buckets, by Region and name."""
+        self.modified: dict[str, float] = {}
 
     def put_once(self, key: str, body: bytes) -> bool:
         try:
@@ -75,6 +78,7 @@ class Bucket:
             raise AlreadyExists("lost", where=key)
         self.writes += 1
         self.objects[key] = Stored(body, f'"{self.writes}"')
+        self.modified[key] = self.clock()
         return Written(self.objects[key].etag, int(self.clock() * 1000))
 
     def delete(self, key: str) -> None:
@@ -91,7 +95,7 @@ class Bucket:
         self.before("list")
         for key, stored in sorted(self.objects.items()):
             if key.startswith(prefix) and key > after:
-                yield Listed(key, stored.etag, len(stored.body))
+                yield Listed(key, stored.etag, len(stored.body), self.modified.get(key, 0.0))
 
     def level(self, prefix: str) -> Iterator[Listed]:
         return (item for item in self.list(prefix) if "/" not in item.key.removeprefix(prefix))
@@ -115,8 +119,26 @@ class Bucket:
             raise told
         return told
 
+    def elsewhere(self, region: str, bucket: str) -> Bucket:
+        if (region, bucket) not in self.others:
+            self.others[region, bucket] = made = Bucket()
+            made.bucket, made.clock = bucket, self.clock
+        return self.others[region, bucket]
+
     def uri(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
+
+
+def copy_in_memory(
+    source: Bucket, item: Listed, target: Bucket, to: str, uploads: object, go_on: Callable[[], bool]
+) -> bool:
+    """Copy as `aws.copies.copy_object` does, from one bucket in memory to another."""
+    del uploads, go_on
+    if source.objects[item.key].etag != item.etag:
+        raise AlreadyExists("it has changed", where=source.uri(item.key))
+    target.objects[to] = source.objects[item.key]
+    target.modified[to] = target.clock()
+    return True
 
 
 def control(metrics: dict[str, str]) -> Control:
@@ -280,7 +302,9 @@ class Bench:
 
     def driver(self, world: World | None = None) -> Driver:
         history = TaskHistory(self.task, self.submission, self.control)
-        return Driver(history, lambda _: self.platform, world or self.time.world())
+        driver = Driver(history, lambda _: self.platform, world or self.time.world())
+        driver.moves.copy_object = copy_in_memory  # type: ignore[assignment]
+        return driver
 
     def launch(self) -> Exit:
         return self.driver().drive()

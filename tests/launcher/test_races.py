@@ -24,7 +24,7 @@ from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Limits
 from tests.fixtures.examples import examples
-from tests.launcher.fakes import DONE, RUN, RUNNING, Bench, Life, failed
+from tests.launcher.fakes import DONE, RUN, RUNNING, Bench, Life, copy_in_memory, failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,9 @@ class Launcher:
         history = TaskHistory(self.bench.task, self.bench.submission, control)
         try:
             self._wait()
-            self.exit = Driver(history, lambda _: Spied(self.bench.platform, self.call), world).drive()  # type: ignore[arg-type,return-value]
+            driver = Driver(history, lambda _: Spied(self.bench.platform, self.call), world)  # type: ignore[arg-type,return-value]
+            driver.moves.copy_object = lambda *copy: self.call(lambda: copy_in_memory(*copy))  # type: ignore[assignment]
+            self.exit = driver.drive()
         except Killed:
             self.fate = "dead"
         except BaseException as fault:  # noqa: BLE001  shown by the test's own thread

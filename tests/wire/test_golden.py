@@ -25,6 +25,7 @@ from orchestrator.wire.beside.board import Board
 from orchestrator.wire.beside.lineage import Lineage
 from orchestrator.wire.beside.markers import Canary, Limit, PauseMarker
 from orchestrator.wire.beside.measured import KeptCurve, KeptMetric, Measured
+from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
 from orchestrator.wire.stored import VERSION
@@ -271,3 +272,37 @@ def test_a_result_that_tells_of_waits_is_read_as_it_was_written() -> None:
     waits = {"requested_at": 1794999000.0, "waited_s": 700.0, "freed_at": 1795003660.0, "interruptions": 2}
     assert outcome == replace(before, **waits)
     assert outcome.to_json() == before.to_json() | waits
+
+
+def test_a_move_is_read_as_it_was_written() -> None:
+    move = Move(
+        task=912,
+        number=3,
+        lane=replace(SPOT, region="us-west-2"),
+        site="",
+        instances=2,
+        decided_at=1795003600.5,
+        submission=2,
+        why="the newest checkpoint is brought to us-west-2",
+        usd=0.04,
+        paid_from="s3://team-eu-west-1/runs/nightly/checkpoints/912",
+        uploads={"runs/nightly/checkpoints/912/slot-0/state": "upload"},
+    )
+    assert Move.from_json(body("moved")) == move
+    assert move.to_json() == body("moved")
+
+
+def test_a_result_that_tells_of_a_move_is_read_as_it_was_written() -> None:
+    found = Result.from_json(body("result-with-move.json"))
+    before = Result.from_json(body("result.json"))
+    assert found.outcomes[0] == replace(before.outcomes[0], moved_usd=0.02)
+    assert found.usd == before.usd + 0.02
+    assert found.outcomes[0].to_json() == before.outcomes[0].to_json() | {"moved_usd": 0.02}
+
+
+def test_a_line_that_tells_what_it_costs_to_leave_is_read_as_it_was_written() -> None:
+    found = manifest.parse((GOLDEN / "line-with-move-price.manifest").read_text(encoding="utf-8"))
+    assert isinstance(found, Task)
+    first, second = golden_task().places
+    assert found.places == (replace(first, leave_usd_per_gb=0.02), second)
+    assert [place.to_json().get("leave_usd_per_gb") for place in found.places] == [0.02, None]

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text, bindparam, func, insert, select, text
@@ -124,7 +125,7 @@ class _Survey:
         return Market(
             datasets=table(chosen, DATASETS),
             candidates=in_order(lanes, [row.dataset for row in chosen]),
-            transfers=transfers(connection, lanes),
+            transfers=transfers(connection, lanes, of_checkpoints=self._sweep.train.checkpoints is not None),
             quotas=known_quotas(connection, uses, self.for_sale.plans, live, self._now),
             uses=uses,
             pools=table(savings_pools(connection, self._sweep.where, self._now), POOLS),
@@ -199,10 +200,15 @@ def in_order(lanes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     )
 
 
-def transfers(connection: Connection, lanes: pd.DataFrame) -> pd.DataFrame:
-    """Return TRANSFERS: every tier of the copies that the candidates would need."""
+def transfers(connection: Connection, lanes: pd.DataFrame, *, of_checkpoints: bool) -> pd.DataFrame:
+    """Return TRANSFERS: every tier of the copies that the candidates would need.
+
+    Checkpoints may come from any of their Regions to any other.
+    """
     copies = lanes[["from_region", "region"]].dropna().drop_duplicates()
     pairs = set(copies.itertuples(index=False, name=None))
+    if of_checkpoints:
+        pairs |= set(permutations(sorted(set(lanes["region"])), 2))
     rows = connection.execute(select(*(transfer_prices.c[name] for name in TRANSFERS))) if pairs else ()
     return table(sorted(tuple(row) for row in rows if tuple(row[:2]) in pairs), TRANSFERS)
 

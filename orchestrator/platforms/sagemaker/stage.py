@@ -97,6 +97,7 @@ def make_template(staging: Staging, usual: Security = NOTHING) -> Template:
         },
         output=staging.output,
         checkpoints=train.checkpoints is not None,
+        checkpoint_prefix=_checkpoints(train, asked, staging).get("S3Uri", ""),
         poll_s=staging.poll_s,
         metrics=dict(train.metrics),
         tags=dict(staging.sweep.tags),

@@ -23,17 +23,21 @@ class CostRow:
     hours: float
     """Billable hours of instances: a training of two instances for an hour is two."""
     usd: float
+    moved_usd: float = 0.0
+    """The part of these dollars that brought checkpoints from there to other Regions."""
 
 
 def cost_rows(known: Iterable[Known]) -> list[CostRow]:
-    """Return what every attempt was billed, by lane."""
+    """Return what every attempt was billed, by lane, with what it cost to bring its checkpoint elsewhere."""
     hours: defaultdict[Lane, float] = defaultdict(float)
     usd: defaultdict[Lane, float] = defaultdict(float)
+    moved: defaultdict[Lane, float] = defaultdict(float)
     tasks: defaultdict[Lane, set[int]] = defaultdict(set)
     for one in known:
         for outcome in one.result.outcomes:
             hours[outcome.lane] += outcome.billable_s * outcome.instances / 3600
-            usd[outcome.lane] += outcome.usd
+            usd[outcome.lane] += outcome.usd + outcome.moved_usd
+            moved[outcome.lane] += outcome.moved_usd
             tasks[outcome.lane].add(one.result.task)
     return [
         CostRow(
@@ -44,6 +48,7 @@ def cost_rows(known: Iterable[Known]) -> list[CostRow]:
             tasks=len(tasks[lane]),
             hours=hours[lane],
             usd=usd[lane],
+            moved_usd=moved[lane],
         )
         for lane in sorted(tasks)
     ]

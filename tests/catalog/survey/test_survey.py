@@ -344,3 +344,17 @@ def test_where_data_may_move_each_other_region_is_served_from_any_source(shared:
     ]
     assert market.storage.values.tolist() == [["us-west-2", 0.0, 0.025], ["us-west-2", 50000.0, 0.024]]
     assert shared.survey(sweep(campaigns=["alps"])).storage.empty
+
+
+def test_where_checkpoints_are_kept_the_prices_between_all_regions_are_known(shared: Catalog) -> None:
+    plain = sweep({"purchases": ["on_demand"]}, campaigns=["alps"])
+    saves = make_sweep(
+        data={"campaigns": ["alps"]},
+        where={"instance_types": ["ml.g5.xlarge"], "purchases": ["on_demand"]},
+        train__checkpoints={"every": "10m"},
+    )
+    assert shared.survey(plain).transfers.empty
+    pairs = [tuple(row) for row in shared.survey(saves).transfers[["from_region", "to_region"]].values.tolist()]
+    regions = set(shared.survey(saves).candidates["region"])
+    assert pairs
+    assert all(source != target and {source, target} <= regions for source, target in pairs)

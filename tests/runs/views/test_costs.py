@@ -32,3 +32,14 @@ def test_each_lane_of_each_platform_has_a_row_with_the_hours_of_all_instances() 
         CostRow("elsewhere", "us-east-1", "ml.g5.xlarge", "spot", 1, 1.0, 0.1),
         CostRow("sagemaker", "us-east-1", "ml.g5.xlarge", "spot", 2, 6.0, pytest.approx(3.0)),
     ]
+
+
+def test_a_checkpoint_that_was_brought_elsewhere_counts_where_it_came_from() -> None:
+    left = Outcome(1, LANE, "t", TaskState.FAILED, billable_s=3600, usd=0.5, moved_usd=0.02)
+    there = Outcome(2, ELSEWHERE, "t", TaskState.DONE, billable_s=3600, usd=0.25)
+    told = known(0, left, there)
+    assert cost_rows([told]) == [
+        CostRow("elsewhere", "us-east-1", "ml.g5.xlarge", "spot", 1, 1.0, 0.25),
+        CostRow("sagemaker", "us-east-1", "ml.g5.xlarge", "spot", 1, 1.0, pytest.approx(0.52), 0.02),
+    ]
+    assert told.result.usd == pytest.approx(0.77)

@@ -59,7 +59,8 @@ def cost(
 ) -> None:
     """Show what a run has cost, by Region; or what all runs of a month have.
 
-    At the prices it was planned with: they never drift. What launchers, data
+    At the prices it was planned with: they never drift. A checkpoint that was
+    brought to another Region counts where it came from. What launchers, data
     copies and S3 cost beside trainings is told apart from them.
 
     Example: sweep cost --month 2026-11 --by workload
@@ -99,4 +100,12 @@ COLUMNS: tuple[Column[CostRow], ...] = (
     Column("tasks", lambda row: row.tasks, "{:,}".format, right=True),
     Column("hours", lambda row: row.hours, formatting.hours, title="billed", right=True),
     Column("usd", lambda row: row.usd, formatting.money, title="cost", right=True),
+    Column(
+        "moved_usd",
+        lambda row: row.moved_usd or None,
+        formatting.money,
+        title="of it moves",
+        right=True,
+        if_varied=True,
+    ),
 )

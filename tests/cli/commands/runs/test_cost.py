@@ -42,3 +42,15 @@ def test_a_run_on_several_platforms_has_a_column_for_them(
     header, *lines = sweep("cost").out.splitlines()
     assert header.split()[:2] == ["PLATFORM", "REGION"]
     assert [line.split()[0] for line in lines[:2]] == ["sagemaker", "elsewhere"]
+
+
+def test_checkpoints_that_were_moved_have_a_column_if_there_are_any(
+    sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "MOVED" not in sweep("cost").out.upper()
+    (row,) = team.opened.cost()
+    rows = [replace(row, usd=0.27, moved_usd=0.02), replace(row, region="us-east-1")]
+    monkeypatch.setattr(team.opened, "cost", lambda: rows)
+    lines = sweep("cost").out.splitlines()
+    assert lines[0].upper().endswith("OF_IT_MOVES")
+    assert lines[1].split()[-2:] == ["$0.27", "$0.0200"]

@@ -1,0 +1,119 @@
+"""Copies one object into another bucket, inside AWS: no byte of it passes through here. A large one goes in parts.
+
+Each part that has arrived stays, should we be killed: whoever comes later goes on with the same upload.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
+
+from orchestrator.aws.errors import aws_errors
+from orchestrator.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_boto3_s3 import S3Client
+
+    from orchestrator.aws.s3 import S3, Listed
+
+PART_BYTES = 64 * 2**20
+"""Bytes of a part, unless the object would have too many of them."""
+MOST_PARTS = 10_000
+AT_ONCE = 8
+"""Parts that are under way at the same time."""
+
+
+class Uploads(Protocol):
+    """Remembers the uploads that have begun."""
+
+    def find(self, key: str) -> str | None:
+        """Return S3's id of the upload that has begun for a key, or None."""
+
+    def note(self, key: str, upload: str) -> str:
+        """Take note of an upload. Return the id that counts: somebody else may have begun one just before."""
+
+
+def copy_object(source: S3, item: Listed, target: S3, to: str, uploads: Uploads, go_on: Callable[[], bool]) -> bool:
+    """Copy an object that was listed in `source` to the key `to` of `target`. Return whether all of it is there.
+
+    It is not if `go_on`, which is asked between parts, says no. Raise AlreadyExists if the source's object is not the
+    one that was listed any more.
+    """
+    if item.size > PART_BYTES:
+        return _Parts(source, item, target, to).copy(uploads, go_on)
+    with aws_errors(f"copy {source.uri(item.key)} to {target.uri(to)}", where=target.region):
+        _client(target).copy_object(
+            Bucket=target.bucket, Key=to, CopySource=_named(source, item), CopySourceIfMatch=item.etag
+        )
+    return True
+
+
+class _Parts:
+    """One large object on its way."""
+
+    def __init__(self, source: S3, item: Listed, target: S3, to: str) -> None:
+        self.source, self.item, self.target, self.to = source, item, target, to
+        self.part_bytes = max(PART_BYTES, -(-item.size // MOST_PARTS))
+        self.count = -(-item.size // self.part_bytes)
+        self.named: Any = {"Bucket": target.bucket, "Key": to}
+
+    def copy(self, uploads: Uploads, go_on: Callable[[], bool]) -> bool:
+        upload = uploads.find(self.to) or uploads.note(self.to, self._begin())
+        try:
+            with aws_errors(
+                f"copy {self.source.uri(self.item.key)} to {self.target.uri(self.to)}", where=self.target.region
+            ):
+                return self._copy_parts(upload, go_on)
+        except NotFound:
+            # Another launcher has completed the upload, if the object is there.
+            if self._is_there():
+                return True
+            raise
+
+    def _begin(self) -> str:
+        with aws_errors(f"begin to write {self.target.uri(self.to)}", where=self.target.region):
+            return _client(self.target).create_multipart_upload(**self.named)["UploadId"]
+
+    def _copy_parts(self, upload: str, go_on: Callable[[], bool]) -> bool:
+        etags = self._arrived(upload)
+        missing = [number for number in range(1, self.count + 1) if number not in etags]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for first in range(0, len(missing), AT_ONCE):
+                if not go_on():
+                    return False
+                batch = missing[first : first + AT_ONCE]
+                etags |= zip(batch, pool.map(lambda number: self._copy_part(upload, number), batch), strict=True)
+        parts: Any = [{"PartNumber": number, "ETag": etags[number]} for number in sorted(etags)]
+        _client(self.target).complete_multipart_upload(**self.named, UploadId=upload, MultipartUpload={"Parts": parts})
+        return True
+
+    def _arrived(self, upload: str) -> dict[int, str]:
+        """Return the etags of the parts that are there, by their numbers."""
+        pages = _client(self.target).get_paginator("list_parts").paginate(**self.named, UploadId=upload)
+        return {part["PartNumber"]: part["ETag"] for page in pages for part in page.get("Parts", [])}
+
+    def _copy_part(self, upload: str, number: int) -> str:
+        first = (number - 1) * self.part_bytes
+        last = min(first + self.part_bytes, self.item.size) - 1
+        answer = _client(self.target).upload_part_copy(
+            **self.named,
+            UploadId=upload,
+            PartNumber=number,
+            CopySource=_named(self.source, self.item),
+            CopySourceIfMatch=self.item.etag,
+            CopySourceRange=f"bytes={first}-{last}",
+        )
+        return answer["CopyPartResult"]["ETag"]
+
+    def _is_there(self) -> bool:
+        return any(item.key == self.to and item.size == self.item.size for item in self.target.list(self.to))
+
+
+def _named(source: S3, item: Listed) -> Any:
+    return {"Bucket": source.bucket, "Key": item.key}
+
+
+def _client(s3: S3) -> S3Client:
+    return s3.clients.client("s3", s3.region)
