@@ -1,4 +1,4 @@
-"""Where a task's newest checkpoint lies, and what it takes to bring it to another Region. Pure numbers."""
+"""The newest checkpoint of a task: in which Region it lies, and what bringing it to another one takes. Pure numbers."""
 
 from __future__ import annotations
 

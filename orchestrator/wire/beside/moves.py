@@ -15,7 +15,7 @@ from orchestrator.wire.task import Lane
 
 @dataclass(frozen=True)
 class Move:
-    """Where a task goes on after attempt `number`, and what of that has been done."""
+    """The place where a task goes on after attempt `number`, and what of the move has been done."""
 
     task: int
     number: int
