@@ -167,12 +167,13 @@ def _useless_interruptions(connection: Connection, listed: set[Lane]) -> Iterato
 
 def _useless_commitments(connection: Connection, usable: dict[Lane, Price], now: datetime) -> Iterator[Problem]:
     rows = connection.execute(select(commitments).order_by(commitments.c.ends_at, commitments.c.commitment)).fetchall()
-    if over := [row for row in rows if row.ends_at <= now]:
+    over = [row for row in rows if row.ends_at is not None and row.ends_at <= now]
+    if over:
         names = few(f"{row.commitment} ({row.ends_at:%Y-%m-%d})" for row in over)
         verb = "is" if len(over) == 1 else "are"
         yield Problem("commitments", f"{counted(over, 'commitment')} that {verb} over: {names}")
     for row in rows:
-        if row.ends_at > now and not any(_covers(row, lane) for lane in usable):
+        if row not in over and not any(_covers(row, lane) for lane in usable):
             yield Problem(
                 "prices", f"{row.commitment} is for {row.instance_type} in {row.region}, which has no on_demand price"
             )

@@ -172,6 +172,8 @@ class Staging:
     role: str
     """The ARN of the role that the settings give to trainings; empty if they give none."""
     poll_s: float
+    sites: tuple[str, ...] = ()
+    """The sites of the plan's places in this Region, such as reservations, as the catalog names them."""
     images: tuple[str, ...] = ()
     """Images of some tasks' own, by `Task.image`: only a platform whose Planning says `line_images` is given any."""
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.catalog.market import ANY
-from orchestrator.catalog.survey.commitments import SAVINGS_PLAN, TRAINING_PLAN
+from orchestrator.catalog.survey.commitments import LANES, SAVINGS_PLAN
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.task import Purchase
@@ -99,7 +99,7 @@ def purchase(cell: Any) -> str:
 
 def commitment(cell: Any) -> str:
     value = text(cell)
-    choices = [TRAINING_PLAN, SAVINGS_PLAN]
+    choices = [*LANES, SAVINGS_PLAN]
     if value not in choices:
         raise ValueError(f"{value!r} is no kind of commitment; {did_you_mean(value, choices)}")
     return value

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.catalog.market import ANY
-from orchestrator.catalog.survey.commitments import TRAINING_PLAN
+from orchestrator.catalog.survey.commitments import RESERVATION, SAVINGS_PLAN, TRAINING_PLAN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_COLUMNS = {"a training plan": ("slots", "arn"), "a savings plan": ("usd_per_hour", "discount")}
-"""The columns that only one kind of commitment has."""
+_OF_LANES = ("slots", "arn")
+_OF_POOLS = ("usd_per_hour", "discount")
+"""The columns that only some kinds of commitments have."""
+_NAMES = {TRAINING_PLAN: "a training plan", RESERVATION: "a reservation", SAVINGS_PLAN: "a savings plan"}
 
 
 class RowProblem(NamedTuple):
@@ -54,29 +56,29 @@ def shape_problem(row: Mapping[str, Any]) -> RowProblem | None:
 
 
 def commitment_problem(row: Mapping[str, Any]) -> RowProblem | None:
-    """Return what is wrong with a row of commitments: each kind has columns of its own, and an order of times."""
-    if row["kind"] == TRAINING_PLAN:
-        return _column_problem(row, own="a training plan", other="a savings plan") or _training_plan_problem(row)
-    return _column_problem(row, own="a savings plan", other="a training plan")
+    """Return what is wrong with a row of commitments: each kind has columns of its own, and an order of times.
 
-
-def _column_problem(row: Mapping[str, Any], own: str, other: str) -> RowProblem | None:
-    for column in _COLUMNS[own]:
+    Only a reservation may be without an end.
+    """
+    kind, name = row["kind"], _NAMES[row["kind"]]
+    own, others = (_OF_POOLS, _OF_LANES) if kind == SAVINGS_PLAN else (_OF_LANES, _OF_POOLS)
+    for column in (*own, *(() if kind == RESERVATION else ("ends_at",))):
         if row[column] is None:
-            return RowProblem(column, f"is empty, but {own} has one")
-    for column in _COLUMNS[other]:
+            return RowProblem(column, f"is empty, but {name} has one")
+    for column in others:
         if row[column] is not None:
-            return RowProblem(column, f"is {other}'s, not {own}'s; leave it empty")
-    if row["ends_at"] <= row["starts_at"]:
+            whose = "a savings plan" if others is _OF_POOLS else "a training plan"
+            return RowProblem(column, f"is {whose}'s, not {name}'s; leave it empty")
+    if row["ends_at"] is not None and row["ends_at"] <= row["starts_at"]:
         return RowProblem("ends_at", f"{row['ends_at']:%Y-%m-%dT%H:%M} is not after starts_at")
-    return None
+    return None if kind == SAVINGS_PLAN else _lane_problem(row, name)
 
 
-def _training_plan_problem(row: Mapping[str, Any]) -> RowProblem | None:
-    """Return what is wrong with a training plan: it is for one Region and one instance type, and its ARN is there."""
+def _lane_problem(row: Mapping[str, Any], name: str) -> RowProblem | None:
+    """Return what is wrong with what is a lane: it is for one Region and one instance type, and its ARN is there."""
     for column in ("region", "instance_type"):
         if row[column] == ANY:
-            return RowProblem(column, f"{ANY!r} is for savings plans; a training plan has one {column}")
+            return RowProblem(column, f"{ANY!r} is for savings plans; {name} has one {column}")
     region = row["arn"].split(":")[3]
     if region != row["region"]:
         return RowProblem("arn", f"is of {region}, not of {row['region']}")

@@ -223,7 +223,7 @@ KINDS = {
                 Field("usd_per_hour", cells.amount, required=False),
                 Field("discount", cells.part, required=False),
                 Field("starts_at", cells.moment),
-                Field("ends_at", cells.moment),
+                Field("ends_at", cells.moment, required=False),
                 Field("arn", cells.arn, required=False),
                 _SOURCE,
             ),

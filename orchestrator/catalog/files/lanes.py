@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.consistency import RowProblem
 from orchestrator.catalog.market import ANY
-from orchestrator.catalog.survey.commitments import SAVINGS_PLAN, TRAINING_PLAN
+from orchestrator.catalog.survey.commitments import LANES, SAVINGS_PLAN
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.task import Lane, Purchase
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.catalog.files.kinds import Columns
     from orchestrator.catalog.platforms import Platforms
 
-_BOUGHT = {TRAINING_PLAN: Purchase.COMMITTED, SAVINGS_PLAN: Purchase.ON_DEMAND}
+_BOUGHT = {**dict.fromkeys(LANES, Purchase.COMMITTED), SAVINGS_PLAN: Purchase.ON_DEMAND}
 """The way in which the instances of a commitment are bought, by its kind."""
 
 

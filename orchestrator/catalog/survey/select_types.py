@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.shapes import told_shapes
-from orchestrator.catalog.survey.commitments import TRAINING_PLAN
+from orchestrator.catalog.survey.commitments import LANES
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import commitments, prices
@@ -92,10 +92,10 @@ def _priced_lanes(connection: Connection, where: Where) -> list[Lane]:
 
 
 def _committed_lanes(connection: Connection, where: Where) -> list[Lane]:
-    """Return the lanes of training plans that are not over, wherever."""
+    """Return the lanes of training plans and reservations that are not over, wherever."""
     if Purchase.COMMITTED not in where.purchases:
         return []
     key = [commitments.c[name] for name in ("platform", "region", "instance_type")]
-    now = datetime.now(timezone.utc)
-    rows = connection.execute(select(*key).where(commitments.c.kind == TRAINING_PLAN, commitments.c.ends_at > now))
+    lasts = or_(commitments.c.ends_at.is_(None), commitments.c.ends_at > datetime.now(timezone.utc))
+    rows = connection.execute(select(*key).where(commitments.c.kind.in_(LANES), lasts))
     return [Lane(row.platform, row.region, row.instance_type, Purchase.COMMITTED) for row in rows]

@@ -15,6 +15,7 @@ In every launcher:
     user_data.py      what does an instance do when it boots, and what ends it?
     network_cards.py  which network interfaces does it have?
     machines.py       what does EC2 tell of instances?
+    reservations.py   which instances are paid for already, and what can run in them?
     left.py           what do the machines tell, in S3, when EC2 has forgotten them?
     outcome.py        how does an attempt stand by both, and why?
     console.py        what has an instance printed that went without a word?

@@ -48,4 +48,4 @@ def _read(name: str, region: str, machines: list[Machine]) -> Alive | None:
 def _purchase(machine: Machine) -> Purchase:
     if machine.is_spot:
         return Purchase.SPOT
-    return Purchase.COMMITTED if machine.is_reserved else Purchase.ON_DEMAND
+    return Purchase.COMMITTED if machine.was_sent_there else Purchase.ON_DEMAND

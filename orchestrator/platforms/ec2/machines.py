@@ -39,7 +39,10 @@ class Machine:
     tags: dict[str, str]
     instance_type: str
     is_spot: bool
-    is_reserved: bool
+    reservation: str = ""
+    """The id of the capacity reservation that it runs in; empty if in none."""
+    was_sent_there: bool = False
+    """False where it only fell into an open reservation, as EC2 places instances by itself."""
 
     @property
     def alive(self) -> bool:
@@ -57,6 +60,7 @@ def find_machines(clients: Clients, region: str, *filters: tuple[str, str]) -> I
 
 def _read(found: dict[str, Any]) -> Machine:
     why = found.get("StateReason") or {}
+    reservation = found.get("CapacityReservationId") or ""
     ended = _ENDED_AT.search(found.get("StateTransitionReason") or "")
     return Machine(
         id=found["InstanceId"],
@@ -70,7 +74,8 @@ def _read(found: dict[str, Any]) -> Machine:
         tags={tag["Key"]: tag["Value"] for tag in found.get("Tags") or ()},
         instance_type=_text(found.get("InstanceType", "")),
         is_spot=found.get("InstanceLifecycle") == "spot",
-        is_reserved=bool(found.get("CapacityReservationId")),
+        reservation=reservation,
+        was_sent_there=bool(reservation) and _target(found) == reservation,
     )
 
 
@@ -78,3 +83,9 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
     return value
+
+
+def _target(found: dict[str, Any]) -> str:
+    """Return the id of the reservation that an instance's launch has named; empty if it named none."""
+    asked = found.get("CapacityReservationSpecification") or {}
+    return (asked.get("CapacityReservationTarget") or {}).get("CapacityReservationId") or ""

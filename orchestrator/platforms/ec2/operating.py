@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.ec2.alive import alive
-from orchestrator.platforms.ec2.feeds import capacity_blocks, vcpu_quotas, vcpu_use
+from orchestrator.platforms.ec2.feeds import reserved, vcpu_quotas, vcpu_use
 from orchestrator.platforms.ec2.leftovers import leftovers, remove
 from orchestrator.platforms.ec2.steps import steps
 from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
@@ -39,7 +39,7 @@ class Ec2Operating:
         return ("ec2.amazonaws.com",)
 
     def feeds(self) -> Sequence[Feed]:
-        return (vcpu_quotas.FEED, vcpu_use.FEED, capacity_blocks.FEED)
+        return (vcpu_quotas.FEED, vcpu_use.FEED, reserved.FEED)
 
     def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:  # noqa: ARG002
         return {}
@@ -99,7 +99,11 @@ _STATEMENTS = {
             ],
             Condition=OF_A_RUN,
         ),
-        allow("LookAtImagesAndSubnets", ["ec2:DescribeImages", "ec2:DescribeSubnets"], "*"),
+        allow(
+            "LookAtImagesSubnetsAndReservations",
+            ["ec2:DescribeImages", "ec2:DescribeSubnets", "ec2:DescribeCapacityReservations"],
+            "*",
+        ),
         allow("FindImagesOfAmazon", ["ssm:GetParameter"], "arn:aws:ssm:*::parameter/aws/service/*"),
     ),
     "launcher": (
@@ -110,9 +114,10 @@ _STATEMENTS = {
             [
                 "arn:aws:ec2:*::image/*",
                 "arn:aws:ec2:*::snapshot/*",
+                "arn:aws:ec2:*:*:capacity-reservation/*",  # others may share theirs
                 *(
                     f"arn:aws:ec2:*:{{account}}:{kind}/*"
-                    for kind in ("subnet", "security-group", "key-pair", "placement-group", "capacity-reservation")
+                    for kind in ("subnet", "security-group", "key-pair", "placement-group")
                 ),
             ],
         ),

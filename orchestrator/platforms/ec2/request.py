@@ -19,6 +19,8 @@ from orchestrator.wire.names import canonical, digest, training_name
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orchestrator.wire.task import Place, Task
     from orchestrator.wire.template import Template
 
@@ -39,7 +41,8 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     own = {"Name": name, "sweep:output": template.output[:256]}
     tags = template.tags_of(task.number, attempt) | own
     run = _run(template, place, attempt)
-    if place.instances > 1:
+    # A reservation lies where it lies: AWS takes no other placement group beside it.
+    if place.instances > 1 and place.lane.purchase is not Purchase.COMMITTED:
         run["Placement"] = {"GroupName": name}
     content = digest({"assignment": assigned.to_json(), "run": run, "tags": tags})
     assignment = {**assigned.to_json(), "request": content}
@@ -80,39 +83,57 @@ def _run(template: Template, place: Place, attempt: int) -> dict[str, Any]:
         "BlockDeviceMappings": [{"DeviceName": image["device"], "Ebs": volume}],
         **({"KeyName": machines["key_name"]} if machines["key_name"] else {}),
         **network_of(lane.instance_type, place.instances, _subnet(template, place, attempt), machines["groups"]),
-        **_market(place),
+        **_market(place, machines.get("reservations", {})),
     }
 
 
 def _subnet(template: Template, place: Place, attempt: int) -> str:
-    """Return the subnet of a place's site, a zone or a subnet; without one, attempts take turns among the zones.
+    """Return a subnet of a place's site: a zone, a subnet, or a reservation's zone. Attempts take turns among several.
 
     Raise InvalidRequest for a site that the run was not prepared for.
     """
     zones: dict[str, str] = template.body["ec2"]["subnets"]
-    if not place.site or place.site.rpartition("/")[2].startswith("cr-"):
-        return sorted(zones)[(attempt - 1) % len(zones)]
-    found = [subnet for subnet, zone in sorted(zones.items()) if place.site in (subnet, zone)]
+    site = place.site
+    if place.lane.purchase is Purchase.COMMITTED:
+        site = _reservation(place, template.body["ec2"].get("reservations", {}))["zone"]
+    found = [subnet for subnet, zone in sorted(zones.items()) if site in ("", subnet, zone)]
     if not found:
-        raise InvalidRequest(f"the run has no subnet in {place.site}", where=place.lane.region)
-    return found[0]
+        raise InvalidRequest(f"the run has no subnet in {site}", where=place.lane.region)
+    return found[(attempt - 1) % len(found)]
 
 
-def _market(place: Place) -> dict[str, Any]:
+def _market(place: Place, reservations: Mapping[str, Any]) -> dict[str, Any]:
     """Return how instances are bought: the bid of a spot instance is the rate, and the bill is the zone's price."""
-    purchase, site = place.lane.purchase, place.site
+    purchase = place.lane.purchase
     if purchase is Purchase.SPOT:
         options = {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}
         bid = {"MaxPrice": f"{place.rate:.6f}"} if place.rate else {}
         return {"InstanceMarketOptions": {"MarketType": "spot", "SpotOptions": {**options, **bid}}}
-    if purchase is not Purchase.COMMITTED:
-        return {}
-    reservation = site.rpartition("/")[2]  # the catalog knows it by its ARN
-    if not reservation.startswith("cr-"):
-        hint = "load the reservation's id with the catalog's commitments, and plan again"
+    if purchase is Purchase.COMMITTED:
+        is_block = _reservation(place, reservations)["block"]
+        target = {"CapacityReservationTarget": {"CapacityReservationId": reservation_id(place.site)}}
+        block = {"InstanceMarketOptions": {"MarketType": "capacity-block"}} if is_block else {}
+        return {**block, "CapacityReservationSpecification": target}
+    # Where reservations are places of their own, what is bought on demand takes none of their instances.
+    return {"CapacityReservationSpecification": {"CapacityReservationPreference": "none"}} if reservations else {}
+
+
+def reservation_id(site: str) -> str:
+    """Return the id of the reservation that a site is, which the catalog knows by its ARN; empty where it is none."""
+    name = site.rpartition("/")[2]
+    return name if name.startswith("cr-") else ""
+
+
+def _reservation(place: Place, reservations: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the run knows of a committed place's reservation. Raise InvalidRequest where it knows none."""
+    name = reservation_id(place.site)
+    if not name:
+        hint = "load the reservation's ARN with the catalog's commitments, and plan again"
         raise InvalidRequest("a committed place comes without a reservation's id", where=str(place.lane), hint=hint)
-    target = {"CapacityReservationTarget": {"CapacityReservationId": reservation}}
-    return {"InstanceMarketOptions": {"MarketType": "capacity-block"}, "CapacityReservationSpecification": target}
+    if name not in reservations:
+        hint = "`sweep catalog refresh capacity-reservations`, and plan again"
+        raise InvalidRequest(f"the run was not prepared for the reservation {name}", where=str(place.lane), hint=hint)
+    return dict(reservations[name])
 
 
 def _image(template: Template, task: Task) -> str:

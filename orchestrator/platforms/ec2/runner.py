@@ -50,6 +50,11 @@ _KINDS: tuple[tuple[type[SweepError], tuple[str, ...]], ...] = (
             "SpotMaxPriceTooLow",
             "InsufficientHostCapacity",
             "InsufficientReservedInstanceCapacity",
+            # A reservation that is full, has not begun, or is over: another place may have instances.
+            "ReservationCapacityExceeded",
+            "InvalidCapacityReservationState",
+            "InvalidCapacityReservationState.PendingActivation",
+            "InvalidCapacityReservationId.NotFound",
             "Unsupported",  # no such type in that zone: another attempt takes another
         ),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_code, aws_errors
@@ -10,6 +11,9 @@ from orchestrator.platforms.bare_template import look_for_inputs, share
 from orchestrator.platforms.ec2.amis import image_name, pin_image
 from orchestrator.platforms.ec2.asked import read_asked
 from orchestrator.platforms.ec2.families import vcpus
+from orchestrator.platforms.ec2.request import reservation_id
+from orchestrator.platforms.ec2.reservations import list_reservations
+from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
@@ -22,8 +26,8 @@ if TYPE_CHECKING:
 def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
     """Return the Region's template, with images by their ids.
 
-    Raise SettingsError when instances have no profile, NotFound when an image, a subnet, a secret or a fixed channel's
-    data is not where it should be.
+    Raise SettingsError when instances have no profile, NotFound when an image, a subnet, a reservation, a secret or a
+    fixed channel's data is not where it should be.
     """
     sweep, region = staging.sweep, staging.region
     asked, train = read_asked(sweep, usual), sweep.train
@@ -34,9 +38,11 @@ def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
     account = staging.role.split(":")[4] if staging.role.startswith("arn:") else ""
     body = share(staging, account)
     look_for_inputs(body, region, clients)
+    subnets = _subnets(network.subnets if network else [], region, clients)
     body["ec2"] = {
         "images": {name: images[ami] for name, ami in names.items()},
-        "subnets": _subnets(network.subnets if network else [], region, clients),
+        "subnets": subnets,
+        "reservations": _reservations(staging, set(subnets.values()), clients),
         "groups": network.security_groups if network else [],
         "profile": profile,
         "key_name": asked.key_name or "",
@@ -92,3 +98,28 @@ def _subnets(names: list[str], region: str, clients: Clients) -> dict[str, str]:
         hint = "write `network: {%s: {subnets: [...]}}` under platforms.ec2" % region  # noqa: UP031
         raise NotFound("there is no default VPC", where=region, hint=hint)
     return {one["SubnetId"]: one["AvailabilityZone"] for one in found}
+
+
+def _reservations(staging: Staging, zones: set[str], clients: Clients) -> dict[str, dict[str, Any]]:
+    """Return the reservations that trainings may run in, by their ids: their zones, and which are capacity blocks.
+
+    None are looked for where the sweep may not use any. Raise NotFound if the plan names one that is not there, or one
+    in a zone without a subnet.
+    """
+    if Purchase.COMMITTED not in staging.sweep.where.purchases:
+        return {}
+    region, types = staging.region, types_of_ours(staging.sweep)
+    listed = {each.id: each for each in list_reservations(clients, region, datetime.now(timezone.utc))}
+    for name in filter(None, map(reservation_id, staging.sites)):
+        found = listed.get(name)
+        why = "is over, or is not shared with this account" if found is None else found.unfit
+        if why:
+            hint = "`sweep catalog refresh capacity-reservations`, and plan again"
+            raise NotFound(f"the reservation {name} {why}", where=region, hint=hint)
+        if found and found.zone not in zones:
+            hint = "name one under platforms.ec2.network, or leave `committed` out of `where.purchases`"
+            raise NotFound(
+                f"there is no subnet in {found.zone}, where the reservation {name} is", where=region, hint=hint
+            )
+    fit = [each for each in listed.values() if not each.unfit and each.instance_type in types]
+    return {each.id: {"zone": each.zone, "block": each.is_block} for each in sorted(fit, key=lambda each: each.id)}

@@ -232,7 +232,7 @@ def test_a_file_by_another_name_is_loaded_as_the_kind_that_is_given(catalog: Cat
         (
             "commitments",
             f"n,reserved,us-east-1,ml.x,4,,,{TIMES},{ARN}",
-            "kind: 'reserved' is no kind of commitment; choose from: training_plan, savings_plan",
+            "kind: 'reserved' is no kind of commitment; did you mean 'reservation'?",
         ),
         (
             "commitments",
@@ -240,6 +240,26 @@ def test_a_file_by_another_name_is_loaded_as_the_kind_that_is_given(catalog: Cat
             "slots: is empty, but a training plan has one",
         ),
         ("commitments", f"n,training_plan,us-east-1,ml.x,4,,,{TIMES},", "arn: is empty, but a training plan has one"),
+        (
+            "commitments",
+            f"n,training_plan,us-east-1,ml.x,4,,,2026-11-01,,{ARN}",
+            "ends_at: is empty, but a training plan has one",
+        ),
+        (
+            "commitments",
+            f"n,reservation,us-east-1,ml.x,,,,2026-11-01,,{ARN}",
+            "slots: is empty, but a reservation has one",
+        ),
+        (
+            "commitments",
+            f"n,reservation,us-east-1,ml.x,4,,0.3,2026-11-01,,{ARN}",
+            "discount: is a savings plan's, not a reservation's; leave it empty",
+        ),
+        (
+            "commitments",
+            f"n,reservation,us-east-1,ml.x,4,,,2026-12-01,2026-11-01,{ARN}",
+            "ends_at: 2026-11-01T00:00 is not after starts_at",
+        ),
         (
             "commitments",
             f"n,training_plan,us-east-1,ml.x,4,,,{TIMES},november",

@@ -107,6 +107,20 @@ def test_of_a_training_plan_in_two_parts_the_first_that_is_not_over_counts(catal
     assert rows[["opens_h", "closes_h"]].values.tolist() == [[38.0, 61.0]]
 
 
+def test_a_reservation_without_an_end_is_a_lane_for_as_long_as_anybody_plans(catalog: Catalog, tmp_path: Path) -> None:
+    rows = [
+        f"kept,reservation,us-east-1,ml.g5.xlarge,4,2026-11-01,,{ARN}kept",
+        f"ends,reservation,us-east-1,ml.g5.xlarge,2,2026-11-01,2026-11-20T13:00:00Z,{ARN}ends",
+    ]
+    head = "commitment,kind,region,instance_type,slots,starts_at,ends_at,arn"
+    catalog.load([write(tmp_path, "commitments", "\n".join([head, *rows]))])
+    market = catalog.survey(sweep("committed", campaigns=["tokyo"]), now=NOW)
+    ours = market.candidates[market.candidates["site"].isin([f"{ARN}kept", f"{ARN}ends"])]
+    assert ours[["opens_h", "closes_h", "usd_per_hour"]].values.tolist() == [[0, 2, 0], [0, inf, 0]]
+    slots = market.quotas.set_index("quota")["units"].to_dict()
+    assert (slots[f"{ARN}kept"], slots[f"{ARN}ends"]) == (4, 2)
+
+
 def test_savings_plans_that_are_neither_over_nor_far_off_are_pools_of_on_demand_hours(committed: Catalog) -> None:
     pools = committed.survey(sweep(), now=NOW).pools.to_dict("records")
     platform = {"platform": "sagemaker"}

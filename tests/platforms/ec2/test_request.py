@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
 import pytest
@@ -14,12 +14,25 @@ from orchestrator.platforms.ec2.request import make_request
 from orchestrator.wire.task import Purchase
 from tests.platforms.ec2.ec2_sweeps import PROFILE, ec2_sweep, place, task, template
 
+if TYPE_CHECKING:
+    from orchestrator.wire.template import Template
 
-def sent(**more: Any) -> dict[str, Any]:
+RESERVATIONS = {
+    "cr-0123": {"zone": "eu-west-1b", "block": False},
+    "cr-block": {"zone": "eu-west-1a", "block": True},
+    "cr-far": {"zone": "eu-west-1c", "block": False},
+}
+
+
+def sent(asked: Template | None = None, **more: Any) -> dict[str, Any]:
     """Return what RunInstances is sent for a place like this."""
     at = place(**more)
-    run: dict[str, Any] = make_request(template(), task(at), at, 1, 3600).body["run"]
+    run: dict[str, Any] = make_request(asked or template(), task(at), at, 1, 3600).body["run"]
     return run
+
+
+def reserved(site: str, **more: Any) -> dict[str, Any]:
+    return sent(template(reservations=RESERVATIONS), purchase=Purchase.COMMITTED, site=site, rate=0.0, **more)
 
 
 def test_one_instance_is_asked_for_that_ends_itself_and_takes_nothing_with_it() -> None:
@@ -87,14 +100,39 @@ def test_a_site_is_a_zone_or_a_subnet_and_without_one_attempts_take_turns(site: 
 
 
 @pytest.mark.parametrize("site", ["cr-0123", "arn:aws:ec2:eu-west-1:111122223333:capacity-reservation/cr-0123"])
-def test_a_reservation_is_what_a_committed_place_is_bought_from(site: str) -> None:
-    run = sent(purchase=Purchase.COMMITTED, site=site, rate=0.0)
-    assert run["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+def test_a_reservation_is_what_a_committed_place_is_bought_from_in_its_zone(site: str) -> None:
+    run = reserved(site)
+    assert "InstanceMarketOptions" not in run
     assert run["CapacityReservationSpecification"] == {
         "CapacityReservationTarget": {"CapacityReservationId": "cr-0123"}
     }
-    with pytest.raises(InvalidRequest, match="without a reservation"):
-        sent(purchase=Purchase.COMMITTED)
+    assert run["SubnetId"] == "subnet-b"
+    assert "Placement" not in reserved(site, instances=2), "a reservation takes no placement group of others"
+
+
+def test_a_capacity_block_is_a_market_of_its_own() -> None:
+    run = reserved("cr-block")
+    assert run["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+    assert run["SubnetId"] == "subnet-a"
+
+
+@pytest.mark.parametrize(
+    ("site", "says"),
+    [
+        ("", "without a reservation"),
+        ("cr-unknown", "not prepared for the reservation cr-unknown"),
+        ("cr-far", "no subnet in eu-west-1c"),
+    ],
+)
+def test_a_reservation_that_cannot_be_used_is_refused(site: str, says: str) -> None:
+    with pytest.raises(InvalidRequest, match=says):
+        reserved(site)
+
+
+def test_what_is_bought_on_demand_leaves_reservations_alone_where_these_are_places() -> None:
+    assert "CapacityReservationSpecification" not in sent()
+    run = sent(template(reservations=RESERVATIONS))
+    assert run["CapacityReservationSpecification"] == {"CapacityReservationPreference": "none"}
 
 
 @pytest.mark.parametrize("site", ["eu-west-1z", "subnet-z"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from itertools import product as product_of
 from typing import TYPE_CHECKING, Any
 
@@ -154,9 +154,14 @@ GOOD: dict[str, Any] = {
             "ReservationType": "capacity-block",
             "State": "active",
             "InstanceType": "p5.48xlarge",
+            "AvailabilityZone": "us-east-1a",
+            "InstancePlatform": "Linux/UNIX",
+            "Tenancy": "default",
+            "InstanceMatchCriteria": "targeted",
             "TotalInstanceCount": 2,
+            "AvailableInstanceCount": 1,
             "StartDate": NOW,
-            "EndDate": NOW,
+            "EndDate": NOW + timedelta(days=1),
         }
     ],
     "savingsPlans": [{"savingsPlanId": "sp", "savingsPlanType": "SageMaker", "currency": "USD", "commitment": "1"}],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from orchestrator.catalog.files.observe import Observed
-from orchestrator.platforms.ec2.feeds import capacity_blocks
 from orchestrator.platforms.sagemaker.feeds import savings_plans, training_plans
 from tests.catalog.platforms import make_catalog
 from tests.platforms.feeds.answers import Answers, price_list, product
@@ -129,24 +128,3 @@ def test_both_are_taken_into_the_catalog_and_leave_it_when_they_are_gone(databas
     assert [row["commitment"] for row in catalog.show("commitments")] == ["sp-1", "us-east-1/december/ml.p5.48xlarge/1"]
     told(training_plans.FEED, "us-east-1", planned())
     assert [(row["commitment"], row["source"]) for row in catalog.show("commitments")] == [("sp-1", "savings-plans")]
-
-
-def test_capacity_blocks_that_are_not_over_are_lanes_and_other_reservations_are_told() -> None:
-    block = {
-        "CapacityReservationId": "cr-1",
-        "CapacityReservationArn": "arn:aws:ec2:us-east-1:111122223333:capacity-reservation/cr-1",
-        "ReservationType": "capacity-block",
-        "State": "scheduled",
-        "InstanceType": "p5.48xlarge",
-        "TotalInstanceCount": 2,
-        "StartDate": NOW + timedelta(days=1),
-        "EndDate": NOW + timedelta(days=3),
-    }
-    over = {**block, "CapacityReservationId": "cr-2", "State": "expired"}
-    usual = {**block, "CapacityReservationId": "cr-3", "ReservationType": "default", "State": "active"}
-    clients: Any = Answers({"CapacityReservations": [block, over]}, {"CapacityReservations": [usual]})
-    reading = capacity_blocks.read(clients, "us-east-1", NOW)
-    assert [(row["commitment"], row["slots"], row["arn"]) for row in reading.rows] == [
-        ("us-east-1/cr-1", 2, block["CapacityReservationArn"])
-    ]
-    assert reading.left_out == ("cr-3 is no capacity block: its p5.48xlarge cost what they cost on demand",)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 RESOURCE_TYPES = {
     "ami": "image",
+    "cr": "capacity-reservation",
     "eni": "network-interface",
     "i": "instance",
     "pg": "placement-group",
@@ -29,6 +30,7 @@ RESOURCE_TYPES = {
 }
 """The types of resources, by the beginnings of their ids."""
 _OF_ONE = {
+    "CancelCapacityReservation": ("capacity-reservation", "CapacityReservationId"),
     "GetConsoleOutput": ("instance", "InstanceId"),
     "DeleteVolume": ("volume", "VolumeId"),
     "DeleteNetworkInterface": ("network-interface", "NetworkInterfaceId"),
@@ -105,6 +107,9 @@ def _used(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "placement-group", group
     if "KeyName" in body:
         yield "key-pair", body["KeyName"]
+    asked = body.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
+    if reservation := asked.get("CapacityReservationId"):
+        yield "capacity-reservation", reservation
 
 
 def _of_instance(body: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.services.ec2.instance import Instance
+    from orchestrator.localcloud.services.ec2.kept import CapacityReservation
 
 _STEP_S = 8 * 3600
 """Seconds for which a spot price stays, as `market/spot_market.py` tells it."""
@@ -114,10 +115,20 @@ class Capacity:
                 f"price of {price}.",
             )
 
-    def check_quota(self, pool: Pool, count: int, instances: Iterable[Instance]) -> None:
-        """Raise EC2's refusal of so many more instances than the account's vCPU quota allows."""
+    def check_quota(
+        self, pool: Pool, count: int, instances: Iterable[Instance], reserved: Iterable[CapacityReservation]
+    ) -> None:
+        """Raise EC2's refusal of so many more instances than the account's vCPU quota allows.
+
+        Instances that are `reserved` count, whether they run or not.
+        """
         key = VcpuKey.of(pool.region, pool.instance_type, spot=pool.spot)
         used = sum(vcpus_of(each.reservation.instance_type) or 0 for each in instances if self._counts(each, key))
+        used += sum(
+            (vcpus_of(each.instance_type) or 0) * each.total
+            for each in reserved
+            if VcpuKey.of(each.region, each.instance_type, spot=False) == key
+        )
         limit = self._quotas.limit(key)
         if used + count * (vcpus_of(pool.instance_type) or 0) <= limit:
             return
@@ -134,6 +145,9 @@ class Capacity:
         reservation = instance.reservation
         if VcpuKey.of(instance.region, reservation.instance_type, spot=reservation.spot) != key:
             return False
+        kept = instance.reserved_by
+        if kept is not None and kept.state(self._clock.now()) == "active":
+            return False  # its reservation counts
         recently = instance.state != "stopped" and self._clock.now() - (instance.ended or 0.0) < COUNTED_FOR_S
         return instance.state in (*ALIVE, "shutting-down") or recently
 

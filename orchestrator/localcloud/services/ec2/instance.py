@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Alarm
+    from orchestrator.localcloud.services.ec2.kept import CapacityReservation
     from orchestrator.localcloud.services.moto_ec2 import Image, Profile, Subnet
 
 CODES = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}
@@ -107,6 +108,8 @@ class Instance:
     address: str
     """Its private address."""
     spot_request: str = ""
+    reserved_by: CapacityReservation | None = None
+    """The capacity reservation that it was launched into."""
     interfaces: list[Interface] = field(default_factory=list)
     volumes: list[Volume] = field(default_factory=list)
     state: str = "pending"

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.ec2.calls.groups_and_tags import GroupsAndTags
 from orchestrator.localcloud.services.ec2.calls.instances import Instances
+from orchestrator.localcloud.services.ec2.calls.reservations import Reservations
 from orchestrator.localcloud.services.ec2.capacity import Capacity
+from orchestrator.localcloud.services.ec2.capacity_reservations import CapacityReservations
 from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
 from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroups
 from orchestrator.localcloud.services.market.price_table import REGIONS
@@ -45,8 +47,10 @@ class Compute:
         """What answers for each Region."""
         for region, store in self._stores.items():
             groups = self._groups[region]
+            reserved = CapacityReservations(region, site.clock)
             self.regions[region] = Parts(
-                Instances(site, region, store, self.lifecycle, self.capacity, groups),
+                Instances(site, region, store, self.lifecycle, self.capacity, groups, reserved),
+                Reservations(site, store, self.lifecycle, self.capacity, reserved),
                 GroupsAndTags(site, region, store, self.lifecycle, groups),
                 SpotMarket(region, regions, site.clock),
             )

@@ -76,7 +76,7 @@ class SpotMarket:
             }
 
     def describe_capacity_reservations(self, body: Body) -> Body:
-        """Return no reservations: nobody can make any here."""
+        """Return no reservations, of a Region in which the account runs nothing."""
         return _page("capacityReservationSet", [], body)
 
     def get_spot_placement_scores(self, body: Body) -> Body:

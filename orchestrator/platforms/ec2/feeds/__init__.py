@@ -2,5 +2,5 @@
 
 vcpu_quotas.py   how many vCPUs of each family may the account run?
 vcpu_use.py      how many does it run?
-capacity_blocks.py  which instances are paid for already, and when?
+reserved.py      which instances are paid for already, and how many of them are free?
 """

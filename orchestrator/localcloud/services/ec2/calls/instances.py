@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.localcloud.services.ec2.capacity import Capacity
+    from orchestrator.localcloud.services.ec2.capacity_reservations import CapacityReservations
     from orchestrator.localcloud.services.ec2.instance import Reservation
+    from orchestrator.localcloud.services.ec2.kept import CapacityReservation
     from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
     from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroups
     from orchestrator.localcloud.services.moto_ec2 import Ec2Store
@@ -49,6 +51,7 @@ class Instances:
         lifecycle: InstanceLifecycle,
         capacity: Capacity,
         groups: PlacementGroups,
+        reserved: CapacityReservations,
     ) -> None:
         self._site = site
         self._region = region
@@ -56,6 +59,7 @@ class Instances:
         self._lifecycle = lifecycle
         self._capacity = capacity
         self._groups = groups
+        self._reserved = reserved
         self._launch = Launch(region, store, capacity)
         self._tokens = ClientTokens()
 
@@ -86,10 +90,11 @@ class Instances:
         reservation = self._launch.reservation(request, now)
         if reservation.placement_group:
             self._groups.check(reservation.placement_group)
-        count = self._count(reservation)
+        count, kept = self._count(reservation)
         for index in range(count):
             instance = Instance(f"i-0{secrets.token_hex(8)}", index, reservation, new_address())
             instance.shown_from = now + SHOWN_AFTER_S
+            instance.reserved_by = kept
             if reservation.spot:
                 spot = SpotRequest.new(instance, now)
                 instance.spot_request = spot.id
@@ -99,23 +104,30 @@ class Instances:
         self._lifecycle.launch(reservation.instances)
         return reservation
 
-    def _count(self, reservation: Reservation) -> int:
-        """Return how many instances are launched: as many as the quota allows, and never less than the minimum."""
+    def _count(self, reservation: Reservation) -> tuple[int, CapacityReservation | None]:
+        """Return how many instances are launched: as many as the quota allows, and never less than the minimum.
+
+        Beside it stands the capacity reservation that they come from, if they come from one.
+        """
         request, subnet = reservation.request, reservation.subnet
         pool = Pool(self._region, subnet.zone, reservation.instance_type, reservation.spot)
         zones = [each.zone for each in self._store.default_subnets() if each.zone != subnet.zone]
         options = request.get("InstanceMarketOptions", {}).get("SpotOptions", {})
         running = self._lifecycle.in_region(self._region)
+        kept = self._reserved.choose(request, pool, request["MinCount"], running)
+        if kept is not None:
+            return min(int(request["MaxCount"]), self._reserved.free(kept, running)), kept
+        reserved = self._reserved.active()
         for count in range(request["MaxCount"], request["MinCount"], -1):
             try:
-                self._capacity.check_quota(pool, count, running)
+                self._capacity.check_quota(pool, count, running, reserved)
             except AwsError:
                 continue
             self._capacity.check(pool, zones, options.get("MaxPrice"))
-            return count
-        self._capacity.check_quota(pool, request["MinCount"], running)
+            return count, None
+        self._capacity.check_quota(pool, request["MinCount"], running, reserved)
         self._capacity.check(pool, zones, options.get("MaxPrice"))
-        return int(request["MinCount"])
+        return int(request["MinCount"]), None
 
     # Look
 

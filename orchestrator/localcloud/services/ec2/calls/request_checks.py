@@ -26,7 +26,6 @@ _RESERVED_KEYS = (".", "..", "_index")
 _TAGGED = ("instance", "volume", "network-interface", "spot-instances-request")
 _NOT_PLAYED = (
     "LaunchTemplate",
-    "CapacityReservationSpecification",
     "HibernationOptions",
     "EnclaveOptions",
     "SecondaryInterfaces",
@@ -44,6 +43,7 @@ def check_request(request: Request) -> None:
     if not 1 <= request["MinCount"] <= request["MaxCount"]:
         raise AwsError("InvalidParameterValue", "MinCount must be at least 1, and at most MaxCount")
     user_data(request)
+    _check_reservation(request)
     _check_market(request.get("InstanceMarketOptions", {}))
     _check_interfaces(request)
     for kind, tags in tags_of(request).items():
@@ -113,6 +113,23 @@ def _check_tags(tags: Mapping[str, str]) -> None:
             )
         if not 1 <= len(key) <= 128 or len(value) > 256:
             raise AwsError("InvalidParameterValue", f"Tag {key!r}: a key has 1 to 128 characters, a value at most 256")
+
+
+def _check_reservation(request: Request) -> None:
+    """Raise AwsError for a capacity reservation that cannot be asked for so."""
+    asked = request.get("CapacityReservationSpecification", {})
+    target, preference = asked.get("CapacityReservationTarget", {}), asked.get("CapacityReservationPreference", "open")
+    if "CapacityReservationResourceGroupArn" in target or preference not in ("open", "none"):
+        raise AwsError(
+            "UnsupportedOperation", "the local cloud takes a reservation's id, and preferences open and none"
+        )
+    if target and "CapacityReservationPreference" in asked:
+        raise AwsError(
+            "InvalidParameterCombination",
+            "CapacityReservationPreference and CapacityReservationTarget may not be specified on the same request",
+        )
+    if target and request.get("InstanceMarketOptions"):
+        raise AwsError("InvalidParameterCombination", "Spot Instances cannot run in a Capacity Reservation")
 
 
 def _check_market(market: Mapping[str, Any]) -> None:

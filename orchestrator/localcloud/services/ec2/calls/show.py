@@ -59,6 +59,10 @@ def show_instance(instance: Instance, owner: str, tags: dict[str, str], group: s
         "IamInstanceProfile": {"Arn": profile.arn, "Id": profile.id} if profile else None,
         "InstanceLifecycle": "spot" if reservation.spot else None,
         "SpotInstanceRequestId": instance.spot_request or None,
+        "CapacityReservationId": instance.reserved_by.id if instance.reserved_by else None,
+        "CapacityReservationSpecification": request.get(
+            "CapacityReservationSpecification", {"CapacityReservationPreference": "open"}
+        ),
         "MetadataOptions": {"State": "applied", **reservation.metadata},
         "CpuOptions": request.get("CpuOptions"),
         "PlatformDetails": "Linux/UNIX",
@@ -95,6 +99,7 @@ def facts(instance: Instance, tags: dict[str, str]) -> dict[str, list[str]]:
         "instance-type": [reservation.instance_type],
         "instance-lifecycle": ["spot"] if reservation.spot else [],
         "spot-instance-request-id": [instance.spot_request],
+        "capacity-reservation-id": [instance.reserved_by.id] if instance.reserved_by else [],
         "image-id": [reservation.image.id],
         "subnet-id": [subnet.id],
         "vpc-id": [subnet.vpc],
