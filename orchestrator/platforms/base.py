@@ -166,14 +166,13 @@ class Staging:
     run: str
     owner: str
     source: str
-    """The S3 address of the packed sources in this Region. They are put there by `submit`, not by the platform."""
+    """The S3 address of the packed sources in this Region: `submit` puts them there, not the platform."""
     output: str
     """The S3 prefix in this Region for what the run's trainings leave behind."""
     role: str
     """The ARN of the role that the settings give to trainings; empty if they give none."""
     poll_s: float
-    sites: tuple[str, ...] = ()
-    """The sites of the plan's places in this Region, such as reservations, as the catalog names them."""
+    sites: tuple[str, ...] = ()  # of the plan's places in this Region
     images: tuple[str, ...] = ()
     """Images of some tasks' own, by `Task.image`: only a platform whose Planning says `line_images` is given any."""
 
@@ -188,7 +187,6 @@ class Planning(Protocol):
     """What may stand under `platforms.NAME` of a sweep file: the file's JSON Schema is made from it."""
     proxies: tuple[str, ...]
     """Platforms whose prices stand in for missing ones of ours (see `proxy`): they need not be installed."""
-
     shapes: Mapping[str, Shape]
     """What instances of the platform's own types are made of, by the type's name: `where.resources` selects by it, and
     nothing else does. Types of EC2 are known without it, with `ml.` before their names or not (`wire.shapes`). A type

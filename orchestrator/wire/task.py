@@ -21,7 +21,7 @@ until after it was stopped. The planner adds them to each envelope, and the laun
 class Purchase(str, Enum):  # a docstring would stand in the schema of the sweep file
     SPOT = "spot"
     ON_DEMAND = "on_demand"
-    COMMITTED = "committed"  # paid already, by a training plan
+    COMMITTED = "committed"  # paid already, by a training plan or a reservation
 
 
 @dataclass(frozen=True, order=True)

@@ -1,4 +1,4 @@
-"""On-demand capacity reservations: instances of a zone that are kept for the account, and count if they run or not.
+"""Capacity reservations: instances of a zone that are kept for the account, and count whether they run or not.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html
 """

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(eq=False)
 class CapacityReservation:
-    """So many instances of one type in one zone."""
+    """Instances of one type in one zone, kept for the account."""
 
     id: str
     region: str
