@@ -55,6 +55,17 @@ print(f"rank={rank} weights={','.join(weights)}", flush=True)
 dist.barrier()
 dist.destroy_process_group()
 """
+RANKS = """
+import json
+import os
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+hosts = world.gather(json.load(open("/opt/ml/input/config/resourceconfig.json"))["current_host"])
+total = world.allreduce(world.rank + 1)
+if hosts:
+    os.write(1, f"ranks on {' '.join(hosts)} add up to {total}\\n".encode())
+"""
 REGION, ELSEWHERE = "eu-west-1", "us-west-2"
 
 
@@ -159,6 +170,21 @@ def test_what_ec2_has_forgotten_is_still_known(subject: Subject) -> None:
             return super().client(service, region, once=once)
 
     assert make_runner("ec2", Forgetful()).poll(attempt) == outcome
+
+
+@pytest.mark.long
+def test_two_instances_run_one_mpi_training(
+    subject: Subject, bucket: S3, tmp_path: Path, name: str, cloud_environment: dict[str, str]
+) -> None:
+    """A real mpirun on the first starts the ranks of both, once both are there."""
+    train = {"parallel": "mpi", "processes_per_instance": 2}
+    role = cloud_environment["SWEEP_ROLE"]
+    made = replace(subject, staging=staged(RANKS, train, bucket, tmp_path, name, role), looks=3000)
+    attempt = made.start(replace(made.task(6), point={"lr": 0.05}), made.pair)
+    outcome = made.outcome(attempt)
+    text = "\n".join(line for _, line in made.log(attempt))
+    assert outcome.state is TaskState.DONE, text
+    assert "ranks on algo-1 algo-1 algo-2 algo-2 add up to 10" in text
 
 
 @pytest.mark.long

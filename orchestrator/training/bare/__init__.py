@@ -24,6 +24,7 @@ the training's exit code, or with 75 where it left for another reason.
     transfer.py     how do many files, and large ones, come from S3 and get there?
     folders.py      what lies below /opt/ml when the training starts, and what is kept of it?
     meet.py         how do the machines of a training find each other?
+    ssh.py          how does mpirun reach the other machines?
     saving.py       how do checkpoints come to S3 while it runs, and back?
     logs.py         how do lines come into CloudWatch?
     notices.py      who says that this machine is about to go?

@@ -23,6 +23,7 @@ from orchestrator.training.bare.meet import HOSTS_FILE, DidNotMeet, Meeting, lea
 from orchestrator.training.bare.notices import listen
 from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, leave_outcome
 from orchestrator.training.bare.saving import Saving
+from orchestrator.training.bare.ssh import NoSsh, Ssh, needs_ssh
 from orchestrator.training.bare.surroundings import Surroundings
 from orchestrator.training.credentials import Keyring
 from orchestrator.training.machine import HOME, moved
@@ -68,6 +69,7 @@ class MachineRun:
         self._is_ready = False
         self._began_at = 0.0
         self._saving: Saving | None = None
+        self._ssh: Ssh | None = None
         self._first = First(Meeting(bucket, assignment.output, place.index, assignment.instances), place, log.say)
 
     def run(self) -> int:
@@ -85,6 +87,8 @@ class MachineRun:
             self.log.say("its own program has failed\n" + traceback.format_exc())
             self._judge(INTERRUPTED, f"its own program has failed: {type(error).__name__}: {error}")
         self._spread()
+        if self._ssh:
+            self._ssh.close()
         self._tell(code, artifact)
         return UNFINISHED if self._verdict and (self._told or not code) else code
 
@@ -119,7 +123,7 @@ class MachineRun:
             self._is_ready = True
         except DidNotMeet as error:
             self._judge(INTERRUPTED, str(error))
-        except (S3Failed, CallFailed, container.NoContainer, OSError, ValueError, KeyError) as error:
+        except (S3Failed, CallFailed, container.NoContainer, NoSsh, OSError, ValueError, KeyError) as error:
             self._judge(TASK, f"it cannot begin: {error}")
 
     def _meet(self) -> list[str]:
@@ -129,10 +133,16 @@ class MachineRun:
         if given.names:
             leave_word(meeting, said)
             return list(given.names)
+        if needs_ssh(given, self.environ):
+            self._ssh = Ssh(self.place, self._around.own())
+            said.update(self._ssh.make_key())
         words = meet(meeting, said, given.meet_s, self._over)
         # Where another folder is /opt/ml, the machine is not the training's alone: its names are not ours to give.
         file = self.environ.get(HOSTS_FILE, "/etc/hosts" if str(self.base) == HOME else "")
-        return name_hosts([word["address"] for word in words], file)
+        names = name_hosts([word["address"] for word in words], file)
+        if self._ssh:
+            self._around.add(self._ssh.open(words, names))
+        return names
 
     def _over(self) -> str:
         return self._verdict.reason if self._verdict else ""

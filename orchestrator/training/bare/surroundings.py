@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from orchestrator.training.bare.assignment import Assignment
 
+_MPI = "/opt/amazon/openmpi/bin"
+"""The folder of mpirun in AWS's images for GPUs, which is in the PATH of those who log in only."""
 _PACKAGE = str(Path(__file__).parents[3])
 
 
@@ -29,6 +31,11 @@ class Surroundings:
         self._assignment = assignment
         self._base = base
         self._environ = environ
+        self._more: dict[str, str] = {}
+
+    def add(self, variables: Mapping[str, str]) -> None:
+        """Let the starter find these variables, too."""
+        self._more.update(variables)
 
     def line(self) -> list[str]:
         """Return the line that runs the starter, in the assignment's container if it has one."""
@@ -49,6 +56,7 @@ class Surroundings:
             "AWS_DEFAULT_REGION": region,
             "PIP_BREAK_SYSTEM_PACKAGES": "1",  # the machine is the training's alone
             "TRAINING_JOB_NAME": self._assignment.training,
+            **self._more,
             **self._assignment.environment,
         }
 
@@ -59,4 +67,4 @@ class Surroundings:
 
     def _path(self) -> str:
         there = [folder for folder in self._assignment.path if Path(folder).is_dir()]
-        return os.pathsep.join([*there, self._environ.get("PATH", os.defpath)])
+        return os.pathsep.join([*there, self._environ.get("PATH", os.defpath), _MPI])

@@ -38,6 +38,8 @@ class Bare:
     name: str
     environ: Mapping[str, str]
     machines: list[subprocess.Popen[str]] = field(default_factory=list)
+    own: Mapping[str, str] = field(default_factory=lambda: {"SWEEP_ADDRESS": "127.0.0.1", "OMPI_MCA_plm_rsh_agent": ""})
+    """Variables of each machine, with {index} in them."""
 
     @property
     def output(self) -> str:
@@ -78,10 +80,9 @@ class Bare:
             own = {
                 "SWEEP_BASE": str(self.folder / f"ml-{index}"),
                 "SWEEP_INDEX": str(index),
-                "SWEEP_ADDRESS": "127.0.0.1",
                 "SWEEP_HOSTS_FILE": "",
                 "AWS_REGION": self.bucket.region,
-                "OMPI_MCA_plm_rsh_agent": "",
+                **{name: value.format(index=index) for name, value in self.own.items()},
             }
             self.machines.append(
                 subprocess.Popen(

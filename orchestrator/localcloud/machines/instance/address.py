@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import secrets
 import socket
+from contextlib import suppress
 
 
 def new_address() -> str:
@@ -18,3 +20,12 @@ def new_address() -> str:
         except OSError:
             return "127.0.0.1"
     return drawn
+
+
+def free_port() -> int:
+    """Return a port below those that the kernel gives to connections: it may be long until it is listened on."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):  # somebody has it
+            probe.bind(("", port))
+            return port

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.localcloud.machines.no_ssh import write_agent
 from orchestrator.localcloud.machines.processes import SHARED_CORES, Command
 from orchestrator.localcloud.machines.python_layer import make_layer
 
@@ -35,6 +36,10 @@ class Folder:
     scratch: Path
     """A folder with a short name, which is the instance's /tmp to programs that ask for TMPDIR."""
     mounts: OwnMounts
+    address: str
+    """The instance's own address, by which others find it."""
+    port: int
+    """A free port of this machine, at which all instances that were launched with it may meet."""
 
     @property
     def console(self) -> Path:
@@ -51,6 +56,8 @@ class Folder:
             self._write_program(self.base / "programs" / name, f'#!/bin/sh\nexec {words} "$0" "$@"\n'.encode())
         make_layer(self.base / "packages")
         (self.base / "hosts").write_bytes(Path("/etc/hosts").read_bytes())
+        self._led_to.unlink(missing_ok=True)
+        self._led_to.symlink_to(self.base / "ml.pid")
         self.console.touch()
         if user_data.startswith(b"#!"):
             self._write_program(self._script, user_data)
@@ -61,13 +68,18 @@ class Folder:
         """Return what the instance is, as a process: its first one. `metadata` is its metadata service's address."""
         root = self.base / "root"
         programs = (self.base / "programs", self.base / "packages" / "bin")
+        join = self.mounts.join(self.base.parent).replace("$host", '$(getent hosts "$host" | cut -d" " -f1)')
         own = {
             "HOME": str(root),
             "TMPDIR": str(self.scratch),
             "PATH": os.pathsep.join((*map(str, programs), environment["PATH"])),
             "AWS_ENDPOINT_URL": environment["AWS_ENDPOINT_URL"],
             "AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata,
+            "MASTER_PORT": str(self.port),
+            "OMPI_MCA_plm_rsh_agent": str(write_agent(self.scratch, join)),
         }
+        if (Path(sys.prefix) / "bin" / "mpirun").exists():
+            own["OPAL_PREFIX"] = sys.prefix
         if self.mounts.refusal:
             own["SAGEMAKER_BASE_DIR"] = str(self.base / "ml")
         passed = {name: value for name, value in environment.items() if not name.startswith("AWS_")}
@@ -82,8 +94,14 @@ class Folder:
 
     def remove(self) -> None:
         """Remove the folder, with all that the instance wrote."""
+        self._led_to.unlink(missing_ok=True)
         shutil.rmtree(self.base, ignore_errors=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
+
+    @property
+    def _led_to(self) -> Path:
+        """A link, by the instance's address, to the file that tells who its first process is."""
+        return self.base.parent / f"{self.address}.pid"
 
     @property
     def _script(self) -> Path:

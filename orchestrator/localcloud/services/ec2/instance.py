@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.machines.instance.address import free_port
+
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Alarm
     from orchestrator.localcloud.services.ec2.kept import CapacityReservation
@@ -69,6 +71,8 @@ class Reservation:
     groups: dict[str, str]
     """The names of its security groups, by their ids."""
     instances: list[Instance] = field(default_factory=list)
+    port: int = field(default_factory=free_port)
+    """A free port of this machine, at which its instances may meet: all of them are this machine."""
 
     @property
     def spot(self) -> bool:

@@ -35,7 +35,11 @@ class Machine:
         self._instance = instance
         self._shut_down = shut_down
         self._folder = Folder(
-            site.work / "instance" / instance.region / instance.id, site.scratch / instance.id[-8:], site.starter.mounts
+            site.work / "instance" / instance.region / instance.id,
+            site.scratch / instance.id[-8:],
+            site.starter.mounts,
+            instance.address,
+            instance.reservation.port,
         )
         credentials = Credentials(site, instance)
         told = Told(

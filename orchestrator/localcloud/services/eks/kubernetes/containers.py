@@ -8,15 +8,13 @@ and variables instead of its path. Where this machine gives no namespaces, so is
 from __future__ import annotations
 
 import os
-import random
 import re
-import socket
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.localcloud.machines.instance.address import free_port
 from orchestrator.localcloud.machines.no_ssh import write_agent
 from orchestrator.localcloud.machines.processes import SHARED_CORES, Command
 from orchestrator.localcloud.machines.python_layer import make_layer
@@ -42,7 +40,7 @@ class Group:
 
     folder: Path
     """The folder of their folders."""
-    port: int = field(default_factory=lambda: _free_port())
+    port: int = field(default_factory=free_port)
     """A free port of this machine, at which they meet: all of them are this machine."""
 
 
@@ -173,12 +171,3 @@ def _move(text: str, moved: Mapping[str, str]) -> str:
         pattern = rf"(?<![\w./-]){re.escape(path)}(?![\w.-])"
         text = re.sub(pattern, folder.replace("\\", r"\\"), text)
     return text
-
-
-def _free_port() -> int:
-    """Return a port below those that the kernel gives to connections: it may be long until it is listened on."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with socket.socket() as probe, suppress(OSError):  # somebody has it
-            probe.bind(("", port))
-            return port
