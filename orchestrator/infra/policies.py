@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.aws.account.iam import TAG_SESSIONS
 from orchestrator.feeds.every import every_feed
 from orchestrator.infra.names import CONDUCTOR_REPOSITORY
 from orchestrator.infra.statements import listed, say_together
@@ -40,7 +41,8 @@ def policy(role: str, names: Names) -> dict[str, Any]:
 
 def trust(services: Sequence[str], account: str = "") -> dict[str, Any]:
     """Return the policy that lets these services assume a role; with an account, only on behalf of what is in it."""
-    statement = {"Effect": "Allow", "Principal": {"Service": _one_or_all(services)}, "Action": "sts:AssumeRole"}
+    actions = ["sts:AssumeRole", *(["sts:TagSession"] if TAG_SESSIONS & set(services) else [])]
+    statement = {"Effect": "Allow", "Principal": {"Service": _one_or_all(services)}, "Action": _one_or_all(actions)}
     if account:
         statement["Condition"] = {"StringEquals": {"aws:SourceAccount": account}}
     return {"Version": "2012-10-17", "Statement": [statement]}

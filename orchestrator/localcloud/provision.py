@@ -33,7 +33,7 @@ def provision(batch: Mapping[str, Batch], objects: Objects, streams: LogStreams,
     """Make all that a fresh cloud has. `vcpus` is what the queues of a Region share."""
     regions = list(batch)
     objects.create_bucket(bucket(), regions[0])
-    create_role(TRAINING_ROLE, "sagemaker.amazonaws.com", "ec2.amazonaws.com")
+    create_role(TRAINING_ROLE, "sagemaker.amazonaws.com", "ec2.amazonaws.com", "pods.eks.amazonaws.com")
     create_profile(TRAINING_ROLE)
     create_role(LAUNCHER_ROLE, "ecs-tasks.amazonaws.com")
     create_role(TASK_ROLE, "ecs-tasks.amazonaws.com")

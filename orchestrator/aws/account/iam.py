@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
 
 
+TAG_SESSIONS = frozenset({"pods.eks.amazonaws.com"})
+"""Services that take a role on only where they may tag its sessions, too."""
+
+
 @dataclass(frozen=True)
 class Role:
     """A role that is there."""
@@ -32,14 +36,24 @@ def find_role(clients: Clients, region: str, name: str) -> Role | None:
     except NotFound:
         return None
     statements = _listed(found["AssumeRolePolicyDocument"].get("Statement", ()))
-    principals = (each.get("Principal", {}) for each in statements if each.get("Effect") == "Allow")
-    named = (each.get("Service", ()) for each in principals if isinstance(each, dict))
-    services = {service for each in named for service in _listed(each)}
+    may_tag = _services(statements, "sts:TagSession")
     return Role(
         found["Arn"],
-        frozenset(services),
+        frozenset(_services(statements, "sts:AssumeRole") - (TAG_SESSIONS - may_tag)),
         found.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
     )
+
+
+def _services(statements: Sequence[Any], action: str) -> set[str]:
+    """Return the services that a trust policy allows an action."""
+    allowing = (
+        each
+        for each in statements
+        if each.get("Effect") == "Allow" and {action, "sts:*", "*"} & set(_listed(each.get("Action", ())))
+    )
+    principals = (each.get("Principal", {}) for each in allowing)
+    named = (each.get("Service", ()) for each in principals if isinstance(each, dict))
+    return {service for each in named for service in _listed(each)}
 
 
 def simulate(

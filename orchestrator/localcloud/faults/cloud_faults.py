@@ -153,7 +153,7 @@ class CloudFaults:
         for service in self.batch.values():
             if (job := service.jobs.get(fault.what)) and fault.kind in actions:
                 disrupted.append(service.scheduler.kill(job, reclaim=fault.kind == "reclaim"))
-        for cluster in filter(None, (service.running for service in self.clusters.values())):
+        for cluster in (cluster for service in self.clusters.values() for cluster in service.running):
             befall = {
                 "reclaim": cluster.reclaim,
                 "crash": cluster.lose,

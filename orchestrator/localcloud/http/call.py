@@ -52,5 +52,6 @@ class Call:
             document["resourceArn"] = unquote(path.removeprefix("/v1/tags/"))
             document.update(parse_qs(self.environ.get("QUERY_STRING", "")))
         if self.service == "eks":
+            document |= {key: values[0] for key, values in parse_qs(self.environ.get("QUERY_STRING", "")).items()}
             document |= operations.path_parameters(self.service, self.operation, operations.raw_path(self.environ))
         return document

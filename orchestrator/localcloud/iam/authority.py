@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _FORMS = ("iam", "sts", "sns", "sqs", "cloudformation", "ec2")
 """Services whose requests are forms. SQS takes JSON, too: newer SDKs send that."""
+_TAG_SESSIONS = ("pods.eks.amazonaws.com",)
+"""Services that tag the sessions of a role: docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html"""
 _NEVER_REFUSED = "sts:GetCallerIdentity"
 
 
@@ -82,7 +84,8 @@ class Authority:
     def trusted(self, role: str, service: str) -> bool:
         """Return whether a role is there, and lets a service take it on."""
         known = {"aws:sourceaccount": (self._account,)}
-        return self._trusted(Asked("sts:AssumeRole", role, known), ("Service", service)).allowed
+        actions = ["sts:AssumeRole", *(["sts:TagSession"] if service in _TAG_SESSIONS else [])]
+        return all(self._trusted(Asked(action, role, known), ("Service", service)).allowed for action in actions)
 
     def asked(self) -> list[dict[str, Any]]:
         """Return every permission that was asked for since the start, whom, how often, and with which context."""

@@ -265,7 +265,8 @@ def create_queue(region: str, name: str) -> None:
 
 def create_role(name: str, *principals: str) -> str:
     """Create a role that services may assume, and that may do everything; return its ARN."""
-    may_assume = {"Effect": "Allow", "Principal": {"Service": list(principals)}, "Action": "sts:AssumeRole"}
+    actions = ["sts:AssumeRole", "sts:TagSession"]
+    may_assume = {"Effect": "Allow", "Principal": {"Service": list(principals)}, "Action": actions}
     role = iam_backends[ACCOUNT][PARTITION].create_role(
         role_name=name,
         assume_role_policy_document=json.dumps({"Version": "2012-10-17", "Statement": [may_assume]}),

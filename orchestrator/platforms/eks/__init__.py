@@ -11,6 +11,8 @@ operating.py   what does it need in an account?
 alive.py       what of ours runs?
 steps.py       what has a training gone through?
 feeds.py       what do nodes cost, and how many are there?
+supply.py      how many nodes has a cluster, and how many may it have?
+account/       what does infra make, and what does the doctor look at?
 sent/          what is sent for an attempt, and how is it started?
 kube/          how is a cluster asked, and what do its answers say?
 """

@@ -108,6 +108,12 @@ class Settings(Asked):
         default={}, description="the cluster of each Region: a name, with {region} in it if need be, or one for each"
     )
 
+    access: Literal["made", "given"] = Field(
+        default="made",
+        description="who lets launchers into the cluster and gives pods the role of trainings: `made`, "
+        "`sweep infra deploy` does; `given`, the team does",
+    )
+
     def cluster_in(self, region: str) -> str:
         """Return the cluster of a Region; nothing where there is none."""
         return in_region(self.cluster, region)

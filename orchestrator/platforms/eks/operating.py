@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.platforms.eks.account.check import check
+from orchestrator.platforms.eks.account.resources import make_resources
 from orchestrator.platforms.eks.alive import alive
 from orchestrator.platforms.eks.feeds import FEEDS
 from orchestrator.platforms.eks.steps import steps
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
+    from orchestrator.platforms.finding import Finding
     from orchestrator.platforms.lives import Alive, StepTaken
+    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -38,6 +42,12 @@ class EksOperating:
 
     def feeds(self) -> Sequence[Feed]:
         return FEEDS
+
+    def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:
+        return make_resources(wanted)
+
+    def check(self, clients: Clients, wanted: Wanted) -> Iterator[Finding]:
+        return check(clients, wanted)
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("eks")

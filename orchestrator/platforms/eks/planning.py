@@ -87,9 +87,10 @@ class EksPlanning:
         if not cluster:
             return {}
         known = shape(lane.instance_type)
+        nodes = {f"{cluster}/{lane.instance_type}/{lane.purchase.value}": 1}
         if known is not None and known.chip is not None:
-            return {f"{cluster}/{device_of(known)}": known.chip.count}
-        return {f"{cluster}/{lane.instance_type}": 1}
+            return {f"{cluster}/{device_of(known)}": known.chip.count, **nodes}
+        return {f"{cluster}/{lane.instance_type}": 1, **nodes}
 
     def stage(self, staging: Staging, clients: Clients) -> Template:
         return stage(staging, self.usual, clients)

@@ -183,7 +183,16 @@ def test_a_cluster_s_nodes_are_its_quotas() -> None:
     feed = next(one for one in make_operating("eks").feeds() if one.name == "eks-nodes")
     rows = feed.read(Clients(), "us-west-2", datetime.now(timezone.utc)).rows
     found = {row["quota"]: row["units"] for row in rows}
-    assert found == {"sweep/c5.xlarge": 16, "sweep/nvidia.com/gpu": 24}
+    assert found == {
+        "sweep/c5.xlarge": 16,
+        "sweep/c5.xlarge/on_demand": 8,
+        "sweep/c5.xlarge/spot": 8,
+        "sweep/g5.xlarge/on_demand": 4,
+        "sweep/g5.xlarge/spot": 4,
+        "sweep/nvidia.com/gpu": 24,
+        "sweep/p4d.24xlarge/on_demand": 2,
+        "sweep/p4d.24xlarge/spot": 0,
+    }
 
 
 @pytest.mark.parametrize(

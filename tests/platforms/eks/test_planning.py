@@ -30,7 +30,7 @@ def test_a_lane_without_a_cluster_is_excluded_and_may_have_a_price(settings: dic
 def test_a_lane_of_a_cluster_counts_what_its_nodes_have() -> None:
     planning = EksPlanning({"cluster": {LANE.region: "prod"}})
     assert planning.excludes(sweep(), LANE) == ""
-    assert planning.uses(LANE) == {"prod/nvidia.com/gpu": 1}
+    assert planning.uses(LANE) == {"prod/nvidia.com/gpu": 1, "prod/g5.xlarge/on_demand": 1}
 
 
 class WithoutClusters:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.eks.kubernetes.resources import (
+    ACCOUNTS,
     CLAIMS,
     EVENTS,
     JOBS,
@@ -31,8 +32,8 @@ Body = dict[str, Any]
 _PREFIX = "arn:aws:eks::aws:cluster-access-policy/"
 _LOOK = frozenset({"get", "list", "watch"})
 _CHANGE = frozenset({"create", "delete", "patch", "update"})
-_VIEWED = frozenset({JOBS, PODS, SERVICES, EVENTS, CLAIMS, QUOTAS, NAMESPACES, QUEUES})
-_EDITED = frozenset({JOBS, PODS, SERVICES, CLAIMS})
+_VIEWED = frozenset({JOBS, PODS, SERVICES, EVENTS, CLAIMS, QUOTAS, NAMESPACES, ACCOUNTS, QUEUES})
+_EDITED = frozenset({JOBS, PODS, SERVICES, CLAIMS, ACCOUNTS})
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Policy:
     edited: frozenset[Resource] = frozenset()
     viewed: frozenset[Resource] = _VIEWED
 
-    def allows(self, verb: str, resource: Resource) -> bool:
+    def allows(self, verb: str, resource: Resource | None) -> bool:
         """Say whether it allows a verb on a kind of objects."""
         if self.everything:
             return True
@@ -76,15 +77,25 @@ class Access:
 
     def check(self, principal: str, asked: Asked) -> None:
         """Raise KubeError unless somebody may ask for that."""
-        entry = self.entries.get(principal)
-        if entry is None:
-            raise unauthorized()
+        self.entry(principal)
         target = asked.target
-        for name, namespaces in entry.policies.items():
-            inside = not namespaces or target.namespace in namespaces
-            if inside and POLICIES[name].allows(asked.verb, target.resource):
-                return
-        raise may_not(principal, asked.verb, target.resource, target.namespace)
+        # A namespace is looked at by who may look into it.
+        within = target.name if target.resource is NAMESPACES else target.namespace
+        if not self.allows(principal, asked.verb, target.resource, within):
+            raise may_not(principal, asked.verb, target.resource, target.namespace)
+
+    def entry(self, principal: str) -> Entry:
+        """Return somebody's entry. Raise KubeError for who has none: the cluster does not know them."""
+        if principal not in self.entries:
+            raise unauthorized()
+        return self.entries[principal]
+
+    def allows(self, principal: str, verb: str, resource: Resource | None, namespace: str) -> bool:
+        """Say whether somebody with an entry may do that in a namespace, or everywhere."""
+        return any(
+            (not namespaces or namespace in namespaces) and POLICIES[name].allows(verb, resource)
+            for name, namespaces in self.entries[principal].policies.items()
+        )
 
     def add(self, principal: str) -> Entry:
         """Add an entry. Raise AwsError when there is one."""
@@ -107,3 +118,9 @@ class Access:
         if policy not in POLICIES:
             raise AwsError("InvalidParameterException", f"The policyArn {policy} is not known to the local cloud.", 400)
         entry.policies[policy] = tuple(scope.get("namespaces", ())) if scope["type"] == "namespace" else ()
+
+    def deny(self, principal: str, policy: str) -> None:
+        """Take a policy away from a principal. Raise AwsError when it has none such."""
+        if self.get(principal).policies.pop(policy, None) is None:
+            message = f"The policyArn {policy} is not associated with the access entry."
+            raise AwsError("ResourceNotFoundException", message, 404)

@@ -1,4 +1,4 @@
-"""EKS's operations in one Region: it has one cluster, which is made when somebody first asks for it."""
+"""EKS's operations in one Region: it has a cluster from the start, unless it is empty, and those that are created."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
+from orchestrator.localcloud.names import TRAINING_ROLE
 from orchestrator.localcloud.services.eks.cluster import VERSION, Cluster
-from orchestrator.localcloud.services.eks.kubernetes.kubelet import ROLE
+from orchestrator.localcloud.services.eks.kubernetes.nodes import MACHINES, Group, usual_groups
 from orchestrator.localcloud.services.eks.kubernetes.resources import ACCOUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.localcloud.services.eks.access import Entry
+    from orchestrator.localcloud.services.eks.associations import Association
     from orchestrator.localcloud.services.eks.cluster import Around
 
 Body = dict[str, Any]
@@ -24,6 +26,8 @@ CLUSTER = "sweep"
 NAMESPACE = "sweep"
 ACCOUNT = "sweep-training"
 """The namespace and the service account for trainings."""
+AGENT = "eks-pod-identity-agent"
+"""The add-on that gives pods the keys of their role. Each cluster has it here."""
 
 
 class Eks:
@@ -33,63 +37,115 @@ class Eks:
     """
 
     def __init__(self, around: Around, region: str, *, empty: bool) -> None:
-        """`empty` is for an account that has no cluster yet: none can be made here."""
+        """`empty` is for an account that has no cluster yet: others can be made."""
         self._around = around
         self._region = region
         self._empty = empty
-        self._made: Cluster | None = None
+        self._made: dict[str, Cluster] = {}
         self._lock = threading.Lock()
 
     @property
-    def running(self) -> Cluster | None:
-        """The cluster, if anybody has asked for it yet."""
-        return self._made
+    def running(self) -> list[Cluster]:
+        """The clusters that anybody has asked for yet."""
+        return list(self._made.values())
 
     @property
     def cluster(self) -> Cluster:
-        """The cluster, made now if it is not yet. Raise AwsError when the account has none."""
+        """The first cluster, made now if it is not yet. Raise AwsError when the account has none."""
         if self._empty:
-            raise _no_cluster(CLUSTER)
+            if not self._made:
+                raise _no_cluster(CLUSTER)
+            return self.running[0]
         with self._lock:
-            if self._made is None:
-                creator = f"arn:aws:iam::{self._around.site.account}:root"
-                self._made = Cluster(self._around, self._region, CLUSTER, creator)
-                self._made.add_namespace(NAMESPACE)
-                self._made.store.add(ACCOUNTS, {"metadata": {"name": ACCOUNT, "namespace": NAMESPACE}})
-            return self._made
+            if CLUSTER not in self._made:
+                made = self._make(CLUSTER)
+                for group in usual_groups():
+                    made.groups.add(group)
+                made.add_namespace(NAMESPACE)
+                made.store.add(ACCOUNTS, {"metadata": {"name": ACCOUNT, "namespace": NAMESPACE}})
+                role = f"arn:aws:iam::{self._around.site.account}:role/{TRAINING_ROLE}"
+                made.associations.add(NAMESPACE, ACCOUNT, role)
+            return self._made[CLUSTER]
 
     def add_shortage(self, instance_type: str | None, spot: bool | None) -> Callable[[], None]:
         """Let nothing new begin on some nodes; return a call that ends it. An account without a cluster has none."""
-        if self._empty:
+        if self._empty and not self._made:
             return lambda: None
         return self.cluster.add_shortage(instance_type, spot)
 
+    def create_cluster(self, body: Body) -> Body:
+        """Make a cluster without nodes. It is ready at once."""
+        if body["name"] in self._names():
+            raise AwsError("ResourceInUseException", f"Cluster already exists with name: {body['name']}", 409)
+        with self._lock:
+            made = self._make(body["name"], body.get("version") or VERSION)
+        return {"cluster": self._describe(made)}
+
     def describe_cluster(self, body: Body) -> Body:
+        return {"cluster": self._describe(self._find(body["name"]))}
+
+    def list_clusters(self, _: Body) -> Body:
+        return {"clusters": self._names()}
+
+    def describe_addon(self, body: Body) -> Body:
         cluster = self._find(body["name"])
-        authority = base64.b64encode(cluster.authority).decode()
+        if body["addonName"] != AGENT:
+            raise AwsError("ResourceNotFoundException", f"No addon: {body['addonName']} found in cluster.", 404)
+        return {"addon": {"addonName": AGENT, "clusterName": cluster.name, "status": "ACTIVE"}}
+
+    # Nodes
+
+    def create_nodegroup(self, body: Body) -> Body:
+        cluster, name = self._find(body["name"]), body["nodegroupName"]
+        if cluster.groups.find(name):
+            raise AwsError("ResourceInUseException", f"NodeGroup already exists with name {name}", 409)
+        (kind, *more), scaling = body.get("instanceTypes") or ["t3.medium"], body.get("scalingConfig") or {}
+        if more or kind not in MACHINES:
+            known = ", ".join(MACHINES)
+            message = f"a node group of the local cloud has one instance type of these: {known}"
+            raise AwsError("InvalidParameterException", message, 400)
+        wanted = int(scaling.get("desiredSize", 2))
+        most, least = int(scaling.get("maxSize", wanted)), int(scaling.get("minSize", 0))
+        with cluster.store.lock:
+            cluster.groups.add(Group(name, kind, body.get("capacityType") == "SPOT", wanted, most, least))
+        return self.describe_nodegroup({**body, "nodegroupName": name})
+
+    def describe_nodegroup(self, body: Body) -> Body:
+        cluster = self._find(body["name"])
+        group = cluster.groups.find(body["nodegroupName"])
+        if group is None:
+            message = f"No node group found for name: {body['nodegroupName']}."
+            raise AwsError("ResourceNotFoundException", message, 404)
         return {
-            "cluster": {
-                "name": cluster.name,
-                "arn": self._arn(f"cluster/{cluster.name}"),
-                "createdAt": cluster.created,
-                "version": VERSION,
-                "endpoint": cluster.url,
-                "certificateAuthority": {"data": authority},
+            "nodegroup": {
+                "nodegroupName": group.name,
+                "clusterName": cluster.name,
                 "status": "ACTIVE",
-                "accessConfig": {"authenticationMode": "API"},
+                "capacityType": "SPOT" if group.spot else "ON_DEMAND",
+                "scalingConfig": {"minSize": group.least, "maxSize": group.most, "desiredSize": group.wanted},
+                "instanceTypes": [group.instance_type],
+                "labels": {},
+                "taints": [],
             }
         }
 
-    def list_clusters(self, _: Body) -> Body:
-        return {"clusters": [] if self._empty else [CLUSTER]}
+    def list_nodegroups(self, body: Body) -> Body:
+        return {"nodegroups": [group.name for group in self._find(body["name"]).groups.all()]}
+
+    def delete_nodegroup(self, body: Body) -> Body:
+        told = self.describe_nodegroup(body)
+        cluster = self._find(body["name"])
+        with cluster.store.lock:
+            cluster.groups.remove(body["nodegroupName"])
+        return told
 
     # Who may do what
 
     def create_access_entry(self, body: Body) -> Body:
-        return {"accessEntry": self._entry(self._find(body["name"]).access.add(body["principalArn"]))}
+        return {"accessEntry": self._entry(body["name"], self._find(body["name"]).access.add(body["principalArn"]))}
 
     def describe_access_entry(self, body: Body) -> Body:
-        return {"accessEntry": self._entry(self._find(body["name"]).access.get(body["principalArn"]))}
+        return {"accessEntry": self._entry(body["name"], self._find(body["name"]).access.get(body["principalArn"]))}
 
     def list_access_entries(self, body: Body) -> Body:
         return {"accessEntries": list(self._find(body["name"]).access.entries)}
@@ -107,36 +163,86 @@ class Eks:
             "associatedAccessPolicy": {"policyArn": policy, "accessScope": scope},
         }
 
+    def disassociate_access_policy(self, body: Body) -> None:
+        self._find(body["name"]).access.deny(body["principalArn"], body["policyArn"])
+
+    def list_associated_access_policies(self, body: Body) -> Body:
+        entry = self._find(body["name"]).access.get(body["principalArn"])
+        told = [
+            {
+                "policyArn": policy,
+                "accessScope": {"type": "namespace", "namespaces": list(names)} if names else {"type": "cluster"},
+            }
+            for policy, names in entry.policies.items()
+        ]
+        return {"clusterName": body["name"], "principalArn": entry.principal, "associatedAccessPolicies": told}
+
     # The roles of pods
 
     def create_pod_identity_association(self, body: Body) -> Body:
-        """Let the pods of a service account have a role's keys. The account need not be there yet."""
-        store = self._find(body["name"]).store
-        with store.lock:
-            account = store.find(ACCOUNTS, body["namespace"], body["serviceAccount"])
-            if account is None:
-                account = store.add(
-                    ACCOUNTS, {"metadata": {"name": body["serviceAccount"], "namespace": body["namespace"]}}
-                )
-            account["metadata"].setdefault("annotations", {})[ROLE] = body["roleArn"]
-        return {
-            "association": {
-                "clusterName": body["name"],
-                **{name: body[name] for name in ("namespace", "serviceAccount", "roleArn")},
-                "associationId": f"a-{account['metadata']['uid'][:17]}",
-            }
-        }
+        made = self._find(body["name"]).associations.add(body["namespace"], body["serviceAccount"], body["roleArn"])
+        return {"association": _association(body["name"], made)}
+
+    def describe_pod_identity_association(self, body: Body) -> Body:
+        found = self._find(body["name"]).associations.get(body["associationId"])
+        return {"association": _association(body["name"], found)}
+
+    def update_pod_identity_association(self, body: Body) -> Body:
+        found = self._find(body["name"]).associations.get(body["associationId"])
+        found.role = body.get("roleArn", found.role)
+        return {"association": _association(body["name"], found)}
+
+    def delete_pod_identity_association(self, body: Body) -> Body:
+        gone = self._find(body["name"]).associations.remove(body["associationId"])
+        return {"association": _association(body["name"], gone)}
+
+    def list_pod_identity_associations(self, body: Body) -> Body:
+        found = self._find(body["name"]).associations.find(body.get("namespace", ""), body.get("serviceAccount", ""))
+        shown = [_association(body["name"], one) for one in found]
+        return {"associations": [{key: one[key] for key in one if key != "roleArn"} for one in shown]}
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys([*([] if self._empty else [CLUSTER]), *self._made]))
+
+    def _make(self, name: str, version: str = VERSION) -> Cluster:
+        creator = f"arn:aws:iam::{self._around.site.account}:root"
+        self._made[name] = Cluster(self._around, self._region, name, creator, version)
+        return self._made[name]
 
     def _find(self, name: str) -> Cluster:
-        if self._empty or name != CLUSTER:
+        if name == CLUSTER and not self._empty:
+            return self.cluster
+        if name not in self._made:
             raise _no_cluster(name)
-        return self.cluster
+        return self._made[name]
 
-    def _entry(self, entry: Entry) -> Body:
-        return {"clusterName": CLUSTER, "principalArn": entry.principal, "type": "STANDARD", "kubernetesGroups": []}
+    def _describe(self, cluster: Cluster) -> Body:
+        return {
+            "name": cluster.name,
+            "arn": self._arn(f"cluster/{cluster.name}"),
+            "createdAt": cluster.created,
+            "version": cluster.version,
+            "endpoint": cluster.url,
+            "certificateAuthority": {"data": base64.b64encode(cluster.authority).decode()},
+            "status": "ACTIVE",
+            "accessConfig": {"authenticationMode": "API"},
+        }
+
+    def _entry(self, cluster: str, entry: Entry) -> Body:
+        return {"clusterName": cluster, "principalArn": entry.principal, "type": "STANDARD", "kubernetesGroups": []}
 
     def _arn(self, resource: str) -> str:
         return self._around.site.arn("eks", self._region, resource)
+
+
+def _association(cluster: str, one: Association) -> Body:
+    return {
+        "clusterName": cluster,
+        "namespace": one.namespace,
+        "serviceAccount": one.account,
+        "roleArn": one.role,
+        "associationId": one.id,
+    }
 
 
 def _no_cluster(name: str) -> AwsError:

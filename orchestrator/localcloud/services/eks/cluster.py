@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from orchestrator.localcloud.http.answers import Answer
 from orchestrator.localcloud.http.call import Call
-from orchestrator.localcloud.services.eks import web
+from orchestrator.localcloud.services.eks import reviews, web
 from orchestrator.localcloud.services.eks.access import Access
+from orchestrator.localcloud.services.eks.associations import Associations
 from orchestrator.localcloud.services.eks.certificates import make_certificates
 from orchestrator.localcloud.services.eks.kubernetes import nodes, pods
 from orchestrator.localcloud.services.eks.kubernetes.jobs import Jobs
@@ -49,8 +50,9 @@ class Around:
 class Cluster:
     """A cluster, with its nodes. It serves from the moment that it is made."""
 
-    def __init__(self, around: Around, region: str, name: str, creator: str) -> None:
+    def __init__(self, around: Around, region: str, name: str, creator: str, version: str = VERSION) -> None:
         self.name = name
+        self.version = version
         self.created = around.site.clock.now()
         self.access = Access(creator)
         self._around = around
@@ -59,12 +61,12 @@ class Cluster:
         self._kubelet = Kubelet(around.site, region, self.store, around.images)
         self._jobs = Jobs(self.store, self._kubelet, around.site.clock)
         self._kubelet.changed = self._jobs.look_for_owner
+        self.associations = Associations()
+        self._kubelet.role_of = self.associations.role_of
+        self.groups = self._kubelet.groups
         self.requests = Requests(self.store, self._jobs, self._kubelet)
         for namespace in _ALWAYS:
             self.add_namespace(namespace)
-        for group in nodes.GROUPS:
-            for _ in range(group.size):
-                nodes.make_node(self.store, region, group)
         certificates = make_certificates(f"{name}-{region}", around.site.scratch)
         self.authority = certificates.authority
         self._server = web.Server(certificates.server, self._answer, around.site.clock.now)
@@ -93,10 +95,13 @@ class Cluster:
     def _safely(self, call: Call, asked: Asked) -> Answer:
         try:
             principal = self._around.tokens.principal(call.environ["HTTP_AUTHORIZATION"], self.name, self._region)
+            self.access.entry(principal)
             if asked.path == "/version":
-                return Answer(*web.document(200, {"major": "1", "minor": VERSION.partition(".")[2]}))
-            self.access.check(principal, asked)
+                return Answer(*web.document(200, {"major": "1", "minor": self.version.partition(".")[2]}))
             read = Asked(asked.method, asked.path, asked.query, asked.content_type, _json(call.body))
+            if asked.path == reviews.PATH:
+                return Answer(*web.document(201, reviews.answer(self.access, principal, read)))
+            self.access.check(principal, asked)
             return Answer(*web.document(*self.requests.answer(read)))
         except KubeError as refusal:
             return Answer(*web.document(refusal.code, refusal.body()))

@@ -42,6 +42,10 @@ EVENTS = "v1/events"
 NODES = "v1/nodes"
 ACCOUNTS = "v1/serviceaccounts"
 CLAIMS = "v1/persistentvolumeclaims"
+NAMESPACES = "v1/namespaces"
+LIMITS = "v1/resourcequotas"
+QUEUES = "kueue.x-k8s.io/v1beta1/localqueues"
+POOLS = "karpenter.sh/v1/nodepools"
 _PAGE = 200
 _KINDS: dict[int, type[SweepError]] = {
     400: InvalidRequest, 401: AccessDenied, 403: AccessDenied, 404: NotFound, 409: AlreadyExists, 415: InvalidRequest,
@@ -98,6 +102,28 @@ class KubeApi:
     def delete(self, kind: str, namespace: str, name: str) -> None:
         """Remove an object, with all that it owns."""
         self._send("DELETE", _path(kind, namespace, name), {}, {"propagationPolicy": "Background"})
+
+    def version(self) -> tuple[int, int]:
+        """Return which version of Kubernetes answers, such as (1, 34)."""
+        body = self._send("GET", "/version", {}).body
+        try:
+            return int(body["major"]), int(str(body["minor"]).rstrip("+"))
+        except (KeyError, ValueError) as error:
+            raise CloudError(f"it is no version of Kubernetes: {body}", where=self._where) from error
+
+    def may(self, verb: str, kind: str, namespace: str = "") -> bool:
+        """Return whether we may do that with objects of a kind, in a namespace or in all; `v1/pods:log` is a part."""
+        group, _, plural = kind.rpartition("/")
+        plural, _, part = plural.partition(":")
+        about = {"verb": verb, "group": group.partition("/")[0] if "/" in group else "", "resource": plural}
+        about |= {name: text for name, text in (("subresource", part), ("namespace", namespace)) if text}
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": about},
+        }
+        answer = self._send("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {}, body).body
+        return bool((answer.get("status") or {}).get("allowed"))
 
     def log(self, namespace: str, pod: str, lines: int) -> str:
         """Return the last lines of a pod's log."""

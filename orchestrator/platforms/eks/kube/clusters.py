@@ -33,13 +33,25 @@ class Clusters:
 
 def open_cluster(clients: Clients, region: str, name: str) -> KubeApi:
     """Return the API of a cluster, which is asked nothing yet. Raise as `Clusters.open` does."""
-    from urllib3 import HTTPSConnectionPool
+    return open_described(clients, region, describe_cluster(clients, region, name))
 
+
+def describe_cluster(clients: Clients, region: str, name: str) -> dict[str, Any]:
+    """Return what EKS says of a cluster. Raise NotFound when there is none of this name."""
     asking = f"look for the cluster {name}"
     with aws_errors(asking, where=region):
         answer = clients.client("eks", region).describe_cluster(name=name)
     with understood(asking, where=region):
-        found: dict[str, Any] = answer["cluster"]
+        found: dict[str, Any] = {"name": name, **answer["cluster"]}
+    return found
+
+
+def open_described(clients: Clients, region: str, found: dict[str, Any]) -> KubeApi:
+    """Return the API of a cluster that EKS has described. Raise SettingsError when it is not ready."""
+    from urllib3 import HTTPSConnectionPool
+
+    name = found["name"]
+    with understood(f"look for the cluster {name}", where=region):
         if not found.get("endpoint"):
             hint = "wait until it is ACTIVE"
             raise SettingsError(f"the cluster {name} is {found.get('status')}", where=region, hint=hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.platforms.eks.kube.nodes import SPOT_LABELS, TYPE
 from orchestrator.platforms.eks.sent.amounts import GPU, amounts
 from orchestrator.platforms.eks.sent.words import ATTEMPT, CONTAINER, JOB_NAME, RUN, TASK, service_name
 from orchestrator.training.bare.stub import make_stub
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 
-_TYPE = "node.kubernetes.io/instance-type"
-_BOUGHT = (("eks.amazonaws.com/capacityType", "SPOT"), ("karpenter.sh/capacity-type", "spot"))
-"""Labels of spot nodes: those of managed node groups, and those of Karpenter and Auto Mode."""
 _LEFT = {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 """A pod whose node is taken away ends the Job, and its condition tells why."""
 _COMES_BACK = {**_LEFT, "action": "Ignore"}
@@ -114,13 +112,13 @@ def _pod(assignment: Assignment, where: tuple[str, str], body: Body, lane: Lane)
 
 def _nodes(lane: Lane) -> Body:
     """Return which nodes a lane stands for. What was committed may be any of them; no spot label means on demand."""
-    of_type = {"key": _TYPE, "operator": "In", "values": [lane.instance_type]}
+    of_type = {"key": TYPE, "operator": "In", "values": [lane.instance_type]}
     if lane.purchase is Purchase.COMMITTED:
         return {"nodeSelectorTerms": [{"matchExpressions": [of_type]}]}
     if lane.purchase is Purchase.SPOT:
-        spot = [{"key": key, "operator": "In", "values": [value]} for key, value in _BOUGHT]
+        spot = [{"key": key, "operator": "In", "values": [value]} for key, value in SPOT_LABELS]
         return {"nodeSelectorTerms": [{"matchExpressions": [of_type, each]} for each in spot]}
-    bought = [{"key": key, "operator": "NotIn", "values": [value]} for key, value in _BOUGHT]
+    bought = [{"key": key, "operator": "NotIn", "values": [value]} for key, value in SPOT_LABELS]
     return {"nodeSelectorTerms": [{"matchExpressions": [of_type, *bought]}]}
 
 

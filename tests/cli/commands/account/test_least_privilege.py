@@ -33,7 +33,10 @@ NOT_IN_THIS_FLOW = {
     },
     "refresh": {
         "savingsplans:DescribeSavingsPlanRates": "asked of an account that has a savings plan",
-        "eks:DescribeCluster": "asked of an account that has a cluster",
+        **dict.fromkeys(
+            ("eks:DescribeCluster", "eks:DescribeNodegroup", "eks:ListNodegroups"),
+            "asked of an account that has a cluster",
+        ),
     },
     "schedules": {
         "ecr:BatchGetImage": "the conductor's image of this flow is in no registry",

@@ -6,6 +6,7 @@ roles.py     IAM
 batch.py     Batch
 stores.py    ECR and CloudWatch Logs
 network.py   EC2's networks
+clusters.py  who is let into clusters of EKS, and the roles of their pods
 signals.py   groups of EventBridge Scheduler, SNS's topics, and SQS's queues
 """
 
@@ -13,7 +14,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.localcloud.services.cloudformation.kinds import batch, buckets, network, roles, signals, stores
+from orchestrator.localcloud.services.cloudformation.kinds import (
+    batch,
+    buckets,
+    clusters,
+    network,
+    roles,
+    signals,
+    stores,
+)
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.cloudformation.kinds.kind import Kind
@@ -30,6 +39,8 @@ KINDS: dict[str, Kind] = {
     "AWS::Scheduler::ScheduleGroup": signals.ScheduleGroup(),
     "AWS::SNS::Topic": signals.Topic(),
     "AWS::SQS::Queue": signals.Queue(),
+    "AWS::EKS::AccessEntry": clusters.AccessEntry(),
+    "AWS::EKS::PodIdentityAssociation": clusters.PodIdentityAssociation(),
     "AWS::EC2::VPC": network.Vpc(),
     "AWS::EC2::Subnet": network.Subnet(),
     "AWS::EC2::InternetGateway": network.InternetGateway(),

@@ -12,6 +12,7 @@ jobs.py         which pods does a Job have, and when has it ended?
 policies.py     what does a pod's end mean to its Job?
 pods.py         what does a pod look like, from its beginning to its end?
 nodes.py        which nodes does a cluster have?
+node_groups.py  how many nodes has a group, and when does one more join?
 scheduler.py    on which node is there room for a pod?
 kubelet.py      how do pods run, and how do they end?
 images.py       which images can be pulled?

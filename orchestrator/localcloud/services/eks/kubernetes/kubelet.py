@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.iam.service_roles import CannotTakeOn, Duty
-from orchestrator.localcloud.services.eks.kubernetes import nodes, pods
+from orchestrator.localcloud.services.eks.kubernetes import pods
 from orchestrator.localcloud.services.eks.kubernetes.containers import (
     Group,
     Sandbox,
@@ -19,7 +19,8 @@ from orchestrator.localcloud.services.eks.kubernetes.containers import (
     make_command,
     write_names,
 )
-from orchestrator.localcloud.services.eks.kubernetes.resources import ACCOUNTS, CLAIMS, NODES, PODS
+from orchestrator.localcloud.services.eks.kubernetes.node_groups import NodeGroups
+from orchestrator.localcloud.services.eks.kubernetes.resources import CLAIMS, NODES, PODS
 from orchestrator.localcloud.services.eks.kubernetes.scheduler import find_node
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
-ROLE = "eks.amazonaws.com/role"
-"""The annotation of a service account that EKS has associated a role with."""
 _PRINCIPAL = "pods.eks.amazonaws.com"
 _OUT_OF_MEMORY = 137
 
@@ -48,6 +47,9 @@ class Kubelet:
         self._site = site
         self._region = region
         self._store = store
+        self.groups = NodeGroups(store, region, site.clock)
+        self.groups.is_short = lambda node: any(short(node) for short in self._short_of)
+        self.groups.joined = self.look
         self._images = images
         self._folder = site.work / "pods" / region
         self._scratch = site.scratch / f"eks-{region}"
@@ -60,6 +62,8 @@ class Kubelet:
         self._workers = ThreadPoolExecutor(max(2, os.cpu_count() or 1), thread_name_prefix="pod")
         self.changed: Callable[[Body], None] = lambda _: None
         """Called after a pod has begun, or ended."""
+        self.role_of: Callable[[str, str], str] = lambda *_: ""
+        """Returns the role of the pods of a service account."""
 
     # Where pods run
 
@@ -95,6 +99,7 @@ class Kubelet:
             pods.set_condition(pod, "PodScheduled", False, now, "Unschedulable", why_not)
             self._store.tell(PODS, pod, "Warning", "FailedScheduling", why_not)
             self._store.touch(pod)
+            self.groups.make_room(pod)
             return
         number = next(self._addresses)
         pod["spec"]["nodeName"] = node["metadata"]["name"]
@@ -109,7 +114,7 @@ class Kubelet:
             claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
             if claim and self._store.find(CLAIMS, pod["metadata"]["namespace"], claim) is None:
                 return None, f'persistentvolumeclaim "{claim}" not found.'
-        there = [node for node in self._store.all(NODES) if not any(short(node) for short in self._short_of)]
+        there = [node for node in self._store.all(NODES) if not self.groups.is_short(node)]
         return find_node(pod, there, self._store.all(PODS))
 
     # How they begin and end
@@ -229,7 +234,7 @@ class Kubelet:
 
     def lose(self, node: Body) -> None:
         """Let a node be gone at once, with all that runs there; a new one of its group joins."""
-        self._replace(node)
+        self.groups.replace(node)
         for pod in self._on(node):
             message = "PodGC: node no longer exists"
             pods.set_condition(pod, pods.DISRUPTED, True, self._store.now(), "DeletionByPodGC", message)
@@ -243,16 +248,10 @@ class Kubelet:
     def drain(self, node: Body) -> None:
         """Take a spot node away: its pods have until their grace is over; a new one of its group joins."""
         node["spec"]["unschedulable"] = True
-        self._replace(node)
+        self.groups.replace(node)
         for pod in self._on(node):
             self.evict(pod, "EvictionByEvictionAPI", "Eviction API: evicting")
         self.look()
-
-    def _replace(self, node: Body) -> None:
-        labels = node["metadata"]["labels"]
-        self._store.remove(NODES, node)
-        group = next(each for each in nodes.GROUPS if each.name == labels["eks.amazonaws.com/nodegroup"])
-        nodes.make_node(self._store, self._region, group)
 
     def _on(self, node: Body) -> list[Body]:
         name = node["metadata"]["name"]
@@ -288,6 +287,5 @@ class Kubelet:
         """Return the variables with the keys of the role that the pod's service account has."""
         spec = pod["spec"]
         name = spec.get("serviceAccountName") or "default"
-        account = self._store.find(ACCOUNTS, pod["metadata"]["namespace"], name)
-        role = (account or {"metadata": {}})["metadata"].get("annotations", {}).get(ROLE, "")
+        role = self.role_of(pod["metadata"]["namespace"], name)
         return self._site.roles.variables(Duty(role, _PRINCIPAL, f"eks-{name}", self._region))

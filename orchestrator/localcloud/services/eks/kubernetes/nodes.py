@@ -23,6 +23,7 @@ GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
+GROUP = "eks.amazonaws.com/nodegroup"
 ZONE = "topology.kubernetes.io/zone"
 
 
@@ -39,36 +40,42 @@ class Machine:
 
 MACHINES = {
     "c5.xlarge": Machine(4, 8),
+    "c5.2xlarge": Machine(8, 16),
+    "m5.xlarge": Machine(4, 16),
     "g5.xlarge": Machine(4, 16, gpus=1),
     "p4d.24xlarge": Machine(96, 1152, gpus=8, interfaces=4),
 }
+"""The types that nodes can have here."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Group:
-    """A managed node group: so many instances of a type."""
+    """A managed node group: instances of one type, as many as are wanted, between two limits."""
 
+    name: str
     instance_type: str
     spot: bool
-    size: int
-
-    @property
-    def name(self) -> str:
-        return f"{self.instance_type.replace('.', '-')}-{'spot' if self.spot else 'on-demand'}"
+    wanted: int
+    most: int
+    least: int = 0
 
 
-GROUPS = (
-    Group("c5.xlarge", spot=False, size=8),
-    Group("c5.xlarge", spot=True, size=8),
-    Group("g5.xlarge", spot=False, size=4),
-    Group("g5.xlarge", spot=True, size=4),
-    Group("p4d.24xlarge", spot=False, size=2),
-)
-"""The groups of each cluster."""
+def usual_groups() -> list[Group]:
+    """Return the groups of the cluster that each Region has from the start."""
+    sizes = (("c5.xlarge", False, 8), ("c5.xlarge", True, 8), ("g5.xlarge", False, 4), ("g5.xlarge", True, 4))
+    return [
+        Group(f"{kind.replace('.', '-')}-{'spot' if spot else 'on-demand'}", kind, spot, size, size)
+        for kind, spot, size in (*sizes, ("p4d.24xlarge", False, 2))
+    ]
 
 
 def make_node(store: Store, region: str, group: Group) -> Body:
     """Let a new instance of a group join, and return its node."""
+    return store.add(NODES, describe_node(store, region, group))
+
+
+def describe_node(store: Store, region: str, group: Group) -> Body:
+    """Return the node that a new instance of a group would be."""
     machine = MACHINES[group.instance_type]
     zones = [name for name, _ in REGIONS[region].zones] if region in REGIONS else [f"{region}a"]
     address = ".".join(str(byte) for byte in (10, *hashlib.sha256(secrets.token_bytes(8)).digest()[:3]))
@@ -88,7 +95,7 @@ def make_node(store: Store, region: str, group: Group) -> Body:
                 "kubernetes.io/hostname": name,
                 "kubernetes.io/os": "linux",
                 "kubernetes.io/arch": "amd64",
-                "eks.amazonaws.com/nodegroup": group.name,
+                GROUP: group.name,
                 INSTANCE_TYPE: group.instance_type,
                 CAPACITY_TYPE: "SPOT" if group.spot else "ON_DEMAND",
                 ZONE: zones[len(store.all(NODES)) % len(zones)],
@@ -99,7 +106,7 @@ def make_node(store: Store, region: str, group: Group) -> Body:
         "status": {"allocatable": allocatable, "capacity": dict(allocatable), "conditions": []},
     }
     set_condition(node, "Ready", True, store.now(), "KubeletReady", "kubelet is posting ready status")
-    return store.add(NODES, node)
+    return node
 
 
 def is_spot(node: Body) -> bool:

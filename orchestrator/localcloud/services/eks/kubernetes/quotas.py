@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.eks.kubernetes.pods import has_ended, requests_of
 from orchestrator.localcloud.services.eks.kubernetes.quantities import quantity, shown
-from orchestrator.localcloud.services.eks.kubernetes.resources import PODS, QUOTAS
+from orchestrator.localcloud.services.eks.kubernetes.resources import JOBS, PODS, QUOTAS
 from orchestrator.localcloud.services.eks.kubernetes.status import forbidden
 
 if TYPE_CHECKING:
@@ -23,10 +23,7 @@ def check_quotas(store: Store, resource: Resource, body: Body) -> None:
     asked = _usage(resource, body)
     for quota in store.all(QUOTAS, namespace):
         hard = {name: quantity(value) for name, value in quota["spec"].get("hard", {}).items()}
-        used: dict[str, Fraction] = {}
-        for other in store.all(resource, namespace):
-            for name, value in _usage(resource, other).items():
-                used[name] = used.get(name, Fraction(0)) + value
+        used = _used(store, resource, namespace)
         over = [name for name in asked if name in hard and used.get(name, Fraction(0)) + asked[name] > hard[name]]
         if over:
             parts = (
@@ -38,6 +35,23 @@ def check_quotas(store: Store, resource: Resource, body: Body) -> None:
             raise forbidden(
                 resource, body["metadata"]["name"], f"exceeded quota: {quota['metadata']['name']}, {', '.join(words)}"
             )
+
+
+def with_status(store: Store, quota: Body) -> Body:
+    """Return a quota with what its namespace uses of it."""
+    hard = quota["spec"].get("hard", {})
+    namespace = quota["metadata"]["namespace"]
+    used = {name: value for kind in (JOBS, PODS) for name, value in _used(store, kind, namespace).items()}
+    told = {name: shown(used.get(name, Fraction(0))) for name in hard}
+    return {**quota, "status": {"hard": dict(hard), "used": told}}
+
+
+def _used(store: Store, resource: Resource, namespace: str) -> dict[str, Fraction]:
+    used: dict[str, Fraction] = {}
+    for each in store.all(resource, namespace):
+        for name, value in _usage(resource, each).items():
+            used[name] = used.get(name, Fraction(0)) + value
+    return used
 
 
 def _usage(resource: Resource, body: Body) -> dict[str, Fraction]:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.eks.kubernetes import checks, fields
 from orchestrator.localcloud.services.eks.kubernetes.jobs import with_defaults
-from orchestrator.localcloud.services.eks.kubernetes.quotas import check_quotas
+from orchestrator.localcloud.services.eks.kubernetes.quotas import check_quotas, with_status
 from orchestrator.localcloud.services.eks.kubernetes.resources import (
+    ACCOUNTS,
     ALL,
     EVENTS,
     JOBS,
     NAMESPACES,
     NODES,
     PODS,
+    QUOTAS,
     find_target,
 )
 from orchestrator.localcloud.services.eks.kubernetes.status import (
@@ -111,9 +113,9 @@ class Requests:
     def _read(self, target: Target, query: Mapping[str, str]) -> Body:
         resource = target.resource
         if target.name:
-            return shown(self._store.get(resource, target.namespace, target.name))
+            return self._shown(resource, self._store.get(resource, target.namespace, target.name))
         items = [
-            shown(each)
+            self._shown(resource, each)
             for each in self._store.all(resource, target.namespace)
             if _has_labels(each, query.get("labelSelector", "")) and _has_fields(each, query.get("fieldSelector", ""))
         ]
@@ -126,6 +128,9 @@ class Requests:
             "metadata": {"resourceVersion": "1", **more},
             "items": items[start:stop],
         }
+
+    def _shown(self, resource: Resource, body: Body) -> Body:
+        return shown(with_status(self._store, body) if resource is QUOTAS else body)
 
     def _log(self, target: Target, query: Mapping[str, str]) -> str:
         pod = self._store.get(PODS, target.namespace, target.name)
@@ -174,6 +179,8 @@ class Requests:
         self._store.add(resource, body)
         if resource is JOBS:
             self._jobs.start(body)
+        if resource is NAMESPACES:
+            self._store.add(ACCOUNTS, {"metadata": {"name": "default", "namespace": meta["name"]}})
         return shown(body)
 
     def _known(self, resource: Resource, asked: Asked) -> Body:
