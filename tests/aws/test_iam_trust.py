@@ -1,4 +1,4 @@
-"""A role is taken on by the services that its trust policy lets, with all the rights that each of them needs for that."""
+"""A role is taken on by the services that its trust policy lets, with all the rights that each needs for that."""
 
 from __future__ import annotations
 

@@ -110,6 +110,7 @@ def product(name: str, usage: str = "USE1-Train:BoxUsage") -> str:
 PART = {"InstanceType": "ml.p5.48xlarge", "TotalInstanceCount": 2, "Status": "Active", "StartTime": NOW, "EndTime": NOW}
 GOOD: dict[str, Any] = {
     "clusters": ["prod"],
+    "cluster": {"name": "prod", "status": "CREATING"},
     "PriceList": [product("ml.g5.xlarge"), product("ml.g6.xlarge", "USE1-TimedStorage-ByteHrs")],
     "SpotPlacementScores": [{"Region": "us-east-1", "Score": 7}],
     "SpotPriceHistory": [
