@@ -34,7 +34,7 @@ class Supply:
     now: Counter[Kind] = field(default_factory=Counter)
     """The nodes of each kind that take pods now."""
     most: Counter[Kind] = field(default_factory=Counter)
-    """As many as there may be, with those that are there."""
+    """The nodes of each kind that there may be, with those that are there."""
     devices: Counter[str] = field(default_factory=Counter)
     """The accelerators that there may be, by the name that pods ask for."""
     open_pools: list[str] = field(default_factory=list)
