@@ -52,7 +52,7 @@ _FOR_STARTER = (
 )  # fmt: skip
 _FOR_BARE_MACHINES = (
     "__init__", "__main__", "assignment", "bucket", "child", "coming_back", "container", "folders", "leave", "logs",
-    "machine_run", "meet", "notices", "outcome", "place", "saving", "ssh", "surroundings", "transfer",
+    "machine_run", "meet", "notices", "outcome", "place", "saving", "ssh", "surroundings", "transfer", "usage",
 )  # fmt: skip
 
 

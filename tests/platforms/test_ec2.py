@@ -121,6 +121,8 @@ def test_two_instances_meet_train_and_leave_their_words_and_their_bill(subject: 
     assert outcome.started_at is not None
     assert outcome.billable_s >= 60
     assert 0 < outcome.usd <= outcome.billable_s / 3600 * attempt.rate * 2
+    assert {"cpu_percent", "memory_percent"} <= outcome.metrics.keys()
+    assert 0 < outcome.metrics["memory_percent"] < 100
     lines = dict.fromkeys((stream, line) for stream, line in subject.log(attempt) if "begins" in line)
     assert list(lines) == [
         (f"{attempt.training}/rank-0", "rank 0 begins, loss=0.25"),

@@ -26,6 +26,7 @@ from orchestrator.platforms.ec2.machines import find_machines
 from orchestrator.platforms.ec2.outcome import Standing, stand
 from orchestrator.platforms.ec2.request import HASH_TAG, make_request
 from orchestrator.training.bare.leave import STOPPED, Verdict
+from orchestrator.training.bare.outcome import usage_of_all
 from orchestrator.wire.names import S3Uri, canonical
 from orchestrator.wire.result import Outcome, TaskState
 
@@ -134,10 +135,10 @@ class Ec2Runner:
             return _outcome(attempt, standing, lives, add_up(attempt, lives, {}))
         prices = spot_prices(self.clients, attempt, lives)
         made = _outcome(attempt, standing, lives, add_up(attempt, lives, prices))
-        first = words.outcomes.get(0)
+        first, used = words.outcomes.get(0), usage_of_all(list(words.outcomes.values()))
         if attempt.instances > 1:
             self._drop_group(attempt.lane.region, attempt.training)
-        return left.remember_end(replace(made, artifact=first.artifact if first else ""))
+        return left.remember_end(replace(made, artifact=first.artifact if first else "", metrics=used))
 
     def stop(self, attempt: Attempt) -> None:
         region, left = attempt.lane.region, Left(self.clients, attempt)

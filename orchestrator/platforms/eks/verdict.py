@@ -12,6 +12,7 @@ from orchestrator.platforms.eks.kube.job import DONE, Job
 from orchestrator.training.bare import leave
 from orchestrator.training.bare.outcome import DONE as MACHINE_DONE
 from orchestrator.training.bare.outcome import FAILED as MACHINE_FAILED
+from orchestrator.training.bare.outcome import usage_of_all
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
         started_at=began,
         ended_at=ended,
         artifact=next((one.artifact for one in seen.machines if one and one.artifact), ""),
+        metrics=usage_of_all([one for one in seen.machines if one]),
     )
 
 

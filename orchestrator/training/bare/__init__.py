@@ -29,6 +29,7 @@ the training's exit code, or with 75 where it left for another reason.
     logs.py         how do lines come into CloudWatch?
     notices.py      who says that this machine is about to go?
     leave.py        how do all machines leave when one does?
+    usage.py        how much does it use of processors, memory and GPUs?
     outcome.py      how is it told how a machine ended?
     surroundings.py what does a training's process find around it: its command line, its variables?
     container.py    how does it run in a container on this machine?

@@ -25,6 +25,7 @@ from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcom
 from orchestrator.training.bare.saving import Saving
 from orchestrator.training.bare.ssh import NoSsh, Ssh, needs_ssh
 from orchestrator.training.bare.surroundings import Surroundings
+from orchestrator.training.bare.usage import Usage
 from orchestrator.training.credentials import Keyring
 from orchestrator.training.machine import HOME, moved
 
@@ -70,14 +71,19 @@ class MachineRun:
         self._began_at = 0.0
         self._saving: Saving | None = None
         self._ssh: Ssh | None = None
+        self._usage = Usage(self._around.own())
         self._first = First(Meeting(bucket, assignment.output, place.index, assignment.instances), place, log.say)
 
     def run(self) -> int:
         """Do all of it, tell how it ended, and return the exit code of the program."""
         signal.signal(signal.SIGTERM, lambda *_: self._judge(INTERRUPTED, "SIGTERM: this machine is taken away"))
         code, artifact = 0, ""
+        used: dict[str, float] = {}
         try:
             code = self._train_until_over() if self._prepare() else 0
+            used = self._usage.end()
+            if self._ssh:
+                self._ssh.close()
             if code and self._verdict is None:
                 reason = " ".join(read_failure(self.base).split()) or f"the training ended with exit code {code}"
                 self._judge(TASK, reason)
@@ -87,9 +93,7 @@ class MachineRun:
             self.log.say("its own program has failed\n" + traceback.format_exc())
             self._judge(INTERRUPTED, f"its own program has failed: {type(error).__name__}: {error}")
         self._spread()
-        if self._ssh:
-            self._ssh.close()
-        self._tell(code, artifact)
+        self._tell(code, artifact, used)
         return UNFINISHED if self._verdict and (self._told or not code) else code
 
     # Until the training's own process begins
@@ -194,6 +198,7 @@ class MachineRun:
             self._judge(TASK, f"it cannot begin: {error}")
             return 0
         self._began_at = time.time()
+        self._usage.begin()
         asked_at = None
         while True:
             code = child.wait(given.look_s)
@@ -259,7 +264,7 @@ class MachineRun:
             self._judge(TASK, f"what it leaves behind cannot be uploaded: {error}")
             return ""
 
-    def _tell(self, code: int, artifact: str) -> None:
+    def _tell(self, code: int, artifact: str, used: dict[str, float]) -> None:
         verdict = self._verdict
         state = (LEFT if self._told else FAILED) if verdict else DONE
         ended = MachineOutcome(
@@ -273,7 +278,10 @@ class MachineRun:
             ended_at=time.time(),
             artifact=artifact,
             facts=self.place.facts,
+            used=used,
         )
+        if used:
+            self.log.say("used: " + ", ".join(f"{name}={value:g}" for name, value in used.items()))
         self.log.say(f"machine {ended.index} is {state}" + (f", {ended.cause}: {ended.reason}" if verdict else ""))
         self.log.end(_FLUSH_S)
         leave_outcome(self.bucket, self.assignment.output, ended)

@@ -14,6 +14,8 @@ from orchestrator.training.bare.bucket import S3Failed, Uri
 from orchestrator.training.process import write_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.training.bare.bucket import Bucket
 
 VERSION = 1
@@ -44,10 +46,22 @@ class MachineOutcome:
     """The S3 address of the model; empty if this machine left none."""
     facts: dict[str, str] = field(default_factory=dict)
     """What its platform says of the machine: `instance`, `zone`, `type`, `bought`."""
+    used: dict[str, float] = field(default_factory=dict)
+    """What the training used of the machine, in percent: see `usage.py`."""
 
     def to_json(self) -> bytes:
         """Return it as it is stored."""
         return json.dumps({**asdict(self), "version": VERSION}).encode()
+
+
+def usage_of_all(outcomes: Sequence[MachineOutcome]) -> dict[str, float]:
+    """Return what a training used of its machines: of processors and GPUs the mean of all, of memory the most."""
+    names = dict.fromkeys(name for one in outcomes for name in one.used)
+    found = {}
+    for name in names:
+        values = [one.used[name] for one in outcomes if name in one.used]
+        found[name] = max(values) if "memory" in name else sum(values) / len(values)
+    return found
 
 
 def outcome_uri(output: str, index: int) -> str:
