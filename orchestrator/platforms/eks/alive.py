@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.errors import AccessError, Unreachable
+from orchestrator.errors import AccessError, SettingsError, Unreachable
 from orchestrator.platforms.eks.kube.api import JOBS
 from orchestrator.platforms.eks.kube.clusters import list_clusters, open_cluster
 from orchestrator.platforms.eks.kube.job import read_job
@@ -30,6 +30,8 @@ def alive(clients: Clients, region: str) -> Iterator[Alive]:
                     yield found
         except (AccessError, Unreachable) as error:
             refused = error  # others of the Region may still tell
+        except SettingsError:
+            continue  # a cluster that is being made, or goes, runs nothing
     if refused is not None:
         raise refused
 

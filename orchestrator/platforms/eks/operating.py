@@ -11,6 +11,7 @@ from orchestrator.platforms.eks.account.check import check
 from orchestrator.platforms.eks.account.resources import make_resources
 from orchestrator.platforms.eks.alive import alive
 from orchestrator.platforms.eks.feeds import FEEDS
+from orchestrator.platforms.eks.leftovers import leftovers, remove
 from orchestrator.platforms.eks.steps import steps
 from orchestrator.platforms.statements import allow
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.feed import Feed
     from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.leftover import Leftover
     from orchestrator.platforms.lives import Alive, StepTaken
     from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
@@ -60,6 +62,12 @@ class EksOperating:
 
     def alive(self, clients: Clients, region: str) -> Iterator[Alive]:
         return alive(clients, region)
+
+    def leftovers(self, clients: Clients, region: str) -> Iterator[Leftover]:
+        return leftovers(clients, region)
+
+    def remove(self, clients: Clients, leftover: Leftover) -> None:
+        remove(clients, leftover)
 
 
 _READ_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]

@@ -159,7 +159,8 @@ def _stray(one: Alive, why: str, prices: Mapping[Lane, float], *, stopped: bool)
 
 def _stop(one: Alive, cloud: Cloud) -> bool:
     """Ask a training to stop. Return False, with a warning, if it could not be asked."""
-    attempt = Attempt(one.task, one.attempt, 0, one.lane, one.training, "", 0, 0.0, 0.0, instances=one.instances)
+    known = (one.task, one.attempt, 0, one.lane, one.training, "", 0, 0.0, 0.0)
+    attempt = Attempt(*known, instances=one.instances, output=one.output)
     try:
         cloud.runner(one.lane.platform).stop(attempt)
     except (CloudError, AccessError) as error:

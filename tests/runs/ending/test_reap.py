@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from orchestrator.runs.ending.reap import Search
     from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.wire.result import Attempt
 
 PRICES = {LANES[0]: 3.6}
 
@@ -150,6 +151,17 @@ def test_a_region_that_does_not_answer_is_named(desk: Desk, region: Region) -> N
     region.found = [training(run="gone")]
     found = search(desk)
     assert (found.strays, found.looked_in, found.unseen) == ([], 1, {"us-east-1": "may not list"})
+
+
+def test_what_is_stopped_is_told_where_it_leaves_things(
+    desk: Desk, region: Region, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A platform that forgets its trainings has written there what it knows of them."""
+    stopped: list[Attempt] = []
+    monkeypatch.setattr(desk.platform, "stop", stopped.append)
+    region.found = [training(run="nobodys")]
+    search(desk, stop=True)
+    assert [one.output for one in stopped] == [region.found[0].output]
 
 
 @pytest.mark.usefixtures("anchor")

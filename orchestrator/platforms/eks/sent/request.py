@@ -50,7 +50,9 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     tags = template.tags_of(task.number, attempt)
     annotations = {LANE: str(place.lane), OUTPUT: template.output, TAGS: canonical(tags)}
     job["metadata"]["annotations"] = annotations
-    job["spec"]["template"]["metadata"]["annotations"] = {TAGS: annotations[TAGS]}
+    # Whose they are can be told of pods and of the Service even where their Job is gone.
+    job["spec"]["template"]["metadata"]["annotations"] = {name: annotations[name] for name in (OUTPUT, TAGS)}
+    service["metadata"]["annotations"] = {OUTPUT: annotations[OUTPUT]}
     claim = {
         "version": 1,
         "cluster": body["cluster"],
