@@ -6,6 +6,7 @@ When a sweep is planned and submitted:
     planning.py       what does EC2 refuse of a sweep, and what does it count?
     families.py       under which quota does an instance type count, and with how many vCPUs?
     stage.py          what do all tasks share in a Region?
+    zones.py          which zone of a Region is asked first?
     amis.py           from which image do instances boot?
 
 In every launcher:

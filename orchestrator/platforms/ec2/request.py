@@ -14,6 +14,7 @@ from orchestrator.platforms.bare_assignment import attempt_folder, make_assignme
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.ec2.network_cards import network_of
 from orchestrator.platforms.ec2.user_data import make_user_data
+from orchestrator.platforms.ec2.zones import in_order
 from orchestrator.training.bare.assignment import read_assignment
 from orchestrator.wire.names import canonical, digest, training_name
 from orchestrator.wire.task import Purchase
@@ -88,15 +89,18 @@ def _run(template: Template, place: Place, attempt: int) -> dict[str, Any]:
 
 
 def _subnet(template: Template, place: Place, attempt: int) -> str:
-    """Return a subnet of a place's site: a zone, a subnet, or a reservation's zone. Attempts take turns among several.
+    """Return a subnet of a place's site: a zone, a subnet, or a reservation's zone.
 
+    Attempts take turns among several; on the spot market they begin with the zone that was cheapest at submit.
     Raise InvalidRequest for a site that the run was not prepared for.
     """
     zones: dict[str, str] = template.body["ec2"]["subnets"]
     site = place.site
     if place.lane.purchase is Purchase.COMMITTED:
         site = _reservation(place, template.body["ec2"].get("reservations", {}))["zone"]
-    found = [subnet for subnet, zone in sorted(zones.items()) if site in ("", subnet, zone)]
+    prices = template.body["ec2"].get("zone_prices", {}) if place.lane.purchase is Purchase.SPOT else {}
+    ordered = in_order(zones, prices.get(place.lane.instance_type, {}))
+    found = [subnet for subnet in ordered if site in ("", subnet, zones[subnet])]
     if not found:
         raise InvalidRequest(f"the run has no subnet in {site}", where=place.lane.region)
     return found[(attempt - 1) % len(found)]

@@ -13,6 +13,7 @@ from orchestrator.platforms.ec2.asked import read_asked
 from orchestrator.platforms.ec2.families import vcpus
 from orchestrator.platforms.ec2.request import reservation_id
 from orchestrator.platforms.ec2.reservations import list_reservations
+from orchestrator.platforms.ec2.zones import find_zone_prices
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template
 
@@ -42,6 +43,7 @@ def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
     body["ec2"] = {
         "images": {name: images[ami] for name, ami in names.items()},
         "subnets": subnets,
+        "zone_prices": _zone_prices(sweep, region, clients),
         "reservations": _reservations(staging, set(subnets.values()), clients),
         "groups": network.security_groups if network else [],
         "profile": profile,
@@ -98,6 +100,13 @@ def _subnets(names: list[str], region: str, clients: Clients) -> dict[str, str]:
         hint = "write `network: {%s: {subnets: [...]}}` under platforms.ec2" % region  # noqa: UP031
         raise NotFound("there is no default VPC", where=region, hint=hint)
     return {one["SubnetId"]: one["AvailabilityZone"] for one in found}
+
+
+def _zone_prices(sweep: Sweep, region: str, clients: Clients) -> dict[str, dict[str, float]]:
+    """Return what spot costs in each zone, by type; nothing where the sweep may not use it."""
+    if Purchase.SPOT not in sweep.where.purchases:
+        return {}
+    return find_zone_prices(clients, region, types_of_ours(sweep))
 
 
 def _reservations(staging: Staging, zones: set[str], clients: Clients) -> dict[str, dict[str, Any]]:

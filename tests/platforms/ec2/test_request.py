@@ -99,6 +99,22 @@ def test_a_site_is_a_zone_or_a_subnet_and_without_one_attempts_take_turns(site: 
     assert make_request(template(), task(at), at, attempt, 3600).body["run"]["SubnetId"] == subnet
 
 
+@pytest.mark.parametrize(
+    ("purchase", "attempt", "subnet"),
+    [
+        (Purchase.SPOT, 1, "subnet-b"),
+        (Purchase.SPOT, 2, "subnet-a"),
+        (Purchase.SPOT, 3, "subnet-b"),
+        (Purchase.ON_DEMAND, 1, "subnet-a"),
+    ],
+)
+def test_spot_is_asked_for_in_the_cheapest_zone_first(purchase: Purchase, attempt: int, subnet: str) -> None:
+    prices = {"g5.xlarge": {"eu-west-1a": 0.6, "eu-west-1b": 0.4}}
+    at = place(purchase=purchase)
+    request = make_request(template(zone_prices=prices), task(at), at, attempt, 3600)
+    assert request.body["run"]["SubnetId"] == subnet
+
+
 @pytest.mark.parametrize("site", ["cr-0123", "arn:aws:ec2:eu-west-1:111122223333:capacity-reservation/cr-0123"])
 def test_a_reservation_is_what_a_committed_place_is_bought_from_in_its_zone(site: str) -> None:
     run = reserved(site)
