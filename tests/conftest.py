@@ -12,10 +12,12 @@ import botocore.session
 from botocore.loaders import create_loader
 from hypothesis import HealthCheck, settings
 
+from tests.fixtures.examples import examples
+
 if TYPE_CHECKING:
     import pytest
 
-FIXTURES = ("aws", "cloud", "database", "empty", "team", "toolkit", "trial")
+FIXTURES = ("aws", "cloud", "database", "empty", "schema", "team", "toolkit", "trial")
 pytest_plugins = [f"tests.fixtures.{name}" for name in FIXTURES]
 
 # Whoever runs us in the background may have us ignore Ctrl-C, and what we start would inherit that: tests press it.
@@ -29,7 +31,9 @@ gc.set_threshold(50_000)
 botocore.session.create_loader = cache(create_loader)
 
 # How fast a machine is decides no test: two busy cores make any example slow.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any machine", deadline=None, max_examples=max(40, examples(100)), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any machine")
 
 TESTS = Path(__file__).parent

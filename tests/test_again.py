@@ -19,6 +19,7 @@ from orchestrator.runs.sending.unstarted import Running, Unstarted
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.task import Lane, Purchase
+from tests.fixtures.examples import examples
 
 if TYPE_CHECKING:
     from orchestrator.runs.sending.proposal import Proposal
@@ -182,7 +183,7 @@ def ready(team: Team) -> tuple[Team, Plan]:
     return team, planned(team)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     tasks=st.sets(st.integers(0, 7), min_size=1),
     here=st.sampled_from([0.02, 0.05, 0.12]),

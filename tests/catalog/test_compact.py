@@ -13,6 +13,7 @@ from sqlalchemy import insert
 from orchestrator.catalog.compact import horizons
 from orchestrator.db.tables import results, runs
 from tests.catalog.platforms import make_catalog
+from tests.fixtures.examples import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,7 +141,7 @@ def test_a_moment_whose_facts_were_thinned_is_told_exactly(empty: Catalog) -> No
     assert empty.tell_thinned(NOW - timedelta(days=3)) == ""
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(25))
 @given(
     minutes=st.lists(st.integers(0, 80 * 24 * 60), min_size=1, max_size=40, unique=True),
     asked=st.lists(st.integers(0, 80 * 24 * 60), max_size=10),

@@ -201,7 +201,7 @@ def test_a_reader_that_leaves_ends_the_program_quietly(shell: Shell) -> None:
     assert process.stderr.read() == ""
 
 
-@pytest.mark.parametrize("command", ["results", "runs", "--version", "--help"])
+@pytest.mark.parametrize("command", ["results", pytest.param("runs", marks=pytest.mark.long), "--version", "--help"])
 def test_a_closed_standard_output_is_one_clear_line(command: str) -> None:
     script = f"exec {sys.executable} -m tests.cli.fake {command} >&-"
     done = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE, text=True, check=False)

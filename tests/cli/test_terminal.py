@@ -46,7 +46,7 @@ def ended(child: pexpect.spawn[str]) -> tuple[int | None, str]:
     return child.exitstatus, child.before or ""
 
 
-@pytest.mark.parametrize("answer", ["y", "YES"])
+@pytest.mark.parametrize("answer", ["y", pytest.param("YES", marks=pytest.mark.long)])
 def test_a_yes_goes_ahead(terminal, answer: str) -> None:
     child = terminal("cancel")
     child.expect_exact("Stop nightly, all that runs of it? [y/N] ")
@@ -56,7 +56,10 @@ def test_a_yes_goes_ahead(terminal, answer: str) -> None:
     assert "2 cancelled" in shown
 
 
-@pytest.mark.parametrize("answer", ["", "n", "maybe"])
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize("answer", [pytest.param("", marks=LONG), pytest.param("n", marks=LONG), "maybe"])
 def test_anything_else_does_nothing(terminal, answer: str) -> None:
     child = terminal("cancel")
     child.expect_exact("[y/N] ")

@@ -17,6 +17,7 @@ from orchestrator import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from orchestrator import Run
     from orchestrator.api import TaskRow
@@ -26,9 +27,22 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 STEPS = 40
+HOLD = """
+import os, time
+
+STEPS = {steps}
+
+
+def hold(step):
+    '''Nearly stand still once a third is done, until the test lets the training go on.'''
+    if step > STEPS // 3 and not os.path.exists({gate!r}):
+        time.sleep(2)
+
+
+"""
 
 SINGLE = """
-import json, random, time
+import json, random
 from orchestrator import Checkpoints, report
 
 chance = random.Random(7)
@@ -51,11 +65,11 @@ for step in Checkpoints(save, load).steps(STEPS):
         error = slope * x + offset - y
         slope, offset = slope - 0.05 * error * x, offset - 0.05 * error
     report(step=step + 1, loss=sum((slope * x + offset - y) ** 2 for x, y in points) / len(points))
-    time.sleep(0.1)
+    hold(step)
 """
 
 MPI = """
-import os, time
+import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from mpi4py import MPI
@@ -83,12 +97,12 @@ for step in Checkpoints(save, load).steps(STEPS):
     world.Allreduce(MPI.IN_PLACE, gradient)
     weights -= 0.1 * gradient
     report(step=step + 1, loss=np.mean((x @ weights - y) ** 2))
-    time.sleep(0.1)
+    hold(step)
 assert len({each.tobytes() for each in world.allgather(weights)}) == 1, "ranks differ"
 """
 
 TORCHRUN = """
-import gc, time
+import gc
 import torch
 import torch.distributed as dist
 from orchestrator import Checkpoints, report
@@ -123,7 +137,7 @@ for step in Checkpoints(save, load).steps(STEPS):
             pace.mul_(0.9).add_(weights.grad / 2)
             weights -= 0.1 * pace
         report(step=step + 1, loss=torch.nn.functional.mse_loss(model(x), y))
-    time.sleep(0.1)
+    hold(step)
 del model, velocity, weights, pace
 gc.collect()
 dist.barrier()
@@ -163,10 +177,15 @@ class Desk:
     client: Callable[..., Any]
     name: str
 
+    @property
+    def gate(self) -> Path:
+        """Once it is there, trainings go on as fast as they can."""
+        return self.team.folder / "gate"
+
     def write(self, script: str, parallel: str) -> None:
         folder = self.team.folder / "learning"
         folder.mkdir()
-        (folder / "learn.py").write_text(f"STEPS = {STEPS}\n{script}")
+        (folder / "learn.py").write_text(HOLD.format(steps=STEPS, gate=str(self.gate)) + script)
         processes = "" if parallel == "single" else "processes_per_instance: 2"
         sweep = SWEEP.format(name=self.name, parallel=parallel, processes=processes)
         (self.team.folder / "learn.yaml").write_text(sweep)
@@ -237,6 +256,8 @@ def test_a_reclaimed_spot_training_ends_with_the_same_loss(desk: Desk, parallel:
     disturbed = desk.submit("b")
     desk.wait_for_step(disturbed, 10)
     desk.cloud.steering.add("reclaim", f"{disturbed.name}-0-1")
+    desk.wait_for_line(disturbed, "goes on after step")
+    desk.gate.touch()
     expected, found = desk.undisturbed(parallel), end(disturbed)
     assert (expected.state.value, found.state.value) == ("done", "done"), (expected.reason, found.reason)
     assert 0 < goes_on_after(disturbed) < STEPS
@@ -255,6 +276,7 @@ def cancelled_and_retried(desk: Desk, parallel: str) -> TaskRow:
     stopped = end(disturbed)
     assert stopped.state.value == "cancelled", stopped.reason
     desk.wait_for_line(disturbed, "checkpoint: SIGTERM: step")
+    desk.gate.touch()
     disturbed.retry()
     found = end(disturbed)
     assert (found.state.value, found.attempt) == ("done", 2), found.reason
@@ -279,7 +301,8 @@ def test_a_cancelled_training_of_pytorch_does_too(desk: Desk) -> None:
 
 
 def test_a_run_s_curves_are_drawn(desk: Desk) -> None:
-    desk.write(SINGLE.replace("time.sleep(0.1)", ""), "single")
+    desk.write(SINGLE, "single")
+    desk.gate.touch()
     run = desk.submit("a")
     row = end(run)
     assert whole(row)

@@ -12,6 +12,7 @@ from orchestrator.errors import Throttled
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import Cause, TaskState
+from tests.fixtures.examples import examples
 from tests.launcher.fakes import DONE, RUNNING, STOPPED, Bench, Life, failed
 from tests.launcher.test_races import Launcher, Turn, play, turns
 
@@ -111,7 +112,7 @@ begun_in_vain = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(200))
 @given(
     st.lists(begun_in_vain, max_size=2),
     st.integers(1, 2),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud import LocalCloud
 
+pytestmark = pytest.mark.long  # what it does, our own client does in the other tests
+
 HOME = Path(__file__).parents[2] / ".bench" / "aws-cli"
 
 
@@ -54,7 +56,6 @@ def aws(program: Path, cloud: LocalCloud) -> Callable[..., Any]:
     return run
 
 
-@pytest.mark.long
 def test_the_aws_cli_copies_files_and_follows_to_their_region(
     aws: Callable[..., Any], tmp_path: Path, name: str
 ) -> None:
@@ -65,7 +66,6 @@ def test_the_aws_cli_copies_files_and_follows_to_their_region(
     assert (tmp_path / "back" / "x.txt").read_text() == "seven"
 
 
-@pytest.mark.long
 def test_the_aws_cli_runs_an_array(aws: Callable[..., Any], client: Callable[..., Any], name: str) -> None:
     requirements = [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}]
     container = {"image": "any", "command": ["true"], "resourceRequirements": requirements}

@@ -81,7 +81,7 @@ def test_down_ends_what_ignores_sigterm_and_what_it_started(tmp_path: Path) -> N
     assert gone(tmp_path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
 def test_when_the_server_goes_all_it_started_goes(tmp_path: Path, number: signal.Signals) -> None:
     with background(tmp_path) as variables:
         hang(variables)

@@ -13,6 +13,7 @@ from orchestrator.catalog.market import DISCOUNTS, HISTORY, table
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.attribution import attribute
 from orchestrator.planner.solve import solve
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def test_a_plan_of_older_make_knows_no_kinds() -> None:
     assert [(part.cause, round(part.usd, 2)) for part in attribute(old, new, market)] == [("data", 3.0)]
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(20))
 @given(st.data())
 def test_whatever_changes_the_parts_add_up(data: Any) -> None:
     def market() -> Market:

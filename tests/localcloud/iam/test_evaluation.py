@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from orchestrator.localcloud.iam import policy
 from orchestrator.localcloud.iam.evaluation import Asked, Decision, Policies, evaluate, trusts
 from orchestrator.localcloud.iam.policy import Malformed
+from tests.fixtures.examples import examples
 from tests.localcloud.iam import oracle
 
 BUCKET = "arn:aws:s3:::data"
@@ -91,7 +92,7 @@ def decide(
     return evaluate(policies, Asked(*asked, known))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(400))
 @given(
     st.lists(document(), min_size=1, max_size=2),
     st.none() | document(),
@@ -111,7 +112,7 @@ def test_policies_allow_what_the_documentation_says(
     assert bool(found.why) != found.allowed
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(300))
 @given(condition(), st.lists(st.sampled_from(["a", "b", "ab", "1", "7"]), max_size=3))
 def test_keys_with_several_values_are_held_value_by_value(line: dict[str, Any], values: list[str]) -> None:
     ((operator, ((key, wanted),)),) = ((operator, tuple(keys.items())) for operator, keys in line.items())

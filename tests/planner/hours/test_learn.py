@@ -15,6 +15,7 @@ from orchestrator.catalog.market import HISTORY, table
 from orchestrator.planner.hours.learn import FEWEST, learn
 from orchestrator.planner.hours.learned import BYTES, INSTANCES, LearnedHours
 from orchestrator.planner.hours.speed import EFFICIENCY, speed
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import make_sweep
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ ROWS = st.builds(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(ROWS, max_size=40), st.lists(st.integers(0, 10**15), min_size=1, max_size=3))
 def test_whatever_was_seen_hours_are_numbers_above_zero(rows: list[tuple[Any, ...]], datasets: list[int]) -> None:
     sweep = nightly(train__hyperparameters={"depth": 3})

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner.solve import solve
+from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
 ON_DEMAND, SPOT = candidate(), candidate(purchase="spot", usd_per_hour=0.1)
@@ -74,7 +75,7 @@ def test_of_several_cohorts_only_the_long_ones_leave_spot() -> None:
     assert not [note for note in plan.notes if note.startswith(NOTE)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(60))
 @given(st.floats(0.5, 40), st.sampled_from([0.01, 0.05, 0.2]), st.integers(1, 20))
 def test_spot_is_bought_exactly_where_what_is_lost_is_allowed(hours: float, rate: float, allowed: int) -> None:
     spot = candidate(purchase="spot", usd_per_hour=1e-6, interruptions_per_hour=rate)

@@ -17,6 +17,7 @@ from orchestrator.errors import AccessDenied, CloudError, SweepError, Throttled
 from orchestrator.feeds.every import every_feed
 from orchestrator.feeds.refresh import Refresh
 from tests.catalog.platforms import make_catalog
+from tests.fixtures.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +89,7 @@ PAGES = st.lists(
 
 
 @pytest.mark.parametrize("feed", FEEDS, ids=lambda feed: feed.name)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(pages=PAGES)
 def test_an_answer_of_any_shape_is_rows_or_one_line(feed: Feed, pages: list[Any]) -> None:
     try:

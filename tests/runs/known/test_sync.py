@@ -53,7 +53,7 @@ def test_a_launcher_that_never_began_is_a_failed_task_with_batchs_reason(team: T
     account = orchestrator.cloud.account
     container = account.definition["containerProperties"] | {"command": ["false"]}
     orchestrator.cloud.account = replace(account, definition=account.definition | {"containerProperties": container})
-    run = orchestrator.submit(team.plan("[2]"), name=name)
+    run = orchestrator.submit(team.plan("[2]", data="{campaigns: [alps]}"), name=name)
     *_, last = run.watch(every_s=0.3)
     assert last.state == "failed"
     assert {row.reason for row in run.results()} == {"Essential container in task exited"}
@@ -67,7 +67,7 @@ def test_a_launcher_that_never_began_is_a_failed_task_with_batchs_reason(team: T
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_training_that_outlives_its_launcher_is_settled_when_it_ends(team: Team, name: str) -> None:
-    run = team.orchestrator().submit(team.plan("[2]", data="{campaigns: [alps]}", hang=4), name=name)
+    run = team.orchestrator().submit(team.plan("[2]", data="{campaigns: [alps]}", hang=600), name=name)
     for status in run.watch(every_s=0.1):
         if status.counts[TaskState.RUNNING]:
             break
@@ -76,6 +76,7 @@ def test_a_training_that_outlives_its_launcher_is_settled_when_it_ends(team: Tea
     time.sleep(1)
     run.sync()
     assert run.status().counts[TaskState.RUNNING] == 1
+    team.hurries()
     *_, last = run.watch(every_s=0.3)
     assert last.state == "done"
     assert [(row.attempt, row.metrics) for row in run.results()] == [(1, {"loss": 1.0})]

@@ -21,6 +21,7 @@ from orchestrator.aws.batch import ArrayJob, Batch, submit_job_request
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
 from orchestrator.plan.file import write_plan
+from orchestrator.runs.written.anchor import find
 from tests.fixtures.database import whole_runs
 
 if TYPE_CHECKING:
@@ -130,15 +131,16 @@ def kill_after(patch: pytest.MonkeyPatch, step: int) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("delay", [1.0, 2.0])
 def test_a_sigkilled_process_that_submits_is_completed_by_the_next(
-    team: Team, name: str, client: Callable[..., Any], delay: float
+    team: Team, name: str, client: Callable[..., Any]
 ) -> None:
     plan = team.plan("[2]")
     write_plan(plan, team.folder / "plan.json")
     command = [str(Path(sys.executable).with_name("sweep")), "submit", "plan.json", "--yes", "--name", name]
     process = subprocess.Popen(command, cwd=team.folder, env={**os.environ, "SWEEP_DATABASE": team.settings.database})
-    time.sleep(delay)
+    control = team.orchestrator().cloud.s3
+    while find(control, name) is None and process.poll() is None:
+        time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     run = team.orchestrator().submit(plan, name=name)
@@ -147,6 +149,7 @@ def test_a_sigkilled_process_that_submits_is_completed_by_the_next(
 
 
 @pytest.mark.usefixtures("nothing_starts")
+@whole_runs
 def test_again_makes_a_second_run(team: Team, name: str) -> None:
     plan = team.plan("[2]")
     first = team.orchestrator().submit(plan, name=name)

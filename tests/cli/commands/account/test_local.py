@@ -70,7 +70,7 @@ def test_none_that_runs_is_json_too(sweep: Sweep, home: Path) -> None:
     assert json.loads(sweep("local", "down", "--home", home, "--json").out)["running"] is False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_cloud_in_the_foreground_ends_with_its_command(home: Path, number: signal.Signals) -> None:
     process = subprocess.Popen(
         [*SWEEP, "local", "up", "--home", home, "--json"],
@@ -105,13 +105,12 @@ def test_a_port_in_use_is_one_clear_line(home: Path, background: list[str]) -> N
     ("regions", "said"), [("us-east-1,mars-1", "there is no Region mars-1"), (",", "a cloud without Regions")]
 )
 def test_regions_that_there_are_not_are_one_clear_line(
-    home: Path, background: list[str], regions: str, said: str
+    sweep: Sweep, home: Path, background: list[str], regions: str, said: str
 ) -> None:
-    command = [*SWEEP, "local", "up", *background, "--home", str(home), "--regions", regions]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith(f"error: {said}: choose some of us-east-1, ")
-    assert ended.stderr.count("\n") == 1
+    ended = sweep("local", "up", *background, "--home", home, "--regions", regions)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"error: {said}: choose some of us-east-1, ")
+    assert ended.err.count("\n") == 1
 
 
 def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, running: Path) -> None:
