@@ -11,6 +11,7 @@ A plan is a value: small, immutable, and named by the hash of its content.
     one_task.py         which sweep file has one task of a plan alone?
     file.py             how is a plan written to a file, and read back?
     launcher_price.py   what does a launcher cost?
+    tiers.py            what do so many gigabytes cost, where the first have another price than the next?
     slots.py            how many slots of each lane does a plan take?
     frontier_chart.py   how are plans drawn, from the cheapest to the fastest?
 """

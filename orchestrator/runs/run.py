@@ -185,9 +185,10 @@ class Run:
 
     def beside(self, *, stored: bool = True) -> Beside:
         """Return what it costs beside its trainings; unless `stored`, nobody asks S3 what it keeps there."""
-        from orchestrator.runs.views.beside import costs_beside
+        from orchestrator.runs.views.beside import costs_beside, read_storage_prices
 
-        return costs_beside(self._planned_now, self.ledger.known(self.name), self.cloud if stored else None)
+        cloud, prices = self.cloud if stored else None, read_storage_prices(self.ledger.engine)
+        return costs_beside(self._planned_now, self.ledger.known(self.name), cloud, prices)
 
     def logs(self, tasks: Ranges | None = None, *, follow: bool = False, every_s: float = 2.0) -> Iterator[LogLine]:
         """Yield what the trainings have written; with `follow`, as they write it, until the run has finished.

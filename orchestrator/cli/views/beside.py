@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli import formatting
 
 if TYPE_CHECKING:
-    from orchestrator.api import Beside
+    from orchestrator.api import Beside, Stored
 
 
 def beside_line(beside: Beside) -> str:
@@ -19,7 +19,16 @@ def beside_line(beside: Beside) -> str:
     if beside.stored is None:
         parts.append("what it keeps in S3 is not known")
     else:
-        least = "" if beside.stored.is_whole else "at least "
-        month = formatting.money(beside.stored.usd_per_month)
-        parts.append(f"{least}{formatting.size(beside.stored.bytes)} in S3 about {month} a month")
+        parts.append(_stored_words(beside.stored))
     return f"beside that: {', '.join(parts)}"
+
+
+def _stored_words(stored: Stored) -> str:
+    least = "" if stored.is_whole else "at least "
+    kept = f"{least}{formatting.size(stored.bytes)} in S3"
+    month = f"about {formatting.money(stored.usd_per_month)} a month"
+    if not stored.unpriced:
+        return f"{kept} {month}"
+    asks = f"{', '.join(stored.unpriced)} {'asks' if len(stored.unpriced) == 1 else 'ask'}"
+    before = f"{month}, and" if stored.usd_per_month else "at"
+    return f"{kept} {before} what {asks}, where no price is known (`sweep catalog refresh storage-prices`)"

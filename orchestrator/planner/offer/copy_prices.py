@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from orchestrator.plan.tiers import tiered_usd
 
 GB = 10**9
 COPY_GB_PER_HOUR = 3600.0
@@ -51,12 +48,3 @@ def drop_worse_copies(copies: pd.DataFrame) -> pd.DataFrame:
     there = [in_order["dataset"], in_order["region"]]
     quickest_before = in_order.groupby(there)["hours"].cummin().groupby(there).shift()
     return in_order[~(in_order["hours"] >= quickest_before)].reset_index(drop=True)
-
-
-def tiered_usd(size: float, tiers: Sequence[tuple[float, float]]) -> float:
-    """Return the $ of moving or keeping `size` GB, each part at the price of its tier (from GB, $/GB).
-
-    So more data never costs less.
-    """
-    ends = [*(start for start, _ in tiers[1:]), float("inf")]
-    return sum(max(min(size, end) - start, 0.0) * price for (start, price), end in zip(tiers, ends, strict=True))

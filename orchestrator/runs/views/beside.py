@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from math import fsum
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
+
+from orchestrator.db.engine import reading
+from orchestrator.db.tables import storage_prices
 from orchestrator.errors import AccessError, CloudError
 from orchestrator.plan.launcher_price import LAUNCHER_USD_PER_HOUR
+from orchestrator.plan.tiers import tiered_usd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy import Engine
 
     from orchestrator.aws.s3 import S3
     from orchestrator.plan.plan import Plan
@@ -20,10 +28,10 @@ if TYPE_CHECKING:
     from orchestrator.runs.known.rows import Known
     from orchestrator.runs.written.anchor import Anchor
 
+    StoragePrices = Mapping[str, Sequence[tuple[float, float]]]
+
 log = logging.getLogger(__name__)
 
-USD_PER_GB_MONTH = 0.023
-"""S3 Standard in us-east-1. It is up to twice as dear elsewhere."""
 GB = 2**30
 MOST_LISTED = 50_000
 """Objects of a bucket that are listed to be counted: fifty calls."""
@@ -37,9 +45,11 @@ class Stored:
     bytes: int
     """The size of its own objects, in all its buckets, and of the data copies that it has made."""
     usd_per_month: float
-    """About, at the price of us-east-1."""
+    """At the prices that the catalog knows of S3 Standard, from the first tier on: others of the team may keep more."""
     is_whole: bool
     """False if there is more, which was not counted."""
+    unpriced: tuple[str, ...] = ()
+    """The Regions of which no price is known. What lies there is in the bytes, and not in the dollars."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,16 @@ class Beside:
     """None if nobody has looked, or may look."""
 
 
-def costs_beside(anchor: Anchor, known: Iterable[Known], cloud: Cloud | None) -> Beside:
+def read_storage_prices(engine: Engine) -> StoragePrices:
+    """Return what a GB costs in S3 for a month, as the catalog knows it: tiers (from GB, $/GB) by Region."""
+    prices: dict[str, list[tuple[float, float]]] = {}
+    with reading(engine) as connection:
+        for region, start, usd in sorted(tuple(row) for row in connection.execute(select(storage_prices))):
+            prices.setdefault(region, []).append((start, usd))
+    return prices
+
+
+def costs_beside(anchor: Anchor, known: Iterable[Known], cloud: Cloud | None, prices: StoragePrices) -> Beside:
     """Return what a run costs beside its trainings. Without a cloud, nobody looks at what it has stored."""
     hours = fsum(outcome.seconds for one in known for outcome in one.result.outcomes) / 3600
     copies = anchor.plan.copies
@@ -65,23 +84,26 @@ def costs_beside(anchor: Anchor, known: Iterable[Known], cloud: Cloud | None) ->
         launchers_usd=hours * LAUNCHER_USD_PER_HOUR,
         copies=len(copies),
         copies_usd=fsum(copy.usd for copy in copies),
-        stored=_stored(anchor, cloud) if cloud else None,
+        stored=_stored(anchor, cloud, prices) if cloud else None,
     )
 
 
-def _stored(anchor: Anchor, cloud: Cloud) -> Stored | None:
+def _stored(anchor: Anchor, cloud: Cloud, prices: StoragePrices) -> Stored | None:
     """Count what lies under the run's prefix in its buckets. None, with a warning, if we may not look everywhere."""
-    buckets = [cloud.s3, *(cloud.bucket(region) for region in sorted({region for _, region in anchor.plan.sites}))]
-    objects, size, is_whole = 0, _copied_bytes(anchor.plan), True
+    every = [cloud.s3, *(cloud.bucket(region) for region in sorted({region for _, region in anchor.plan.sites}))]
+    objects, sizes, is_whole = 0, _copied_bytes(anchor.plan), True
     try:
-        for count, its_bytes in (_count(bucket, anchor.keys.prefix) for bucket in buckets):
+        for bucket in {each.bucket: each for each in every}.values():
+            count, its_bytes = _count(bucket, anchor.keys.prefix)
             objects += count
-            size += its_bytes
+            sizes[bucket.region] += its_bytes
             is_whole = is_whole and count < MOST_LISTED
     except (CloudError, AccessError) as error:
         log.warning("what it keeps in S3 is not known: %s", error.message)
         return None
-    return Stored(objects, size, size / GB * USD_PER_GB_MONTH, is_whole)
+    usd = fsum(tiered_usd(size / GB, prices[region]) for region, size in sizes.items() if region in prices)
+    unpriced = sorted(region for region, size in sizes.items() if size and region not in prices)
+    return Stored(objects, sizes.total(), usd, is_whole, tuple(unpriced))
 
 
 def _count(bucket: S3, prefix: str) -> tuple[int, int]:
@@ -89,5 +111,9 @@ def _count(bucket: S3, prefix: str) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
-def _copied_bytes(plan: Plan) -> int:
-    return sum(plan.datasets[copy.dataset].bytes for copy in plan.copies)
+def _copied_bytes(plan: Plan) -> Counter[str]:
+    """Return the bytes of the run's data copies, by the Regions where they lie."""
+    copied: Counter[str] = Counter()
+    for copy in plan.copies:
+        copied[copy.to_region] += plan.datasets[copy.dataset].bytes
+    return copied
