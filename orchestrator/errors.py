@@ -147,6 +147,11 @@ class OverBudget(Refused):
     pass
 
 
+def said_plainly(words: str) -> str:
+    """Return what a library says of a wrong value, without its name for the kind of error."""
+    return words.replace("Value error, ", "", 1)
+
+
 _MOST_CHOICES = 30
 
 

@@ -11,7 +11,7 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from orchestrator.errors import SettingsError, did_you_mean
+from orchestrator.errors import SettingsError, did_you_mean, said_plainly
 
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:(\{region\}|[a-z0-9-]+):\d{12}:key/[\w-]+")
 _POLICY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+")
@@ -62,6 +62,6 @@ def read_infra(table: object, origin: str) -> InfraSettings:
         if problem["type"] == "extra_forbidden":
             hint = did_you_mean(path[1], list(InfraSettings.model_fields))
             raise SettingsError(f"unknown setting {path[1]!r} in [infra]", where=origin, hint=hint) from error
-        message = problem["msg"].removeprefix("Value error, ")
+        message = said_plainly(problem["msg"])
         said = f"{'.'.join(path)}: {message[:1].lower()}{message[1:]}"
         raise SettingsError(said, where=origin) from error

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.db.database import Database
+from orchestrator.errors import CatalogError
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.written import anchor as anchors
@@ -138,11 +139,16 @@ class Orchestrator:
     def as_of(self, moment: datetime | None) -> Iterator[Orchestrator]:
         """Yield an Orchestrator whose catalog is what was known at a moment; without one, this.
 
-        It is for plans alone: its database goes when the `with` block ends.
+        It is for plans alone: its database goes when the `with` block ends. Raise CatalogError where no price was known
+        then, and some are known now.
         """
         if moment is None:
             yield self
             return
+        first = self.catalog.first_price()
+        if first is not None and moment < first:
+            then, known = (at.isoformat().replace("+00:00", "Z") for at in (moment, first))
+            raise CatalogError("no price was known then", where=then, hint=f"the first is of {known}")
         with TemporaryDirectory(prefix="sweep-") as folder:
             file = Path(folder) / "catalog.db"
             self.catalog.snapshot(file, moment)

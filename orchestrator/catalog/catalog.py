@@ -186,6 +186,12 @@ class Catalog:
         with reading(self.engine_to_read) as connection:
             return known_machines(connection, datetime.now(timezone.utc))
 
+    def first_price(self) -> datetime | None:
+        """Return when the first price was observed that is known; None if there is none."""
+        with reading(self.engine_to_read) as connection:
+            found: datetime | None = connection.scalar(select(func.min(prices.c.observed_at)))
+        return found
+
     def quota_use(self, now: datetime | None = None) -> list[QuotaUse]:
         """Return how much of each known quota there is, and what live runs hold of it."""
         with reading(self.engine_to_read) as connection:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from orchestrator.cli.render import paint, printable, say
-from orchestrator.errors import SweepError
+from orchestrator.errors import SweepError, said_plainly
 
 if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloudError
@@ -108,7 +108,7 @@ def _usage(error: Exception) -> str:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "sweep"
-    return f"{message.rstrip('.')} (see `{command} --help`)"
+    return f"{said_plainly(message).rstrip('.')} (see `{command} --help`)"
 
 
 def _local_cloud_error() -> type[LocalCloudError]:

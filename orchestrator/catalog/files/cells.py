@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 _LOCAL_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d(-[a-z0-9]+)+")
 _ARN = re.compile(r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]+:\d{12}:\S+")
+LARGEST = 1e9
+"""The largest amount: nothing costs as many dollars, and sums of such amounts are finite."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -153,6 +155,8 @@ def amount(cell: Any) -> float:
         raise ValueError(f"{str(cell)!r} is not a finite number")
     if value < 0:
         raise ValueError(f"{value:g} is negative")
+    if value > LARGEST:
+        raise ValueError(f"{value:g} is too large")
     return value + 0.0  # -0.0 and 0.0 are one price
 
 

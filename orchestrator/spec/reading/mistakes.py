@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from orchestrator.errors import did_you_mean
+from orchestrator.errors import did_you_mean, said_plainly
 from orchestrator.spec.model import shown
 from orchestrator.spec.space import axes
 from orchestrator.spec.train import environment
@@ -96,7 +96,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel], at: Path) -> Mistake:
         case "model_type" | "dict_type":
             return Mistake(f"{name}: expected a mapping, got {shown(value)}", "", path)
         case _:
-            problem = error["msg"][0].lower() + error["msg"][1:]
+            said = said_plainly(error["msg"])
+            problem = said[0].lower() + said[1:]
             return Mistake(f"{name}: {problem.removeprefix('input ')}, got {shown(value)}", "", path)
 
 

@@ -300,6 +300,7 @@ def test_a_file_by_another_name_is_loaded_as_the_kind_that_is_given(catalog: Cat
         ),
         ("prices", "us-east-1,ml.x,on_demand,,2026-01-01", "usd_per_hour: is empty"),
         ("prices", "us-east-1,ml.x,on_demand,-0.5,2026-01-01", "usd_per_hour: -0.5 is negative"),
+        ("prices", "us-east-1,ml.x,on_demand,1e308,2026-01-01", "usd_per_hour: 1e+308 is too large"),
         ("prices", "us-east-1,ml.x,on_demand,nan,2026-01-01", "usd_per_hour: 'nan' is not a finite number"),
         (
             "prices",

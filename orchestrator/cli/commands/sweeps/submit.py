@@ -83,9 +83,23 @@ def submit(
     if watch:
         follow_to_end(run, sys.stderr)
     elif ended:
-        render.say(f"{run.name} has ended: `sweep status {run.name}` says how")
+        render.say(_after_the_end(run))
     else:
         render.say(f"submitted: `sweep watch {run.name}` follows it")
+
+
+def _after_the_end(run: Run) -> str:
+    """Return how a run has ended that is submitted once more, and what can be done about it."""
+    from orchestrator.api import TaskState
+
+    status = run.status()
+    if status.state == "done":
+        return f"{run.name} is done: `sweep results {run.name}` shows it, --again makes another"
+    rest = formatting.plural(status.tasks - status.counts[TaskState.DONE], "task")
+    return (
+        f"{run.name} has ended, and {rest} of {status.tasks:,} not done: `sweep results {run.name}` says why, "
+        f"`sweep retry {run.name}` runs them again, --again makes another run"
+    )
 
 
 def _show_where_code_is(plan: Plan) -> None:
@@ -113,11 +127,11 @@ def _plan_to_submit(
     session: Session,
     file: Path,
     manifest: Path | None,
-    find_run: Callable[[Sweep], Run | None],
+    find_run: Callable[[Sweep, str], Run | None],
     *,
     replan: bool,
 ) -> tuple[Plan, Run | None]:
-    """Return the plan to submit: the file's, or its sweep's. Where a run of this sweep is there, it and its plan.
+    """Return the plan to submit: the file's, or its sweep's. Where a run of that is there, it and its plan.
 
     An unfinished run holds its slots: if its sweep were planned now, its tasks would go elsewhere.
     """
@@ -126,7 +140,7 @@ def _plan_to_submit(
     orchestrator = session.orchestrator
     if file.suffix != ".json":
         sweep = session.read_sweep(file)
-        run = find_run(sweep)
+        run = find_run(sweep, "")
         return (run.plan, run) if run else (orchestrator.plan(session.warmed(sweep), classic=manifest), None)
     if manifest is not None:
         hint = "give the sweep.yaml instead, or plan with --manifest"
@@ -134,21 +148,25 @@ def _plan_to_submit(
     plan = read_plan(file)
     _refuse_foreign_folder(plan, file)
     if not replan:
-        return plan, None
-    run = find_run(plan.sweep)
+        return plan, find_run(plan.sweep, plan.id)
+    run = find_run(plan.sweep, "")
     return (run.plan, run) if run else (_replanned_if_stale(orchestrator, plan), None)
 
 
-def _find_run(orchestrator: Orchestrator, name: str | None, sweep: Sweep) -> Run | None:
-    """Return the run of this sweep that is there, and say so; None if there is none."""
-    run = orchestrator.run_of(sweep, name)
-    if run is not None:
-        how = "has ended" if run.status().finished else "is under way, and is completed"
-        render.say(f"note: run {run.name} of this sweep {how}; --again makes another")
+def _find_run(orchestrator: Orchestrator, name: str | None, sweep: Sweep, plan: str = "") -> Run | None:
+    """Return the run of this sweep that is there, and say so; None if there is none.
+
+    Of a plan, by its id, it is the run of exactly that plan.
+    """
+    run = orchestrator.run_of(sweep, name or plan or None)
+    if run is None or plan not in ("", run.plan.id):
+        return None
+    how = "has ended" if run.status().finished else "is under way, and is completed"
+    render.say(f"note: run {run.name} of this {'plan' if plan else 'sweep'} {how}; --again makes another")
     return run
 
 
-def _find_nothing(_: Sweep) -> None:
+def _find_nothing(_: Sweep, __: str) -> None:
     """Return None: no run that is there is to be gone on with."""
 
 

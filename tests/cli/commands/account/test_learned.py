@@ -54,7 +54,7 @@ def test_pins_are_shown_and_taken_away(priced: Sweep) -> None:
         (("pin", "price", "nan", LANE), "a price cannot be nan"),
         (("pin", "waiting", "soon", LANE), "'soon' is no waiting (write a time, like 90m or 1h30m)"),
         (("forget", "runtime"), "a runtime is of a workload (name it with --workload)"),
-        (("forget", "prices"), "'prices' is not one of"),
+        (("forget", "prices"), "error: Invalid value for 'WHAT': 'prices' is not one of"),
         (("nowhere.yaml",), "nowhere.yaml"),
     ],
 )

@@ -174,7 +174,12 @@ def test_a_plan_can_be_made_by_what_was_known_at_a_moment(project: Path, sweep: 
     assert sweep("catalog", "load", "prices.csv").code == 0
     assert sweep("plan", "sweep.yaml").out != before
     assert sweep("plan", "sweep.yaml", "--as-of", "2026-11-02").out == before
-    assert sweep("plan", "sweep.yaml", "--as-of", "2020-01-01").code == 2
+    early = sweep("plan", "sweep.yaml", "--as-of", "2020-01-01")
+    assert (early.code, early.err) == (
+        2,
+        "error: 2020-01-01T00:00:00Z: no price was known then (the first is of 2026-11-01T00:00:00Z)\n",
+    )
+    assert sweep("plan", "sweep.yaml", "--as-of", "2026-11-01T00:00:00Z").code == 0
 
 
 def tenfold(row: str) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,30 @@ def test_a_named_run_that_has_ended_is_told_and_nothing_is_asked(
     ended = sweep("submit", "sweep.yaml", "--name", "nightly")
     assert (ended.code, ended.out) == (0, "nightly\n")
     assert ended.err.splitlines()[0] == "note: run nightly of this sweep has ended; --again makes another"
-    assert ended.err.splitlines()[-1] == "nightly has ended: `sweep status nightly` says how"
+    assert ended.err.splitlines()[-1] == "nightly is done: `sweep results nightly` shows it, --again makes another"
+    assert team.calls == [("submit", plan, "nightly", False)]
+
+
+def test_a_plan_whose_run_has_failed_says_what_to_do_and_asks_nothing(
+    sweep: Sweep, team: FakeOrchestrator, plan: str
+) -> None:
+    team.running = team.opened = FakeRun(plan, plan=read_plan(Path("plan.json")), statuses=[status(done=1, failed=2)])
+    ended = sweep("submit", "plan.json")
+    assert (ended.code, ended.out) == (0, f"{plan}\n")
+    assert ended.err.splitlines()[0] == f"note: run {plan} of this plan has ended; --again makes another"
+    assert ended.err.splitlines()[-1] == (
+        f"{plan} has ended, and 2 tasks of 3 not done: `sweep results {plan}` says why, "
+        f"`sweep retry {plan}` runs them again, --again makes another run"
+    )
+
+
+def test_a_run_of_another_plan_of_the_sweep_is_not_taken_for_this_one(
+    sweep: Sweep, team: FakeOrchestrator, plan: str
+) -> None:
+    other = replace(read_plan(Path("plan.json")), market="another")
+    team.running = FakeRun("nightly", plan=other)
+    ended = sweep("submit", "plan.json", "--yes", "--name", "nightly")
+    assert "note: run nightly" not in ended.err
     assert team.calls == [("submit", plan, "nightly", False)]
 
 
