@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.sending.proposal import Proposal
     from orchestrator.runs.sending.replan import Moved
     from orchestrator.runs.telling import channels_of, notice_of_end, notice_of_stuck, tell
-    from orchestrator.runs.views.beside import Beside, Stored
+    from orchestrator.runs.views.beside import Beside
     from orchestrator.runs.views.costs import CostRow
     from orchestrator.runs.views.differences import Difference, find_differences
     from orchestrator.runs.views.logs import LogLine
@@ -136,7 +136,6 @@ __all__ = [
     "SpendingRow",
     "Status",
     "Stopped",
-    "Stored",
     "Story",
     "Stray",
     "StrayArray",
@@ -190,7 +189,6 @@ _HOMES = {
     "CatalogLoss": "orchestrator.snapshots",
     "Conducted": "orchestrator.nightly.conduct",
     "Beside": "orchestrator.runs.views.beside",
-    "Stored": "orchestrator.runs.views.beside",
     "CostRow": "orchestrator.runs.views.costs",
     "Decision": "orchestrator.models.models",
     "Delivery": "orchestrator.notices.send",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli import formatting
 
 if TYPE_CHECKING:
-    from orchestrator.api import Beside, Stored
+    from orchestrator.api import Beside
 
 
 def beside_line(beside: Beside) -> str:
@@ -16,14 +16,13 @@ def beside_line(beside: Beside) -> str:
     if beside.copies:
         copies = "data copy" if beside.copies == 1 else "data copies"
         parts.append(f"{beside.copies:,} {copies} {formatting.money(beside.copies_usd)}")
-    if beside.stored is None:
-        parts.append("what it keeps in S3 is not known")
-    else:
-        parts.append(_stored_words(beside.stored))
-    return f"beside that: {', '.join(parts)}"
+    return f"beside that: {', '.join([*parts, _stored_words(beside)])}"
 
 
-def _stored_words(stored: Stored) -> str:
+def _stored_words(beside: Beside) -> str:
+    stored = beside.stored
+    if stored is None:
+        return "what it keeps in S3 is not known"
     least = "" if stored.is_whole else "at least "
     kept = f"{least}{formatting.size(stored.bytes)} in S3"
     month = f"about {formatting.money(stored.usd_per_month)} a month"

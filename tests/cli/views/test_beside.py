@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.api import Beside, Stored
+from orchestrator.api import Beside
 from orchestrator.cli.views.beside import beside_line
+from orchestrator.runs.views.beside import Stored
 
 
 def said(stored: Stored) -> str:
