@@ -45,7 +45,7 @@ class Stored:
     bytes: int
     """The size of its own objects, in all its buckets, and of the data copies that it has made."""
     usd_per_month: float
-    """At the prices that the catalog knows of S3 Standard, from the first tier on: others of the team may keep more."""
+    """Dollars by the prices of S3 Standard that the catalog knows, from the first tier on."""
     is_whole: bool
     """False if there is more, which was not counted."""
     unpriced: tuple[str, ...] = ()
