@@ -6,6 +6,7 @@ Each part that has arrived stays, should we be killed: whoever comes later goes 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.aws.errors import aws_errors
@@ -35,17 +36,43 @@ class Uploads(Protocol):
         """Take note of an upload. Return the id that counts: somebody else may have begun one just before."""
 
 
-def copy_object(source: S3, item: Listed, target: S3, to: str, uploads: Uploads, go_on: Callable[[], bool]) -> bool:
-    """Copy an object that was listed in `source` to the key `to` of `target`. Return whether all of it is there.
+@dataclass(frozen=True)
+class Target:
+    """The key that an object is copied to."""
+
+    s3: S3
+    key: str
+    over: str | None = None
+    """The etag of what lies there and may be replaced; None if nothing may lie there."""
+
+    @property
+    def condition(self) -> Any:
+        """What is asked of S3, so that nobody's newer object is replaced."""
+        return {"IfNoneMatch": "*"} if self.over is None else {"IfMatch": self.over}
+
+    @property
+    def client(self) -> S3Client:
+        return self.s3.clients.client("s3", self.s3.region)
+
+    def __str__(self) -> str:
+        return self.s3.uri(self.key)
+
+
+def copy_object(source: S3, item: Listed, target: Target, uploads: Uploads, go_on: Callable[[], bool]) -> bool:
+    """Copy an object that was listed in another bucket. Return whether all of it is there.
 
     It is not if `go_on`, which is asked between parts, says no. Raise AlreadyExists if the source's object is not the
-    one that was listed any more.
+    one that was listed any more, or something else has come to the target.
     """
     if item.size > PART_BYTES:
-        return _Parts(source, item, target, to).copy(uploads, go_on)
-    with aws_errors(f"copy {source.uri(item.key)} to {target.uri(to)}", where=target.region):
-        _client(target).copy_object(
-            Bucket=target.bucket, Key=to, CopySource=_named(source, item), CopySourceIfMatch=item.etag
+        return _Parts(source, item, target).copy(uploads, go_on)
+    with aws_errors(f"copy {source.uri(item.key)} to {target}", where=target.s3.region):
+        target.client.copy_object(
+            Bucket=target.s3.bucket,
+            Key=target.key,
+            CopySource=_named(source, item),
+            CopySourceIfMatch=item.etag,
+            **target.condition,
         )
     return True
 
@@ -53,18 +80,16 @@ def copy_object(source: S3, item: Listed, target: S3, to: str, uploads: Uploads,
 class _Parts:
     """One large object on its way."""
 
-    def __init__(self, source: S3, item: Listed, target: S3, to: str) -> None:
-        self.source, self.item, self.target, self.to = source, item, target, to
+    def __init__(self, source: S3, item: Listed, target: Target) -> None:
+        self.source, self.item, self.target = source, item, target
         self.part_bytes = max(PART_BYTES, -(-item.size // MOST_PARTS))
         self.count = -(-item.size // self.part_bytes)
-        self.named: Any = {"Bucket": target.bucket, "Key": to}
+        self.named: Any = {"Bucket": target.s3.bucket, "Key": target.key}
 
     def copy(self, uploads: Uploads, go_on: Callable[[], bool]) -> bool:
-        upload = uploads.find(self.to) or uploads.note(self.to, self._begin())
+        upload = uploads.find(self.target.key) or uploads.note(self.target.key, self._begin())
         try:
-            with aws_errors(
-                f"copy {self.source.uri(self.item.key)} to {self.target.uri(self.to)}", where=self.target.region
-            ):
+            with aws_errors(f"copy {self.source.uri(self.item.key)} to {self.target}", where=self.target.s3.region):
                 return self._copy_parts(upload, go_on)
         except NotFound:
             # Another launcher has completed the upload, if the object is there.
@@ -73,8 +98,8 @@ class _Parts:
             raise
 
     def _begin(self) -> str:
-        with aws_errors(f"begin to write {self.target.uri(self.to)}", where=self.target.region):
-            return _client(self.target).create_multipart_upload(**self.named)["UploadId"]
+        with aws_errors(f"begin to write {self.target}", where=self.target.s3.region):
+            return self.target.client.create_multipart_upload(**self.named)["UploadId"]
 
     def _copy_parts(self, upload: str, go_on: Callable[[], bool]) -> bool:
         etags = self._arrived(upload)
@@ -86,18 +111,20 @@ class _Parts:
                 batch = missing[first : first + AT_ONCE]
                 etags |= zip(batch, pool.map(lambda number: self._copy_part(upload, number), batch), strict=True)
         parts: Any = [{"PartNumber": number, "ETag": etags[number]} for number in sorted(etags)]
-        _client(self.target).complete_multipart_upload(**self.named, UploadId=upload, MultipartUpload={"Parts": parts})
+        self.target.client.complete_multipart_upload(
+            **self.named, **self.target.condition, UploadId=upload, MultipartUpload={"Parts": parts}
+        )
         return True
 
     def _arrived(self, upload: str) -> dict[int, str]:
         """Return the etags of the parts that are there, by their numbers."""
-        pages = _client(self.target).get_paginator("list_parts").paginate(**self.named, UploadId=upload)
+        pages = self.target.client.get_paginator("list_parts").paginate(**self.named, UploadId=upload)
         return {part["PartNumber"]: part["ETag"] for page in pages for part in page.get("Parts", [])}
 
     def _copy_part(self, upload: str, number: int) -> str:
         first = (number - 1) * self.part_bytes
         last = min(first + self.part_bytes, self.item.size) - 1
-        answer = _client(self.target).upload_part_copy(
+        answer = self.target.client.upload_part_copy(
             **self.named,
             UploadId=upload,
             PartNumber=number,
@@ -108,12 +135,9 @@ class _Parts:
         return answer["CopyPartResult"]["ETag"]
 
     def _is_there(self) -> bool:
-        return any(item.key == self.to and item.size == self.item.size for item in self.target.list(self.to))
+        found = self.target.s3.list(self.target.key)
+        return any(item.key == self.target.key and item.size == self.item.size for item in found)
 
 
 def _named(source: S3, item: Listed) -> Any:
     return {"Bucket": source.bucket, "Key": item.key}
-
-
-def _client(s3: S3) -> S3Client:
-    return s3.clients.client("s3", s3.region)

@@ -27,6 +27,7 @@ from orchestrator.errors import (
     Unreachable,
 )
 from orchestrator.launcher.decide import End, Start, decide, exit_of, exit_of_failure
+from orchestrator.launcher.moving.leaving import Leaving
 from orchestrator.launcher.moving.moves import Moves
 from orchestrator.launcher.pause import Pause
 from orchestrator.launcher.task_history import Standing
@@ -67,6 +68,7 @@ class Driver:
         self.turn = Turn(history, self.trainings, world)
         self.pause = Pause(history, self.trainings, self.turn)
         self.moves = Moves(history, self.trainings, world)
+        self.leaving = Leaving(self.moves)
         self.lookout = Lookout(history.control, runners, world, self.trainings.pace)
         self._just_recorded = 0
         """The number of the attempt that we have just recorded: nobody can have started it before us."""
@@ -168,6 +170,7 @@ class Driver:
         """Write down what the platform says of an attempt; wait while it runs, and stop it if the run is cancelled."""
         due = outcome.state.terminal or self.lookout.reads_logs(attempt)
         outcome = self.trainings.read_logs(self.history, attempt, outcome, due=due)
+        outcome = self.leaving.explain(attempt, outcome)
         self.history.outcomes[attempt.number] = outcome
         if outcome.state.terminal:
             self._say(attempt, f"{outcome.state.value} after {outcome.seconds:.0f} s. {outcome.reason}".strip())
@@ -176,7 +179,7 @@ class Driver:
         standing = self.history.standing()
         if standing is Standing.SUPERSEDED:
             return self._leave(standing)
-        if standing is Standing.CANCELLED or outcome.ended_for:
+        if standing is Standing.CANCELLED or outcome.ended_for or self.leaving.has_come(attempt, outcome):
             self.trainings.stop(attempt)
             self.world.sleep(self.trainings.poll_s)
         else:

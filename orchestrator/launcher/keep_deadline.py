@@ -2,7 +2,7 @@
 
 A training on spot is started for a *stretch* only. It is so long that, if nothing at all is done in it, the work could
 still be done on demand by the deadline. Then the platform ends it, whether it runs or waits, and it saves a checkpoint.
-Where it goes on is chosen anew, from what is left. So nobody has to stop a training that runs.
+Where it goes on is chosen anew, from what is left. A training that has no machines may be left before that.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from orchestrator.launcher.moving.saved import COPY_GB_PER_HOUR, NOTHING_AHEAD
 from orchestrator.launcher.spot_policy import Chance, Situation, choose, longest_wait
+from orchestrator.launcher.tried import Tried
 from orchestrator.wire.result import Cause
-from orchestrator.wire.task import Expected, Purchase
+from orchestrator.wire.task import KEPT_BACK_S, Expected, Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.launcher.moving.saved import Ahead, Saved
-    from orchestrator.launcher.tried import Tried
+    from orchestrator.wire.result import Attempt, Outcome
     from orchestrator.wire.task import Place, Task
 
 HOUR = 3600.0
@@ -64,6 +65,49 @@ def choose_stretch(task: Task, tried: Sequence[Tried], now: float, ahead: Ahead 
         return Stretch(chosen, None)
     wait = longest_wait(chances, left) - _back_hours(task, chosen, ahead.saved)
     return Stretch(chosen, None if math.isinf(wait) else max(int(wait * HOUR), 0))
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A training on spot whose machines were taken away, or were never given: it has not ended."""
+
+    attempt: Attempt
+    outcome: Outcome
+    waits: bool
+    """It has no machines now."""
+    usd_left: float | None = None
+    """Dollars that are left of the task's envelope; None if it has none."""
+
+
+def choose_to_leave(
+    task: Task, tried: Sequence[Tried], lost: Lost, now: float, saved: Saved | None = None
+) -> int | None:
+    """Return the place at which a task had better go on, though its training has not ended; None to leave it alone.
+
+    Ask when the training has just lost its machines, or has waited for some for long.
+    """
+    here, end_by = lost.attempt.place, task.limits.end_by
+    as_ended = replace(lost.outcome, cause=Cause.INTERRUPTED, ended_at=now)
+    so_far = [*tried, Tried(lost.attempt, as_ended)]
+    chances = weigh(task, so_far, now, saved)
+    if not chances or end_by is None or not chances[here].spot:
+        return None
+    chances[here] = replace(chances[here], is_open=not lost.waits)
+    situation = Situation((end_by - now) / HOUR, look=LOOK_HOURS, at_risk=task.limits.saved_every_s / HOUR)
+    if lost.waits:
+        situation = replace(situation, closed_hours=_closed_hours(so_far, now))
+    else:
+        situation = replace(situation, at=here)
+    chosen = choose(chances, situation)
+    if chosen is None or chosen == here or not _is_paid(task.places[chosen], chances[chosen], lost.usd_left):
+        return None
+    return chosen
+
+
+def _is_paid(place: Place, chance: Chance, usd_left: float | None) -> bool:
+    """Return whether so many dollars pay for all the work left there, whatever its machines may cost."""
+    most = chance.start_usd + place.hourly_usd * (chance.hours + chance.start_hours + KEPT_BACK_S / HOUR)
+    return usd_left is None or most <= usd_left
 
 
 def weigh(task: Task, tried: Sequence[Tried], now: float, saved: Saved | None) -> list[Chance]:

@@ -120,6 +120,11 @@ class TaskHistory:
             if attempt.number not in self._given_up and (self._is_ours(attempt) or self._was_done(attempt))
         ]
 
+    def tried_before(self, attempt: Attempt) -> list[Tried]:
+        """Return the attempts of our own submission before this one, with their outcomes."""
+        before = (one for one in self.attempts if one.number < attempt.number and self._is_ours(one))
+        return [Tried(one, self.outcomes[one.number]) for one in before if one.number in self.outcomes]
+
     def _is_ours(self, attempt: Attempt) -> bool:
         return attempt.number > self.task.after and attempt.submission >= self.submission
 

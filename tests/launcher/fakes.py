@@ -77,7 +77,7 @@ class Bucket:
         if (there.etag if there else None) != etag:
             raise AlreadyExists("lost", where=key)
         self.writes += 1
-        self.objects[key] = Stored(body, f'"{self.writes}"')
+        self.objects[key] = Stored(body, f'"{self.bucket}-{self.writes}"')
         self.modified[key] = self.clock()
         return Written(self.objects[key].etag, int(self.clock() * 1000))
 
@@ -129,15 +129,14 @@ class Bucket:
         return f"s3://{self.bucket}/{key}"
 
 
-def copy_in_memory(
-    source: Bucket, item: Listed, target: Bucket, to: str, uploads: object, go_on: Callable[[], bool]
-) -> bool:
+def copy_in_memory(source: Any, item: Listed, target: Any, uploads: object, go_on: Callable[[], bool]) -> bool:
     """Copy as `aws.copies.copy_object` does, from one bucket in memory to another."""
     del uploads, go_on
-    if source.objects[item.key].etag != item.etag:
+    there = target.s3.objects.get(target.key)
+    if source.objects[item.key].etag != item.etag or (there.etag if there else None) != target.over:
         raise AlreadyExists("it has changed", where=source.uri(item.key))
-    target.objects[to] = source.objects[item.key]
-    target.modified[to] = target.clock()
+    target.s3.objects[target.key] = source.objects[item.key]
+    target.s3.modified[target.key] = target.s3.clock()
     return True
 
 
@@ -303,7 +302,7 @@ class Bench:
     def driver(self, world: World | None = None) -> Driver:
         history = TaskHistory(self.task, self.submission, self.control)
         driver = Driver(history, lambda _: self.platform, world or self.time.world())
-        driver.moves.copy_object = copy_in_memory  # type: ignore[assignment]
+        driver.moves.copy_object = copy_in_memory
         return driver
 
     def launch(self) -> Exit:

@@ -1,4 +1,4 @@
-"""The move of a task to another place, written down before anything of it is done.
+"""The move of a task to another place, written down before its training is stopped, or its checkpoint copied.
 
 It lies beside the attempt that the task moves away from. Whoever comes later goes where it says: so a checkpoint is
 brought to one Region, and paid once, whoever is killed on the way.

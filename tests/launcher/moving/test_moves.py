@@ -125,7 +125,7 @@ def test_the_price_is_paid_from_the_envelope_and_told_before_anything_is_copied(
         return copy_in_memory(*given)
 
     driver = bench.driver()
-    driver.moves.copy_object = copy  # type: ignore[assignment]
+    driver.moves.copy_object = copy
     assert driver.drive() is Exit.DONE
     price = (5 + len(json.dumps({"step": 10, "files": {"state": [5, "sum"]}}))) / GB * 0.02
     trainings = sum(outcome.usd for outcome in bench.result.outcomes)
@@ -168,7 +168,7 @@ def test_a_source_that_changed_since_it_was_listed_is_listed_again() -> None:
         return copy_in_memory(*given)
 
     driver = bench.driver()
-    driver.moves.copy_object = copy  # type: ignore[assignment]
+    driver.moves.copy_object = copy
     assert driver.drive() is Exit.DONE
     assert bench.went_on_from == [None, 15]
 
@@ -181,14 +181,14 @@ def test_who_is_asked_to_go_while_it_copies_leaves_the_rest_to_the_next_launcher
         return copy_in_memory(*given)
 
     driver = bench.driver()
-    driver.moves.copy_object = copy  # type: ignore[assignment]
+    driver.moves.copy_object = copy
     assert driver.drive() is Exit.RESTART
     assert bench.attempts == [f"1 in {FIRST}"]
     assert [key.rpartition("/")[2] for key in bench.there(SECOND).objects] == ["state"]
     bench.time.term = False
     copied: list[str] = []
     driver = bench.driver()
-    driver.moves.copy_object = lambda *given: bool(copied.append(given[1].key)) or copy_in_memory(*given)  # type: ignore[assignment,func-returns-value]
+    driver.moves.copy_object = lambda *given: bool(copied.append(given[1].key)) or copy_in_memory(*given)  # type: ignore[func-returns-value]
     assert driver.drive() is Exit.DONE
     assert [key.rpartition("/")[2] for key in copied] == ["label.json"]
     assert bench.went_on_from == [None, 10]
@@ -203,7 +203,7 @@ def test_a_cancel_ends_a_copy() -> None:
         return copy_in_memory(*given)
 
     driver = bench.driver()
-    driver.moves.copy_object = copy  # type: ignore[assignment]
+    driver.moves.copy_object = copy
     assert driver.drive() is Exit.CANCELLED
     assert bench.attempts == [f"1 in {FIRST}"]
     assert bench.result.state is TaskState.CANCELLED
@@ -218,7 +218,7 @@ def test_throttling_waits_and_goes_on() -> None:
         return copy_in_memory(*given)
 
     driver = bench.driver()
-    driver.moves.copy_object = copy  # type: ignore[assignment]
+    driver.moves.copy_object = copy
     assert driver.drive() is Exit.DONE
     assert bench.went_on_from == [None, 10]
 

@@ -1,0 +1,106 @@
+"""Says when a training on spot is stopped, so that its task goes on elsewhere and ends by its deadline.
+
+The policy is asked when the training has just lost its machines, or has waited for some for long.
+
+The move is written down before the training is stopped. A training that hears SIGTERM saves a checkpoint, and ends. Its
+task goes on where the move says, once the platform has said that it has ended.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from orchestrator.launcher.keep_deadline import Lost, choose_to_leave
+from orchestrator.launcher.moving.checkpoint import find_checkpoint
+from orchestrator.wire.result import Cause, TaskState
+from orchestrator.wire.task import Purchase
+
+if TYPE_CHECKING:
+    from orchestrator.launcher.moving.moves import Moves
+    from orchestrator.wire.beside.moves import Move
+    from orchestrator.wire.result import Attempt, Outcome
+
+log = logging.getLogger(__name__)
+
+START_S = 900.0
+"""Seconds that any start may take without a want of machines."""
+
+
+class Leaving:
+    """Watches one task's trainings for a reason to leave the place that they run at."""
+
+    def __init__(self, moves: Moves) -> None:
+        self.moves = moves
+        self.task = moves.task
+        self.history = moves.history
+        self._number = 0
+        """The number of the attempt that is watched."""
+        self._move: Move | None = None
+        self._losses = 0
+        """Times that it has lost its machines, of which the policy was asked."""
+        self._waits_since: float | None = None
+
+    def has_come(self, attempt: Attempt, outcome: Outcome) -> bool:
+        """Return whether the training is to be stopped: a move is written down, maybe by us just now."""
+        if attempt.lane.purchase is not Purchase.SPOT or attempt.others:
+            return False
+        if not self.moves.may_leave or attempt.number != self.history.newest:
+            return False
+        self._watch(attempt)
+        if self._move is None:
+            self._move = self._reconsider(attempt, outcome)
+        return self._move is not None
+
+    def explain(self, attempt: Attempt, outcome: Outcome) -> Outcome:
+        """Return the end of a training as what it was: one that a move has stopped had lost its machines."""
+        if outcome.cause is not Cause.STOPPED or not self.moves.may_leave or attempt.number != self.history.newest:
+            return outcome
+        self._watch(attempt)
+        if self._move is None:
+            return outcome
+        cause = Cause.INTERRUPTED if outcome.seconds else Cause.CAPACITY
+        return replace(outcome, state=TaskState.FAILED, cause=cause, reason=f"moved: {self._move.why}")
+
+    def _watch(self, attempt: Attempt) -> None:
+        """Begin to watch an attempt, if it is another one. A launcher before us may have decided to leave it."""
+        if attempt.number != self._number:
+            self._number, self._losses, self._waits_since = attempt.number, 0, None
+            self._move = self.moves.read()
+
+    def _reconsider(self, attempt: Attempt, outcome: Outcome) -> Move | None:
+        """Ask the policy when machines were lost, or have not come for long. Write down a move that it wants."""
+        now = self.moves.world.now()
+        waited_s = self._waited_s(attempt, outcome, now)
+        waits = waited_s >= max(self.task.limits.patience_s, START_S)
+        if outcome.interruptions <= self._losses and not waits:
+            return None
+        self._losses = outcome.interruptions
+        if waits:
+            self._waits_since = now  # it is asked again when as long has passed once more
+        envelope = self.task.limits.envelope
+        usd_left = None if envelope is None else envelope - self.history.spent
+        place = self._choose(Lost(attempt, outcome, waits, usd_left), now)
+        if place is None:
+            return None
+        to = self.task.places[place]
+        why = f"it lost its machines in {attempt.lane.region}"
+        if waits:
+            why = f"no machines in {attempt.lane.region} for {waited_s / 60:.0f} minutes"
+        log.info("task %d attempt %d: %s: it goes on as %s", self.task.number, attempt.number, why, to.lane)
+        return self.moves.decide(to, why)
+
+    def _waited_s(self, attempt: Attempt, outcome: Outcome, now: float) -> float:
+        """Return the seconds for which it has had no machines, as far as we have seen."""
+        if outcome.state is not TaskState.STARTING:
+            self._waits_since = None
+        elif self._waits_since is None:
+            is_first = outcome.started_at is None and not outcome.interruptions
+            self._waits_since = attempt.recorded_at if is_first else now
+        return 0.0 if self._waits_since is None else now - self._waits_since
+
+    def _choose(self, lost: Lost, now: float) -> int | None:
+        found = find_checkpoint(self.history.attempts, self.moves.trainings)
+        saved = self.moves.saved(found) if found else None
+        return choose_to_leave(self.task, self.history.tried_before(lost.attempt), lost, now, saved)
