@@ -50,7 +50,8 @@ class Checkpoint:
     def missing_at(self, s3: S3, prefix: str) -> list[Missing]:
         """Return what is not there yet of it; the last object is copied again with any other."""
         there = {item.key: item for item in s3.list(prefix)}
-        missing, last = [], self.objects[-1]
+        missing: list[Missing] = []
+        last = self.objects[-1]
         for item in self.objects:
             to = prefix + item.key.removeprefix(self.prefix)
             found = there.get(to)
