@@ -13,6 +13,7 @@ In every launcher:
 
     runner.py         how is a training started or adopted, polled and stopped, and its log read?
     request.py        which RunInstances does an attempt make, and what are its machines told?
+    refusals.py       what does a refusal of EC2 mean?
     user_data.py      what does an instance do when it boots, and what ends it?
     network_cards.py  which network interfaces does it have?
     machines.py       what does EC2 tell of instances?
@@ -25,8 +26,7 @@ In every launcher:
 When an account is set up:
 
     operating.py      what may the roles do there?
+    account/          what does a Region lack, and what of ours runs there or is left?
     feeds/            how many vCPUs may run, and do?
     steps.py          where has a training spent its time so far?
-    alive.py          what of ours runs in a Region, whatever is written down of it?
-    leftovers.py      what have instances not taken along, and how is it removed?
 """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.ec2.alive import alive
+from orchestrator.platforms.ec2.account.alive import alive
+from orchestrator.platforms.ec2.account.check import check
+from orchestrator.platforms.ec2.account.leftovers import leftovers, remove
 from orchestrator.platforms.ec2.feeds import reserved, vcpu_quotas, vcpu_use
-from orchestrator.platforms.ec2.leftovers import leftovers, remove
 from orchestrator.platforms.ec2.steps import steps
 from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
 
@@ -44,8 +45,8 @@ class Ec2Operating:
     def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:  # noqa: ARG002
         return {}
 
-    def check(self, clients: Clients, wanted: Wanted) -> Iterator[Finding]:  # noqa: ARG002
-        return iter(())
+    def check(self, clients: Clients, wanted: Wanted) -> Iterator[Finding]:
+        return check(clients, wanted)
 
     def regions(self, clients: Clients) -> Sequence[str]:
         return clients.regions("ec2")

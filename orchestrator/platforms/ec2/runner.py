@@ -10,13 +10,13 @@ from orchestrator.aws.errors import aws_code, aws_errors
 from orchestrator.aws.logs import events
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import (
+    AccessError,
     AlreadyExists,
     InvalidRequest,
     NoCapacity,
     NotFound,
     QuotaExceeded,
     SweepError,
-    Throttled,
 )
 from orchestrator.platforms.bare_assignment import LOG_GROUP
 from orchestrator.platforms.ec2.bill import add_up, find_lives, spot_prices
@@ -24,6 +24,7 @@ from orchestrator.platforms.ec2.console import last_words
 from orchestrator.platforms.ec2.left import VERSION, Launched, Left
 from orchestrator.platforms.ec2.machines import find_machines
 from orchestrator.platforms.ec2.outcome import Standing, stand
+from orchestrator.platforms.ec2.refusals import read_refusal
 from orchestrator.platforms.ec2.request import HASH_TAG, make_request
 from orchestrator.training.bare.leave import STOPPED, Verdict
 from orchestrator.training.bare.outcome import usage_of_all
@@ -41,32 +42,6 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Place, Task
     from orchestrator.wire.template import Template
 
-_KINDS: tuple[tuple[type[SweepError], tuple[str, ...]], ...] = (
-    (
-        NoCapacity,
-        (
-            "InsufficientInstanceCapacity",
-            "UnfulfillableCapacity",
-            "InsufficientCapacity",
-            "SpotMaxPriceTooLow",
-            "InsufficientHostCapacity",
-            "InsufficientReservedInstanceCapacity",
-            # A reservation that is full, has not begun, or is over: another place may have instances.
-            "ReservationCapacityExceeded",
-            "InvalidCapacityReservationState",
-            "InvalidCapacityReservationState.PendingActivation",
-            "InvalidCapacityReservationId.NotFound",
-            "Unsupported",  # no such type in that zone: another attempt takes another
-        ),
-    ),
-    (
-        QuotaExceeded,
-        ("VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded", "VolumeLimitExceeded"),
-    ),
-    (Throttled, ("RequestLimitExceeded",)),
-    (AlreadyExists, ("IdempotentParameterMismatch",)),
-)
-"""RunInstances' refusals, by what they mean for whoever has asked. Most of EC2's codes are known to nobody else."""
 _ENDING_S = 900.0
 """Seconds after which an end is not put off any longer, though an instance may still be shutting down."""
 
@@ -92,12 +67,10 @@ class Ec2Runner:
             with aws_errors(f"start the training {request.training}", where=region):
                 launched = self.clients.client("ec2", region, once=True).run_instances(**body["run"])
         except SweepError as error:
-            kind = kind_of_refusal(aws_code(error))
-            if group and kind in (NoCapacity, InvalidRequest):
+            refusal = read_refusal(error)
+            if group and isinstance(refusal, NoCapacity | InvalidRequest | AccessError):
                 self._drop_group(region, group)
-            if kind is None or isinstance(error, kind):
-                raise
-            raise kind(error.message, where=error.where, hint=error.hint) from error.__cause__
+            raise refusal from error.__cause__
         ids = tuple(one["InstanceId"] for one in launched["Instances"])
         uri = S3Uri.parse(body["uri"])
         folder = uri.key.rpartition("/")[0]
@@ -239,11 +212,6 @@ class Ec2Runner:
         except SweepError as error:
             if not aws_code(error).startswith("InvalidPlacementGroup"):
                 raise
-
-
-def kind_of_refusal(code: str) -> type[SweepError] | None:
-    """Return which of our errors a code of RunInstances is; None where all services mean the same by it."""
-    return next((kind for kind, codes in _KINDS if code in codes), None)
 
 
 def _is_ending(attempt: Attempt, machines: Sequence[Machine], lives: Sequence[Life], now: float) -> bool:

@@ -39,7 +39,7 @@ def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
     account = staging.role.split(":")[4] if staging.role.startswith("arn:") else ""
     body = share(staging, account)
     look_for_inputs(body, region, clients)
-    subnets = _subnets(network.subnets if network else [], region, clients)
+    subnets = find_subnets(network.subnets if network else [], region, clients)
     body["ec2"] = {
         "images": {name: images[ami] for name, ami in names.items()},
         "subnets": subnets,
@@ -84,7 +84,7 @@ def _container(image: str, region: str, account: str) -> str:
     return image.replace("{region}", region).replace("{account}", account)
 
 
-def _subnets(names: list[str], region: str, clients: Clients) -> dict[str, str]:
+def find_subnets(names: list[str], region: str, clients: Clients) -> dict[str, str]:
     """Return the zones of subnets, by their ids: of those that are named, or of the default VPC's."""
     wanted: dict[str, Any] = (
         {"SubnetIds": names} if names else {"Filters": [{"Name": "default-for-az", "Values": ["true"]}]}

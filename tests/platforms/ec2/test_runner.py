@@ -98,6 +98,35 @@ def test_a_refusal_is_what_it_means_and_leaves_the_assignment_only(
 
 
 @pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize(
+    ("code", "message", "hint"),
+    [
+        ("InvalidAMIID.NotFound", "The image id '[ami-1]' does not exist", "gone since: submit the sweep again"),
+        ("InvalidAMIID.Unavailable", "The image ID 'ami-1' is unavailable", "gone since: submit the sweep again"),
+        ("InvalidSubnetID.NotFound", "The subnet ID 'subnet-1' does not exist", "mend platforms.ec2.network"),
+        ("InvalidParameterValue", "Value (x) for parameter iamInstanceProfile.name is invalid", "sweep infra deploy"),
+    ],
+)
+def test_what_is_gone_since_the_run_was_submitted_is_told_and_leaves_no_group(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, code: str, message: str, hint: str
+) -> None:
+    request, _ = asked(instances=2)
+    groups: list[str] = []
+
+    def refuse(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": code, "Message": message}}, "RunInstances")
+
+    ec2, once = (clients.client("ec2", "eu-west-1", once=sends_once) for sends_once in (False, True))
+    monkeypatch.setattr(once, "run_instances", refuse)
+    monkeypatch.setattr(once, "create_placement_group", lambda **made: groups.append(made["GroupName"]))
+    monkeypatch.setattr(ec2, "delete_placement_group", lambda **gone: groups.remove(gone["GroupName"]))
+    with pytest.raises(InvalidRequest, match=r"does not exist|unavailable|invalid") as caught:
+        Ec2Runner(clients).start(request)
+    assert hint in str(caught.value.hint)
+    assert groups == []
+
+
+@pytest.mark.usefixtures("bucket")
 def test_which_instances_there_are_is_read_once(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is written once, and a launcher asks every few seconds."""
     _, attempt = asked()
