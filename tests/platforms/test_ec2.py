@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import replace
@@ -12,17 +13,18 @@ import pytest
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
+from orchestrator.localcloud import LocalCloud
 from orchestrator.platforms.conformance import TRAINING, Conformance, Subject
 from orchestrator.platforms.registry import make_planning, make_runner
 from orchestrator.platforms.source import BARE, pack
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Lane, Place, Purchase
+from tests.fixtures.cloud import client_of
 from tests.platforms.sweeps import staging, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.localcloud import LocalCloud
     from orchestrator.platforms.base import Staging
 
 DDP = """
@@ -172,6 +174,38 @@ def test_what_ec2_has_forgotten_is_still_known(subject: Subject) -> None:
             return super().client(service, region, once=once)
 
     assert make_runner("ec2", Forgetful()).poll(attempt) == outcome
+
+
+@pytest.mark.long
+def test_a_role_that_may_not_read_the_code_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The instance can tell nobody in S3: what its console shows is all that is known."""
+    with LocalCloud(tmp_path / "cloud", regions=[REGION], iam=True) as cloud:
+        for variable, value in cloud.environment.items():
+            monkeypatch.setenv(variable, value)
+        iam = client_of(cloud)("iam")
+        trust = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        role = iam.create_role(RoleName="poor", AssumeRolePolicyDocument=policy)["Role"]["Arn"]
+        iam.create_instance_profile(InstanceProfileName="poor")
+        iam.add_role_to_instance_profile(InstanceProfileName="poor", RoleName="poor")
+        bucket = S3(Clients(), REGION, cloud.environment["SWEEP_REGION_BUCKET"].format(region=REGION))
+        bucket.put_once(f"{name}/data/rows.txt", b"1")
+        lane = Lane("ec2", REGION, "c5.xlarge", Purchase.ON_DEMAND)
+        place = Place(lane, bucket.uri(f"{name}/data/"), rate=1.0)
+        made = Subject(
+            planning=make_planning("ec2", {}),
+            connect=lambda: make_runner("ec2", Clients()),
+            staging=staged("", {}, bucket, tmp_path, name, role),
+            clients=Clients(),
+            place=place,
+            elsewhere=place,
+            wait=lambda: time.sleep(0.5),
+            looks=1000,
+        )
+        outcome = made.outcome(made.start(made.task(7)))
+    assert outcome.state is TaskState.FAILED
+    assert "shut itself down before it began, and could not say why; the last on its console: sweep: " in outcome.reason
+    assert ".tar.gz: HTTP Error 403: Forbidden (the role of its instance profile may not do that" in outcome.reason
 
 
 @pytest.mark.long

@@ -17,6 +17,10 @@ log = logging.getLogger(__name__)
 _BY_CLOUD_INIT = re.compile(r"cloud-init\[\d+\]: ?(.*)")
 """Lines of user data, where cloud-init copies them to the console beside the kernel's."""
 _OURS = "sweep: "
+_BY_SHUTDOWN = "Terminated"
+"""What a shell says of the processes that a shutdown ends."""
+_FORBIDDEN = "HTTP Error 403"
+_MAY_NOT = "the role of its instance profile may not do that: `sweep doctor` says what it lacks"
 _TAIL = 2
 """Lines that are shown besides the last of our own."""
 _SHOWN = 400
@@ -41,7 +45,8 @@ def find_last_words(console: str) -> str:
     """Return what counts of all that a console has shown, in one line."""
     lines = [line.strip() for line in console.splitlines() if line.strip()]
     of_user_data = [found[1].strip() for found in map(_BY_CLOUD_INIT.search, lines) if found]
-    said = [line for line in of_user_data or lines if line]
+    said = [line for line in of_user_data or lines if line and line != _BY_SHUTDOWN]
     ours = [line[line.index(_OURS) :] for line in said if _OURS in line]
     shown = dict.fromkeys([*ours[-1:], *(line for line in said[-_TAIL:] if _OURS not in line)])
-    return " | ".join(shown)[:_SHOWN]
+    text = " | ".join(shown)[:_SHOWN]
+    return f"{text} ({_MAY_NOT})" if _FORBIDDEN in text else text

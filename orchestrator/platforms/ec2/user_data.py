@@ -36,7 +36,7 @@ def make_user_data(assignment: Assignment, uri: str, digest: str) -> str:
         f"for bin in {' '.join(map(shlex.quote, assignment.path))}; do [ -d $bin ] && PATH=$bin:$PATH; done",
         f"python3 -c '{make_stub('instance').strip()}' {arguments} &",
         # bash runs its traps between commands only: it waits for the training, and hands a SIGTERM on to it.
-        "child=$!; trap 'kill -TERM $child' TERM; while kill -0 $child 2>/dev/null; do wait $child; done",
+        "child=$!; trap 'kill -TERM $child 2>/dev/null' TERM; while kill -0 $child 2>/dev/null; do wait $child; done",
     )
     text = "\n".join(lines) + "\n"
     if len(text.encode()) > MOST:

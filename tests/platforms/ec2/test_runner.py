@@ -162,7 +162,8 @@ def test_what_is_known_of_an_instance_that_went_without_a_word_is_told(
     assert outcome is not None
     assert outcome.reason == (
         "i-0 shut itself down before it began, and could not say why; the last on its console: "
-        "sweep: https://s3/sources.tar.gz: HTTP Error 403: Forbidden"
+        "sweep: https://s3/sources.tar.gz: HTTP Error 403: Forbidden "
+        "(the role of its instance profile may not do that: `sweep doctor` says what it lacks)"
     )
 
 
