@@ -12,7 +12,7 @@ from orchestrator.platforms.eks.kube.job import read_job
 from orchestrator.platforms.eks.kube.pods import ENDED, PENDING, RUNNING, read_pod
 from orchestrator.platforms.eks.sent.words import JOB_NAME
 from orchestrator.platforms.eks.verdict import CAPACITY, Seen, read_end, read_life
-from orchestrator.training.bare.leave import TASK
+from orchestrator.training.bare.leave import INTERRUPTED, TASK
 
 if TYPE_CHECKING:
     from orchestrator.platforms.eks.kept import Kept
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _PULL_S = 300.0
 """Seconds for which an image may fail to be pulled: a registry may be away for a moment."""
 _GHOST_S = 900.0
-"""Seconds after the end of a Job for which its pods are waited for: one on a node that is lost may stay for ever."""
+"""Seconds for which a pod is waited for that should have gone: one on a node that is lost may stay for ever."""
+_BEGIN_S = 1800.0
+"""Seconds that a pod may take to begin on its node, at least: for a large image, and for volumes to be mounted."""
 
 
 class Look:
@@ -45,7 +47,7 @@ class Look:
         except NotFound:
             job, now = None, time.time()
         pods = self._pods()
-        alive = [pod for pod in pods if pod.phase != ENDED]
+        alive = [pod for pod in pods if pod.phase != ENDED and not _is_ghost(pod, now)]
         if job is not None and not job.state:
             return self._life(job, pods, now)
         waited = job.ended_at is not None and now > job.ended_at + _GHOST_S if job else False
@@ -62,8 +64,11 @@ class Look:
         pending = [pod for pod in pods if pod.phase == PENDING]
         running = sum(pod.phase == RUNNING for pod in pods)
         least = int(self.claim.get("least") or 0)
-        runs = running >= least if least else bool(running) and not pending
-        cause, why = ("", "") if runs or job.suspended else self._why_not(job, pods, now)
+        are_made = len(pods) >= self.attempt.instances
+        runs = running >= least if least else bool(running) and are_made and not pending
+        cause, why = ("", "") if least else self._lost(pods, now)
+        if not (cause or runs or job.suspended):
+            cause, why = self._why_not(job, pods, now)
         if cause and self.kept.leave() is None:
             self.kept.ask_to_leave(cause, why)
             with suppress(AccessError, NotFound):  # whoever only looks cannot end it: its launcher does
@@ -78,9 +83,21 @@ class Look:
                 return CAPACITY, f"no node has room for {pod.name}: {pod.waits_for}"
             if (pod.cannot_pull or pod.cannot_begin) and now > pod.made_at + min(patience, _PULL_S):
                 return TASK, f"{pod.name} cannot begin: {pod.waits_for}"
+            is_stuck = pod.phase == PENDING and pod.placed_at is not None
+            if is_stuck and now > (pod.placed_at or now) + max(patience, _BEGIN_S):
+                return CAPACITY, f"{pod.name} does not begin on its node: {self._last_event(pod.name)}"
         missing = len(pods) < self.attempt.instances
         if missing and job.began_at is not None and now > job.began_at + patience:
-            return CAPACITY, f"not all of its pods were made: {self._last_event()}"
+            return CAPACITY, f"not all of its pods were made: {self._last_event(self.attempt.training)}"
+        return "", ""
+
+    @staticmethod
+    def _lost(pods: tuple[Pod, ...], now: float) -> tuple[str, str]:
+        """Return which pod is on a node that does not answer: its Job would wait for its end for ever."""
+        for pod in pods:
+            if pod.phase != ENDED and _is_ghost(pod, now):
+                why = pod.disrupted or "somebody wanted its end"
+                return INTERRUPTED, f"{pod.name} is on a node that does not answer: {why}"
         return "", ""
 
     def _all(self, job: Job | None, pods: tuple[Pod, ...], now: float) -> Seen:
@@ -99,7 +116,12 @@ class Look:
             return next((line.strip() for line in reversed(lines) if line.strip()), "")
         return ""
 
-    def _last_event(self) -> str:
-        chosen = {"fieldSelector": f"involvedObject.name={self.attempt.training}"}
+    def _last_event(self, name: str) -> str:
+        chosen = {"fieldSelector": f"involvedObject.name={name}"}
         told = [str(event.get("message", "")) for event in self.api.list(EVENTS, self.namespace, **chosen)]
         return " ".join(told[-1].split()) if told else "the cluster does not say why"
+
+
+def _is_ghost(pod: Pod, now: float) -> bool:
+    """Say whether a pod should have gone long ago."""
+    return pod.gone_by is not None and now > pod.gone_by + _GHOST_S

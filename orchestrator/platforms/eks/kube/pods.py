@@ -33,6 +33,10 @@ class Pod:
     cannot_begin: bool = False
     """Its container cannot be made, for another reason."""
     made_at: float = 0.0
+    placed_at: float | None = None
+    """When it was given a node; None if it has none."""
+    gone_by: float | None = None
+    """When it is to be gone, grace and all, if somebody wants its end; None if nobody does."""
     disrupted: str = ""
     """Why it had to leave its node; empty if it had not."""
     killed_for: str = ""
@@ -63,6 +67,8 @@ def read_pod(body: Body) -> Pod:
         cannot_pull=waiting.get("reason") in _PULLING,
         cannot_begin=waiting.get("reason") in _NEVER,
         made_at=epoch(body["metadata"].get("creationTimestamp")) or 0.0,
+        placed_at=epoch(unplaced.get("lastTransitionTime")) if unplaced.get("status") == "True" else None,
+        gone_by=epoch(body["metadata"].get("deletionTimestamp")),
         disrupted=why_left,
         killed_for=str(over.get("reason") or "") if over.get("reason") in ("OOMKilled", "StartError") else "",
         message=one_line(over.get("message") or status.get("message") or ""),

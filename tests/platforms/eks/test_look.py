@@ -1,0 +1,194 @@
+"""What a look at a training makes of its Job and its pods while it has not ended: what is in its way is told.
+
+Statuses are written as kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle shows them.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.errors import AccessDenied, NotFound
+from orchestrator.platforms.eks.kube.api import EVENTS, JOBS, PODS, Answer
+from orchestrator.platforms.eks.look import Look
+from orchestrator.training.bare.leave import Verdict
+from orchestrator.wire.result import Attempt, Cause, TaskState
+from orchestrator.wire.task import Lane
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.wire.result import Outcome
+
+ATTEMPT = Attempt(
+    task=7,
+    number=1,
+    place=0,
+    lane=Lane.parse("eks/eu-west-1/g5.xlarge/spot"),
+    training="nightly-7-1",
+    request_hash="h",
+    max_runtime_s=3600,
+    recorded_at=0.0,
+    rate=2.0,
+    instances=2,
+)
+PATIENCE_S = 600
+BEGAN = 1_000_000
+
+
+def at(seconds: float) -> str:
+    """The moment so many seconds after the Job began."""
+    return datetime.fromtimestamp(BEGAN + seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Cluster:
+    """Stands for a cluster with one Job, and for what is kept of its training in S3."""
+
+    def __init__(self, now: float, *pods: dict[str, Any], **spec: Any) -> None:
+        self.now = BEGAN + now
+        self.pods = list(pods)
+        self.job: dict[str, Any] | None = {"spec": spec, "status": {"startTime": at(0)}}
+        self.events: dict[str, str] = {}
+        self.said: Verdict | None = None
+        self.deleted: list[str] = []
+        self.is_ours = True
+        self.least = 0
+
+    def get(self, kind: str, namespace: str, name: str) -> Answer:
+        assert (kind, namespace, name) == (JOBS, "sweep", ATTEMPT.training)
+        if self.job is None:
+            raise NotFound("jobs.batch not found")
+        return Answer(self.job, self.now)
+
+    def list(self, kind: str, namespace: str, **chosen: str) -> Iterator[dict[str, Any]]:
+        assert namespace == "sweep"
+        if kind == PODS:
+            return iter(self.pods)
+        assert kind == EVENTS
+        name = chosen["fieldSelector"].partition("=")[2]
+        return iter([{"message": self.events[name]}] if name in self.events else [])
+
+    def delete(self, kind: str, namespace: str, name: str) -> None:
+        if not self.is_ours:
+            raise AccessDenied("may not delete")
+        self.deleted.append(f"{kind} {namespace}/{name}")
+
+    def leave(self) -> Verdict | None:
+        return self.said
+
+    def ask_to_leave(self, cause: str, reason: str) -> None:
+        self.said = Verdict(cause, reason)
+
+    def machines(self, instances: int) -> list[None]:
+        return [None] * instances
+
+    def has_begun(self) -> bool:
+        return True
+
+    def look(self) -> Outcome:
+        both: Any = self
+        claim = {"namespace": "sweep", "patience_s": PATIENCE_S, "least": self.least}
+        outcome = Look(ATTEMPT, claim, both, both).outcome()
+        assert outcome is not None
+        return outcome
+
+
+def pod(index: int, phase: str = "Running", **more: Any) -> dict[str, Any]:
+    conditions = [{"type": "PodScheduled", "status": "True", "lastTransitionTime": at(10)}]
+    status = {"phase": phase, "conditions": conditions, **more.pop("status", {})}
+    meta = {"name": f"nightly-7-1-{index}-x", "creationTimestamp": at(5), **more}
+    return {"metadata": meta, "spec": {}, "status": status}
+
+
+def waiting(index: int, reason: str) -> dict[str, Any]:
+    state = {"waiting": {"reason": reason, "message": f"{reason}: no luck"}}
+    return pod(index, "Pending", status={"containerStatuses": [{"state": state}]})
+
+
+def without_room(index: int) -> dict[str, Any]:
+    why = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": at(10)}
+    return pod(index, "Pending", status={"conditions": [{**why, "message": "0/3 nodes are available"}]})
+
+
+def leaving(index: int, gone_by: float) -> dict[str, Any]:
+    taken = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "DeletionByTaintManager",
+        "message": "Taint manager",
+    }
+    return pod(index, deletionTimestamp=at(gone_by), status={"conditions": [taken]})
+
+
+CREATING = "ContainerCreating"
+
+
+@pytest.mark.parametrize(
+    ("now", "pods", "cause", "says"),
+    [
+        # Whoever has patience waits; and then not any more.
+        (600, [pod(0), without_room(1)], "", ""),
+        (611, [pod(0), without_room(1)], "capacity", "no node has room for nightly-7-1-1-x: 0/3 nodes are available"),
+        (300, [pod(0), waiting(1, "ErrImagePull")], "", ""),
+        (310, [pod(0), waiting(1, "ErrImagePull")], "task", "cannot begin: ErrImagePull: no luck"),
+        (310, [pod(0), waiting(1, "CreateContainerConfigError")], "task", "cannot begin: CreateContainerConfigError"),
+        # A large image is pulled, a volume is mounted: that takes its time, and not for ever.
+        (1800, [pod(0), waiting(1, CREATING)], "", ""),
+        (1811, [pod(0), waiting(1, CREATING)], "capacity", "does not begin on its node: FailedMount: no such volume"),
+        # The namespace's quota bears no second pod.
+        (600, [pod(0)], "", ""),
+        (601, [pod(0)], "capacity", "not all of its pods were made: exceeded quota: few"),
+        # A node that is lost answers nobody, and its pod is going for ever.
+        (1899, [pod(0), leaving(1, 1000)], "", ""),
+        (1901, [pod(0), leaving(1, 1000)], "interrupted", "on a node that does not answer: Taint manager"),
+    ],
+)
+def test_what_is_in_the_way_of_a_job_is_told_and_ends_it(
+    now: float, pods: list[dict[str, Any]], cause: str, says: str
+) -> None:
+    cluster = Cluster(now, *pods)
+    cluster.events = {"nightly-7-1": "exceeded quota: few", "nightly-7-1-1-x": "FailedMount: no such volume"}
+    outcome = cluster.look()
+    assert outcome.state in (TaskState.STARTING, TaskState.RUNNING)
+    if not cause:
+        assert (cluster.said, cluster.deleted) == (None, [])
+        return
+    assert cluster.said is not None
+    assert (cluster.said.cause, says in cluster.said.reason) == (cause, True)
+    assert cluster.deleted == [f"{JOBS} sweep/nightly-7-1"]
+
+
+def test_patience_does_not_count_while_a_queue_holds_the_job_back() -> None:
+    cluster = Cluster(86_400, suspend=True)
+    assert cluster.look().state is TaskState.STARTING
+    assert cluster.said is None
+
+
+def test_who_may_only_look_tells_and_leaves_the_end_to_the_launcher() -> None:
+    cluster = Cluster(700, pod(0), without_room(1))
+    cluster.is_ours = False
+    assert cluster.look().state is TaskState.STARTING
+    assert cluster.said is not None
+
+
+def test_pods_that_come_and_go_are_not_given_up_for_one_on_a_lost_node() -> None:
+    cluster = Cluster(9_000, pod(0), leaving(1, 1000))
+    cluster.least = 1
+    assert cluster.look().state is TaskState.RUNNING
+    assert cluster.said is None
+
+
+def test_a_pod_that_goes_for_ever_does_not_keep_an_attempt_whose_job_is_gone_from_ending() -> None:
+    cluster = Cluster(0, leaving(1, -5_000_000))
+    cluster.job = None
+    cluster.said = Verdict("interrupted", "its node does not answer")
+    outcome = cluster.look()
+    assert (outcome.state, outcome.cause, outcome.reason) == (
+        TaskState.FAILED,
+        Cause.INTERRUPTED,
+        "nightly-7-1-1-x was taken away: Taint manager",
+    )
+    assert json.dumps(outcome.to_json())
