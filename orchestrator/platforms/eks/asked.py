@@ -71,7 +71,7 @@ class Elastic(Model):
     """The pods of a training that may come and go while it runs."""
 
     min: int = Field(ge=1, le=10_000, description="so many are enough to train")
-    max: int = Field(ge=2, le=10_000, description="so many there are to be: train.instances")
+    max: int = Field(ge=2, le=10_000, description="so many there are at most: there are to be train.instances")
 
     @model_validator(mode="after")
     def _in_order(self) -> Elastic:
@@ -147,6 +147,7 @@ def check_asked(sweep: Sweep, usual: Settings) -> Iterator[Complaint]:
     if sweep.train.parallel != "torchrun":
         message = f"{sweep.train.parallel} cannot go on with other processes"
         yield Complaint(message, "set train.parallel to torchrun, or leave the line out", at)
-    if sweep.train.instances != asked.max:
-        message = f"there are to be {asked.max} pods, and {sweep.train.instances} instances are planned for"
+    most = max(sweep.train.instance_counts)
+    if most > asked.max:
+        message = f"there are to be {asked.max} pods at most, and {most} instances are planned for"
         yield Complaint(message, f"write `instances: {asked.max}` under train", (*at, "max"))

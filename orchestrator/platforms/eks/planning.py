@@ -56,8 +56,12 @@ class EksPlanning:
         found = []
         if "volume_gb" in sweep.train.model_fields_set:
             found.append("on EKS a training has the disk of its node: train.volume_gb says nothing there")
-        if read_asked(sweep, self.usual).elastic and sweep.train.checkpoints is None:
+        elastic = read_asked(sweep, self.usual).elastic
+        if elastic and sweep.train.checkpoints is None:
             found.append("an elastic training without train.checkpoints begins anew whenever a pod is lost")
+        few = min(sweep.train.instance_counts)
+        if elastic and few < elastic.max:
+            found.append(f"there are as many pods as instances are planned for, {few}, not elastic.max, {elastic.max}")
         return tuple(found)
 
     def needs_starter(self, sweep: Sweep) -> bool:  # noqa: ARG002

@@ -36,8 +36,9 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
     meet_s = float(max(task.limits.patience_s, _MEET_S))
     more: dict[str, Any] = {"kind": "pod", "grace_s": float(END_GRACE_S - _LEAVES_S), "meet_s": meet_s}
     assignment = make_assignment(template, task, place, attempt, max_runtime_s, **more)
-    if body["least"]:
-        assignment = make_elastic(assignment, body["least"])
+    least = min(body["least"], place.instances)
+    if least:
+        assignment = make_elastic(assignment, least)
     told = canonical(assignment.to_json())
     where = (f"{assignment.output}/assignment.json", hashlib.sha256(told.encode()).hexdigest())
     job = make_job(assignment, where, body, place.lane, task.limits.patience_s)
@@ -59,7 +60,7 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         "namespace": body["namespace"],
         "instances": place.instances,
         "patience_s": task.limits.patience_s,
-        "least": body["least"],
+        "least": least,
         "tags": tags,
     }
     sent: dict[str, Any] = {"claim": claim, "assignment": assignment.to_json(), "job": job, "service": service}
