@@ -22,7 +22,7 @@ _BY_SHUTDOWN = "Terminated"
 _FORBIDDEN = "HTTP Error 403"
 _MAY_NOT = "the role of its instance profile may not do that: `sweep doctor` says what it lacks"
 _TAIL = 2
-"""Lines that are shown besides the last of our own."""
+"""Lines that are shown after the last of our own."""
 _SHOWN = 400
 """Characters of all that are shown."""
 
@@ -46,7 +46,9 @@ def find_last_words(console: str) -> str:
     lines = [line.strip() for line in console.splitlines() if line.strip()]
     of_user_data = [found[1].strip() for found in map(_BY_CLOUD_INIT.search, lines) if found]
     said = [line for line in of_user_data or lines if line and line != _BY_SHUTDOWN]
-    ours = [line[line.index(_OURS) :] for line in said if _OURS in line]
-    shown = dict.fromkeys([*ours[-1:], *(line for line in said[-_TAIL:] if _OURS not in line)])
+    ours = [number for number, line in enumerate(said) if _OURS in line]
+    first = [said[ours[-1]].partition(_OURS)[2]] if ours else []
+    after = said[ours[-1] + 1 :] if ours else said
+    shown = [*(f"{_OURS}{line}" for line in first), *after[-_TAIL:]]
     text = " | ".join(shown)[:_SHOWN]
     return f"{text} ({_MAY_NOT})" if _FORBIDDEN in text else text
