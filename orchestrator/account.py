@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator import resources
-from orchestrator.aws.definitions import render
+from orchestrator.aws.jobs.definitions import render
 from orchestrator.errors import SettingsError
 from orchestrator.notices.channels import Channels
 from orchestrator.runs.cloud import Account

@@ -8,16 +8,11 @@ s3.py           how are objects read, and written on a condition?
 copies.py       how is an object copied into another bucket, in parts that stay if we are killed?
 control.py      what does a run keep in the control bucket, and who may overwrite it?
 turns.py        how many of a run may run at once, and who goes ahead of its lane?
-batch.py        how are arrays submitted, found again, and asked what became of their children?
-batch_job.py    what do its answers tell of a job?
-queue_errors.py what makes a queue that is not there?
 account/        what is there in an account, and what does AWS ask for it?
-scheduler.py    what starts a job at a time of day?
-definitions.py  how does a job definition get its values?
+jobs/           how do jobs begin, at once or at a time of day, and what became of them?
+messages/       how is somebody told, and what lies in a queue?
 secrets.py      is a secret where it is said to be?
 secret_values.py  what is in a secret of our own?
 model_packages.py  what does SageMaker's Model Registry hold?
-sns.py          how is a message published?
-sqs.py          what lies in a queue, and who takes it away?
 logs.py         which lines has a log stream got since the last look?
 """

@@ -13,7 +13,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch import Batch
+from orchestrator.aws.jobs.batch import Batch
 from orchestrator.errors import AccessError, Throttled, Unreachable, UsageError
 from orchestrator.launcher.task_history import Standing, TaskHistory
 from orchestrator.platforms.registry import DEFAULT, make_runner

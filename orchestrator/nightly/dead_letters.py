@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.sqs import Queue
+from orchestrator.aws.messages.sqs import Queue
 from orchestrator.errors import Damaged, NewerVersion, SweepError, UsageError
 from orchestrator.nightly.aftermath import raise_alarm
 from orchestrator.nightly.goal import read_goal
@@ -18,9 +18,9 @@ from orchestrator.nightly.shelf import Shelf
 from orchestrator.notices.send import BEFORE
 
 if TYPE_CHECKING:
+    from orchestrator.aws.messages.sqs import Message
     from orchestrator.aws.s3 import S3
     from orchestrator.aws.session import Clients
-    from orchestrator.aws.sqs import Message
     from orchestrator.nightly.goal import Goal
 
 log = logging.getLogger(__name__)

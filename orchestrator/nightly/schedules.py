@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from orchestrator import resources
 from orchestrator.account import account_number
 from orchestrator.aws.account.ecr import pin_image
-from orchestrator.aws.batch import ArrayJob, Batch
-from orchestrator.aws.definitions import render
-from orchestrator.aws.scheduler import Scheduler, Timer
+from orchestrator.aws.jobs.batch import ArrayJob, Batch
+from orchestrator.aws.jobs.definitions import render
+from orchestrator.aws.jobs.scheduler import Scheduler, Timer
 from orchestrator.errors import Damaged, NotFound, UsageError
 from orchestrator.nightly.calendar import catch_up
 from orchestrator.nightly.conduct import Clock, Conductor

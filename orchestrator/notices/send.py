@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.messages.sns import publish
 from orchestrator.aws.secret_values import read_secret
-from orchestrator.aws.sns import publish
 from orchestrator.errors import AlreadyExists, CloudError, NotFound, SweepError
 from orchestrator.notices.channels import check_url, is_reference, named, topic_region
 from orchestrator.notices.notice import TEST

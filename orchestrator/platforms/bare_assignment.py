@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.network_variables import add_network_variables
 from orchestrator.training.bare.assignment import Assignment, Channel
-from orchestrator.training.machine import HOME, encode
-from orchestrator.training.words import DATA, fill
+from orchestrator.training.starter.machine import HOME, encode
+from orchestrator.training.starter.words import DATA, fill
 from orchestrator.wire.names import training_name
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from orchestrator.spec.by_region import in_region
 from orchestrator.spec.duration import seconds
 from orchestrator.spec.train.environment import plain_variables, references
 from orchestrator.training.checkpoint import EVERY, FOLDER
-from orchestrator.training.machine import ORDER, encode
 from orchestrator.training.references import references_in, variable
+from orchestrator.training.starter.machine import ORDER, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

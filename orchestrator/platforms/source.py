@@ -47,8 +47,9 @@ SECRETS = (
 """Patterns of file names that hold keys more often than code."""
 _FOR_SCRIPTS = ("__init__", "checkpoint", "metadata", "notice", "process", "report")
 _FOR_STARTER = (
-    "__init__", "aws_call", "command", "credentials", "launch", "machine", "meeting", "metadata", "process", "ranks",
-    "references", "secrets", "signature", "start", "variables", "words",
+    "__init__", "aws_call", "credentials", "metadata", "process", "references", "secrets", "signature",
+    "starter/__init__", "starter/command", "starter/launch", "starter/machine", "starter/meeting", "starter/ranks",
+    "start", "starter/variables", "starter/words",
 )  # fmt: skip
 _FOR_BARE_MACHINES = (
     "__init__", "__main__", "assignment", "bucket", "child", "coming_back", "container", "folders", "leave", "logs",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.account import ecr
 from orchestrator.aws.account.identity import account_of_credentials
-from orchestrator.aws.batch import Batch, register_definition_request
 from orchestrator.aws.control import Control
+from orchestrator.aws.jobs.batch import Batch, register_definition_request
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import CloudError, UsageError
 from orchestrator.notices.channels import NOBODY, Channels

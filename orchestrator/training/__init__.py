@@ -11,16 +11,10 @@
     metadata.py     how is an EC2 instance's metadata service asked?
     process.py      which rank is this process, and how does it write a line into the log?
 
-The starter, where AWS's toolkit cannot start what was asked:
+Where AWS's toolkit cannot start what was asked:
 
     start.py        what does the container run?
-    machine.py      what does a machine know of its training?
-    variables.py    what is in the training's environment?
-    words.py        which words make up its command?
-    launch.py       which command line starts its processes: alone, by torchrun, by mpirun?
-    command.py      how is a command run, stopped, and its error found?
-    meeting.py      how do the machines of an MPI training wait for each other?
-    ranks.py        how does SIGTERM reach MPI's ranks?
+    starter/        how do its processes start, meet and end?
 
 Where no SageMaker brings the training:
 

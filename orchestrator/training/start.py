@@ -16,17 +16,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.training.command import run_command
-from orchestrator.training.launch import CannotStart, make_line
-from orchestrator.training.machine import HOME, hide_code, read_machine
-from orchestrator.training.meeting import gather, meeting_point, serve, start_sshd
 from orchestrator.training.process import write_line
-from orchestrator.training.ranks import terminate_ranks
 from orchestrator.training.secrets import CannotFetch, with_secrets
-from orchestrator.training.variables import make_environment
+from orchestrator.training.starter.command import run_command
+from orchestrator.training.starter.launch import CannotStart, make_line
+from orchestrator.training.starter.machine import HOME, hide_code, read_machine
+from orchestrator.training.starter.meeting import gather, meeting_point, serve, start_sshd
+from orchestrator.training.starter.ranks import terminate_ranks
+from orchestrator.training.starter.variables import make_environment
 
 if TYPE_CHECKING:
-    from orchestrator.training.machine import Machine
+    from orchestrator.training.starter.machine import Machine
 
 CANNOT_START = 125
 

@@ -9,7 +9,7 @@ from botocore.exceptions import ReadTimeoutError
 from botocore.httpsession import URLLib3Session
 
 from orchestrator.aws import session
-from orchestrator.aws.batch import ArrayJob, Batch
+from orchestrator.aws.jobs.batch import ArrayJob, Batch
 from orchestrator.aws.session import Clients
 from orchestrator.errors import Unreachable
 from orchestrator.platforms.sagemaker.request import make_request

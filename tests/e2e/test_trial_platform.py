@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,6 +26,9 @@ from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Lane, Place, Purchase
 from tests.fixtures.trial import REGIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REGION, ELSEWHERE = REGIONS
 CORES = f"sweep-trial-{REGION}-cores"
@@ -133,12 +137,17 @@ def test_what_is_paid_for_spot_is_less_than_its_rate(subject: Subject) -> None:
 def test_a_training_is_found_after_the_service_has_forgotten_it(subject: Subject) -> None:
     attempt = subject.start(subject.task(2))
     outcome = subject.outcome(attempt)
-    until = time.monotonic() + 30
-    while list((Path.home() / ".sweep-trial" / REGION).rglob(f"{attempt.training}*")):
+    until = time.monotonic() + 120
+    while any(attempt.training in name for name in names_below(Path.home() / ".sweep-trial" / REGION)):
         assert time.monotonic() < until, "it is written down how it ended, and the service has not forgotten it"
         time.sleep(0.1)
     assert subject.outcome(attempt) == outcome
     assert outcome.state is TaskState.DONE
+
+
+def names_below(folder: Path) -> Iterator[str]:
+    """The names of all files and folders; a folder may go meanwhile."""
+    return (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
 
 
 @dataclass(frozen=True)

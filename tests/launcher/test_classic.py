@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator import resources
 from orchestrator.aws.control import Control
-from orchestrator.aws.definitions import render
+from orchestrator.aws.jobs.definitions import render
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied, Throttled, UsageError

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from orchestrator.aws.definitions import render
+from orchestrator.aws.jobs.definitions import render
 from orchestrator.wire.exits import Exit
-from tests.aws.test_definitions import LAUNCHER, VALUES
+from tests.aws.jobs.test_definitions import LAUNCHER, VALUES
 from tests.fixtures.programs import uv
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.aws import sqs
+from orchestrator.aws.messages import sqs
 from orchestrator.localcloud.services import moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
 from orchestrator.nightly import aftermath, views
 from orchestrator.nightly.conduct import Clock, Conductor

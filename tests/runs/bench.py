@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch_job import Job
+from orchestrator.aws.jobs.batch_job import Job
 from orchestrator.db import migrate
 from orchestrator.db.database import Database
 from orchestrator.db.engine import engine
@@ -50,7 +50,7 @@ from tests.launcher.fakes import Bucket, FakeRunner, Time
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from orchestrator.aws.batch import ArrayJob, Resource, ResourceUse
+    from orchestrator.aws.jobs.batch import ArrayJob, Resource, ResourceUse
     from orchestrator.runs.ending.proof import Stopped
     from orchestrator.wire.exits import Exit
 

@@ -157,7 +157,15 @@ def test_a_handler_that_was_there_before_hears_sigterm_too() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def test_a_forked_helper_of_the_training_dies_of_sigterm_as_ever() -> None:
+@pytest.fixture
+def at_first() -> Iterator[None]:
+    """SIGTERM means what it means where nothing has listened yet, whatever ran before in this process."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_forked_helper_of_the_training_dies_of_sigterm_as_ever(at_first: None) -> None:  # noqa: ARG001
     """A pool's workers are ended by it."""
     listening = Notice()
     listening.listen()

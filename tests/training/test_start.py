@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orchestrator.training.machine import decode, encode
+from orchestrator.training.starter.machine import decode, encode
 from tests.training.containers import Container
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.sqs import Queue
+from orchestrator.aws.messages.sqs import Queue
 from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.platforms.base import Complaint
 from orchestrator.spec.train.environment import plain_variables, references
-from orchestrator.training.words import as_text, fill
+from orchestrator.training.starter.words import as_text, fill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

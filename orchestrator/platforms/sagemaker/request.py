@@ -13,9 +13,9 @@ from orchestrator.errors import InvalidRequest
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.network_variables import add_network_variables
 from orchestrator.platforms.sagemaker.processes.parallel import encode, place_hyperparameters, restyle
-from orchestrator.training.machine import HOME, ORDER, decode
-from orchestrator.training.machine import encode as encode_for_starter
-from orchestrator.training.words import DATA, Arguments, as_text, fill, make_command
+from orchestrator.training.starter.machine import HOME, ORDER, decode
+from orchestrator.training.starter.machine import encode as encode_for_starter
+from orchestrator.training.starter.words import DATA, Arguments, as_text, fill, make_command
 from orchestrator.wire.names import digest, training_name
 from orchestrator.wire.task import Purchase
 

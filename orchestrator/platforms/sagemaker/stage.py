@@ -29,7 +29,7 @@ from orchestrator.spec.duration import seconds
 from orchestrator.spec.train.environment import plain_variables, references, secrets
 from orchestrator.training.checkpoint import EVERY, FOLDER
 from orchestrator.training.references import references_in, variable
-from orchestrator.training.words import as_text
+from orchestrator.training.starter.words import as_text
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:

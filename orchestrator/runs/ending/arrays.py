@@ -11,7 +11,7 @@ from orchestrator.wire.names import arrays_prefix, submission_of_array
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.aws.batch_job import Job
+    from orchestrator.aws.jobs.batch_job import Job
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.runs.written.submission import Submission

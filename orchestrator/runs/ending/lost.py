@@ -14,7 +14,7 @@ from orchestrator.runs.written.submission import latest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.aws.batch_job import Job
+    from orchestrator.aws.jobs.batch_job import Job
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor

@@ -16,7 +16,7 @@ from orchestrator.wire.names import S3Uri, submission_of_manifest, valid_run_nam
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.aws.batch_job import Job
+    from orchestrator.aws.jobs.batch_job import Job
     from orchestrator.runs.cloud import Cloud
 
 log = logging.getLogger(__name__)

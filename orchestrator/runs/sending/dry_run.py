@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch import create_resource_request, register_definition_request, submit_job_request
+from orchestrator.aws.jobs.batch import create_resource_request, register_definition_request, submit_job_request
 from orchestrator.runs.sending.check import check_launchers
 from orchestrator.runs.sending.copy import located
 from orchestrator.runs.sending.submit import array_job, objects, resources
@@ -23,7 +23,7 @@ from orchestrator.wire.ranges import Ranges
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.aws.batch import Resource
+    from orchestrator.aws.jobs.batch import Resource
     from orchestrator.platforms.base import Request
     from orchestrator.platforms.source import Package
     from orchestrator.runs.cloud import Cloud

@@ -6,7 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.batch import ArrayJob, Resource
+from orchestrator.aws.jobs.batch import ArrayJob, Resource
 from orchestrator.errors import RunFailed, UsageError
 from orchestrator.plan.slots import lots_by_key
 from orchestrator.runs.known.lease import held, renew

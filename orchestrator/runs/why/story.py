@@ -9,7 +9,7 @@ from orchestrator.platforms.registry import make_operating
 from orchestrator.runs.written.submission import latest
 
 if TYPE_CHECKING:
-    from orchestrator.aws.batch_job import Job
+    from orchestrator.aws.jobs.batch_job import Job
     from orchestrator.platforms.lives import StepTaken
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger

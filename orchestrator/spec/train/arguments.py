@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from orchestrator.spec.model import Model, shown, wrong
-from orchestrator.training.words import ARGUMENTS
+from orchestrator.training.starter.words import ARGUMENTS
 
 IN_BRACES = f"{{{ARGUMENTS}}}"
 """What stands for all parameters that a command does not name."""
@@ -75,7 +75,7 @@ class Arguments(Model):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What `training.words.Arguments` is made with: all but `positional`, which stands in `Train.command_words`."""
+        """What `Arguments` of the starter is made with: all but `positional`, which stands in `Train.command_words`."""
         return self.model_dump(exclude_defaults=True, exclude={"positional"})
 
     @property

@@ -8,7 +8,7 @@ from orchestrator.errors import did_you_mean
 from orchestrator.spec.model import wrong
 from orchestrator.spec.train.arguments import IN_BRACES
 from orchestrator.spec.train.environment import plain_variables
-from orchestrator.training.words import ARGUMENTS, DATA, names_in, option_name
+from orchestrator.training.starter.words import ARGUMENTS, DATA, names_in, option_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -43,7 +43,7 @@ class Assignment:
     """The S3 address of the packed sources; empty if the training has none."""
     channels: dict[str, Channel] = field(default_factory=dict)
     hyperparameters: dict[str, str] = field(default_factory=dict)
-    """What the starter takes: `sweep_start` among them says what to start, and how (`training/machine.py`)."""
+    """What the starter takes: `sweep_start` among them says what to start, and how (`training/starter/machine.py`)."""
     environment: dict[str, str] = field(default_factory=dict)
     instances: int = 1
     instance_type: str = ""

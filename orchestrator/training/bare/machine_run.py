@@ -27,7 +27,7 @@ from orchestrator.training.bare.ssh import NoSsh, Ssh, needs_ssh
 from orchestrator.training.bare.surroundings import Surroundings
 from orchestrator.training.bare.usage import Usage
 from orchestrator.training.credentials import Keyring
-from orchestrator.training.machine import HOME, moved
+from orchestrator.training.starter.machine import HOME, moved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

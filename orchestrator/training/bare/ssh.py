@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.training.machine import ORDER, decode
+from orchestrator.training.starter.machine import ORDER, decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

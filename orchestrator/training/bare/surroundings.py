@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.training.bare import container
-from orchestrator.training.machine import HOME
+from orchestrator.training.starter.machine import HOME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

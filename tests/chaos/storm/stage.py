@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from orchestrator import Orchestrator, read
 from orchestrator import account as account_module
-from orchestrator.aws.definitions import render
+from orchestrator.aws.jobs.definitions import render
 from orchestrator.localcloud import names
 from orchestrator.plan.file import write_plan
 from orchestrator.runs.ending import cancel

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import botocore.session
 from botocore.loaders import create_loader
 
-from orchestrator.aws import sqs
+from orchestrator.aws.messages import sqs
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.conductor.notes import Notes

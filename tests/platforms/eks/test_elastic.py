@@ -13,7 +13,7 @@ from orchestrator.platforms.eks.kube.api import PODS
 from orchestrator.platforms.eks.kube.clusters import open_cluster
 from orchestrator.platforms.eks.sent.words import JOB_NAME
 from orchestrator.platforms.registry import make_planning
-from orchestrator.training.machine import ORDER, decode
+from orchestrator.training.starter.machine import ORDER, decode
 from orchestrator.wire.result import TaskState
 from tests.platforms.eks.conftest import REGION, staged
 from tests.platforms.eks.made import place, request

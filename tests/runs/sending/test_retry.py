@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.aws.batch import Batch
+from orchestrator.aws.jobs.batch import Batch
 from orchestrator.errors import UsageError
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState

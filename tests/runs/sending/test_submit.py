@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator import read
-from orchestrator.aws.batch import ArrayJob, Batch, submit_job_request
+from orchestrator.aws.jobs.batch import ArrayJob, Batch, submit_job_request
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
 from orchestrator.plan.file import write_plan

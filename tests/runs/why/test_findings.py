@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.aws.batch import ResourceUse
+from orchestrator.aws.jobs.batch import ResourceUse
 from orchestrator.errors import QuotaExceeded
 from orchestrator.plan.facts import QuotaFact
 from orchestrator.runs.run import Run

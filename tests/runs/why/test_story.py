@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.aws.batch_job import Job
+from orchestrator.aws.jobs.batch_job import Job
 from orchestrator.platforms.lives import Step, StepTaken
 from orchestrator.runs.why.story import add_up
 from orchestrator.wire.result import Attempt

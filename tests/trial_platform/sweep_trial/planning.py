@@ -11,7 +11,7 @@ from orchestrator.spec.model import Model
 from orchestrator.spec.reading.mistakes import find_mistakes
 from orchestrator.spec.train.arguments import Arguments
 from orchestrator.spec.train.environment import plain_variables, secrets
-from orchestrator.training.words import names_in
+from orchestrator.training.starter.words import names_in
 from orchestrator.wire.shapes import Shape
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.training.words import Arguments
+from orchestrator.training.starter.words import Arguments
 from orchestrator.wire.names import S3Uri
 
 from sweep_trial.desk import Desk

@@ -15,7 +15,7 @@ from orchestrator.platforms.bare_assignment import make_assignment
 from orchestrator.platforms.base import Request
 from orchestrator.platforms.eks.sent.manifests import END_GRACE_S, labels, make_job, make_service
 from orchestrator.platforms.eks.sent.words import HASH, LANE, OUTPUT, TAGS, service_name
-from orchestrator.training.machine import ORDER, decode
+from orchestrator.training.starter.machine import ORDER, decode
 from orchestrator.wire.names import canonical, digest
 from orchestrator.wire.task import Purchase
 

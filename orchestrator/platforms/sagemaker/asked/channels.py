@@ -11,7 +11,7 @@ from orchestrator.errors import NotFound, SpecError, did_you_mean
 from orchestrator.platforms.base import Complaint
 from orchestrator.spec.by_region import in_region
 from orchestrator.spec.model import Model, wrong
-from orchestrator.training.machine import CODE
+from orchestrator.training.starter.machine import CODE
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:

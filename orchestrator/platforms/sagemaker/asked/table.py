@@ -15,7 +15,7 @@ from orchestrator.platforms.sagemaker.asked.preferences import check_preferences
 from orchestrator.platforms.sagemaker.asked.security import Security, check_security, find_gap
 from orchestrator.platforms.sagemaker.asked.verbatim import check_request
 from orchestrator.spec.reading.mistakes import find_mistakes
-from orchestrator.training.machine import CODE
+from orchestrator.training.starter.machine import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

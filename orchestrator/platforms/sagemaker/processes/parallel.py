@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from orchestrator.errors import InvalidRequest
-from orchestrator.training.words import option_name
+from orchestrator.training.starter.words import option_name
 from orchestrator.wire.shapes import shape
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from orchestrator.platforms.sagemaker.limits import MAX_VALUE
 from orchestrator.platforms.sagemaker.processes.mpi_options import mpi_options_to_send
 from orchestrator.spec.train.environment import secrets
 from orchestrator.spec.train.filled_in import find_unnamed
-from orchestrator.training.machine import CODE, HOME, ORDER, encode
+from orchestrator.training.starter.machine import CODE, HOME, ORDER, encode
 from orchestrator.wire.shapes import shape
 
 if TYPE_CHECKING:

@@ -100,17 +100,22 @@ def test_a_port_in_use_is_one_clear_line(home: Path, background: list[str]) -> N
     assert ended.stderr == f"error: port {port} is in use: choose another with --port, or 0 for any free one\n"
 
 
-@pytest.mark.parametrize("background", [["-d"], []])
-@pytest.mark.parametrize(
-    ("regions", "said"), [("us-east-1,mars-1", "there is no Region mars-1"), (",", "a cloud without Regions")]
-)
-def test_regions_that_there_are_not_are_one_clear_line(
-    sweep: Sweep, home: Path, background: list[str], regions: str, said: str
-) -> None:
-    ended = sweep("local", "up", *background, "--home", home, "--regions", regions)
-    assert (ended.code, ended.out) == (2, "")
+NOWHERE = [("us-east-1,mars-1", "there is no Region mars-1"), (",", "a cloud without Regions")]
+
+
+@pytest.mark.parametrize(("regions", "said"), NOWHERE)
+def test_regions_that_there_are_not_are_one_clear_line(sweep: Sweep, home: Path, regions: str, said: str) -> None:
+    ended = sweep("local", "up", "-d", "--home", home, "--regions", regions)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert ended.err.startswith(f"error: {said}: choose some of us-east-1, ")
-    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("regions", "said"), NOWHERE[:1])
+def test_in_the_foreground_they_are_too(home: Path, regions: str, said: str) -> None:
+    command = [*SWEEP, "local", "up", "--home", str(home), "--regions", regions]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert ended.stderr.startswith(f"error: {said}: choose some of us-east-1, ")
 
 
 def test_a_second_cloud_in_the_same_folder_is_refused(sweep: Sweep, running: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.training.words import Arguments, fill, make_command, names_in, option_name
+from orchestrator.training.starter.words import Arguments, fill, make_command, names_in, option_name
 
 PARAMETERS = {"learning_rate": 0.001, "no-cuda": True, "amp": False, "n": 3, "layers": [64, 32], "name": "a b"}
 

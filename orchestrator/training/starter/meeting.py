@@ -13,12 +13,12 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
-from orchestrator.training.launch import CannotStart
+from orchestrator.training.starter.launch import CannotStart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from orchestrator.training.machine import Machine
+    from orchestrator.training.starter.machine import Machine
 
     Address = tuple[str, int]
 

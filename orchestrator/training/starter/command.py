@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.training.ranks import terminate_ranks
+from orchestrator.training.starter.ranks import terminate_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

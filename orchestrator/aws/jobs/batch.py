@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.aws.batch_job import job_of_detail, job_of_summary
 from orchestrator.aws.errors import aws_errors
-from orchestrator.aws.queue_errors import queue_errors
+from orchestrator.aws.jobs.batch_job import job_of_detail, job_of_summary
+from orchestrator.aws.jobs.queue_errors import queue_errors
 from orchestrator.errors import InvalidRequest, NotFound
 from orchestrator.wire.names import digest
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_batch.literals import JobStatusType
     from mypy_boto3_batch.type_defs import JobSummaryTypeDef
 
-    from orchestrator.aws.batch_job import Job
+    from orchestrator.aws.jobs.batch_job import Job
     from orchestrator.aws.session import Clients
 
 DESCRIBED_AT_ONCE = 100

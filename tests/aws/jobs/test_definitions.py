@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.aws.definitions import render
+from orchestrator.aws.jobs.definitions import render
 from orchestrator.errors import SettingsError
 
-LAUNCHER = Path(__file__).parents[2] / "job_definitions" / "launcher.json"
+LAUNCHER = Path(__file__).parents[3] / "job_definitions" / "launcher.json"
 VALUES = {
     "image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/sweep-launcher:0.1.0",
     "job_role": "arn:aws:iam::123456789012:role/launcher",

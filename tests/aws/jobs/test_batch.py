@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
-from orchestrator.aws.batch import ArrayJob, Batch, register_definition_request, submit_job_request
-from orchestrator.aws.batch_job import Job
-from orchestrator.aws.definitions import render
+from orchestrator.aws.jobs.batch import ArrayJob, Batch, register_definition_request, submit_job_request
+from orchestrator.aws.jobs.batch_job import Job
+from orchestrator.aws.jobs.definitions import render
 from orchestrator.errors import InvalidRequest
-from tests.aws.test_definitions import LAUNCHER, VALUES
+from tests.aws.jobs.test_definitions import LAUNCHER, VALUES
 from tests.fixtures.aws import REGION
 
 if TYPE_CHECKING:

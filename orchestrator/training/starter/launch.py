@@ -10,13 +10,13 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from orchestrator.training.machine import count_gpus
-from orchestrator.training.words import Arguments, make_command
+from orchestrator.training.starter.machine import count_gpus
+from orchestrator.training.starter.words import Arguments, make_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.training.machine import Machine
+    from orchestrator.training.starter.machine import Machine
 
 _STAYS_HERE = ("HOSTNAME", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "SM_CURRENT_HOST")
 """Variables that mean something else on another machine."""

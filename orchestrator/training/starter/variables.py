@@ -9,13 +9,13 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from orchestrator.training.machine import count_gpus
+from orchestrator.training.starter.machine import count_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from orchestrator.training.machine import Machine
+    from orchestrator.training.starter.machine import Machine
 
 MEETING_PORT = 7777
 """The port at which processes of several machines meet, as under AWS's toolkit."""
