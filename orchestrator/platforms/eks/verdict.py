@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 CAPACITY = "capacity"
 """The cause that we give for a training that no node had room for. Machines know the others."""
+_FIRST_S = 60.0
+"""Seconds after a Job was let begin in which its first pods are made."""
+_AT_ONCE_S = 2.0
+"""Seconds that are no wait: moments of Kubernetes are told in whole ones."""
 _CAUSES = {
     leave.TASK: (TaskState.FAILED, Cause.TASK),
     leave.TIMEOUT: (TaskState.FAILED, Cause.TIMEOUT),
@@ -133,9 +137,33 @@ def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
         instances=attempt.instances,
         started_at=began,
         ended_at=ended,
+        requested_at=seen.job.made_at if seen.job else None,
+        waited_s=_waited(seen),
         artifact=next((one.artifact for one in seen.machines if one and one.artifact), ""),
         metrics=usage_of_all([one for one in seen.machines if one]),
     )
+
+
+def _waited(seen: Seen) -> float:
+    """Return the seconds in which there was no room: in a queue, and until each of the first pods had a node.
+
+    Pods that came in place of lost ones are no part of the wait before the training began.
+    """
+    job = seen.job
+    if job is None or job.made_at is None:
+        return 0.0
+    began = job.began_at or seen.now
+    first = [pod for pod in seen.pods if pod.made_at <= began + _FIRST_S]
+    nodes = max((_until_placed(pod, seen.now) for pod in first), default=0.0)
+    waits = (began - job.made_at, nodes)
+    return sum(wait for wait in waits if wait > _AT_ONCE_S)
+
+
+def _until_placed(pod: Pod, now: float) -> float:
+    """Return the seconds from when a pod was made until it had a node, or until now while it has none."""
+    if pod.placed_at is not None:
+        return pod.placed_at - pod.made_at
+    return now - pod.made_at if pod.unschedulable_since is not None else 0.0
 
 
 def _first(choose: object, *lists: Iterable[float | None]) -> float | None:

@@ -133,3 +133,21 @@ def test_a_pod_without_a_node_says_since_when_and_why() -> None:
     status = {"phase": "Pending", "conditions": [{**why, "lastTransitionTime": T0}]}
     one = read_pod({"metadata": {"name": "x", "creationTimestamp": T0}, "spec": {}, "status": status})
     assert (one.unschedulable_since, one.waits_for) == (one.made_at, "0/3 nodes are available.")
+
+
+def test_the_wait_for_a_queue_and_for_nodes_is_told_and_what_is_made_again_later_is_no_part_of_it() -> None:
+    def placed(made: str, at: str) -> Pod:
+        condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": at}
+        meta = {"name": "nightly-7-2-0-abcde", "creationTimestamp": made}
+        return read_pod({"metadata": meta, "spec": {}, "status": {"phase": "Running", "conditions": [condition]}})
+
+    queued = read_job(
+        {"metadata": {"creationTimestamp": T0}, "spec": {}, "status": {"startTime": "2026-11-22T10:05:00Z"}}
+    )
+    quick = placed("2026-11-22T10:05:00Z", "2026-11-22T10:05:01Z")
+    slow = placed("2026-11-22T10:05:00Z", "2026-11-22T10:07:00Z")
+    again = placed("2026-11-22T10:20:00Z", "2026-11-22T10:29:00Z")
+    outcome = read_life(ATTEMPT, Seen(queued, (quick, slow, again), (), None, now=1e9), runs=True)
+    assert (outcome.waited_s, outcome.requested_at) == (300.0 + 120.0, queued.made_at)
+    straight = read_job({"metadata": {"creationTimestamp": T0}, "spec": {}, "status": {"startTime": T0}})
+    assert read_life(ATTEMPT, Seen(straight, (placed(T0, T0),), (), None, now=1e9), runs=True).waited_s == 0.0

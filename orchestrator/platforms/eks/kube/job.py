@@ -22,7 +22,9 @@ class Job:
     """Kubernetes' word for why it failed, such as PodFailurePolicy or DeadlineExceeded."""
     message: str = ""
     ended_at: float | None = None
+    made_at: float | None = None
     began_at: float | None = None
+    """When it was let begin: a queue may have held it back before."""
     suspended: bool = False
     """It waits in a queue, or somebody has stopped it for a while."""
 
@@ -39,6 +41,7 @@ def read_job(body: Body) -> Job:
         reason=str(last.get("reason") or ""),
         message=one_line(last.get("message")),
         ended_at=epoch(last.get("lastTransitionTime")),
+        made_at=epoch((body.get("metadata") or {}).get("creationTimestamp")),
         began_at=epoch(status.get("startTime")),
         suspended=bool(body["spec"].get("suspend")) and not last,
     )
