@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from orchestrator.catalog.market import LEASES, table
 from orchestrator.errors import CatalogError, Refused
 from orchestrator.plan.copy import copied_uri
 from orchestrator.plan.slots import LotKey, lots_by_key
-from orchestrator.planner.again import plan_again
+from orchestrator.planner.again import Busy, plan_again
 from orchestrator.runs.sending.proposal import Proposal
 from orchestrator.runs.written.planned import Planned, pieces
 from orchestrator.spec.duration import HOUR, MINUTE, seconds, spell
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Lane
 
 SOON = 0.25
-"""The part of the time left within which a running task must end, for its slots to be planned with: the plan begins
-once they are free. The slots of any other are taken for as long as the plan runs."""
+"""The part of the time left within which a running task must end, for its slots to be planned with: new tasks wait
+there until they are free. The slots of any other are taken for as long as the plan runs."""
 
 
 def propose(
@@ -52,31 +52,41 @@ def propose(
     left = _left_hours(sweep.plan, unstarted.since, now)
     hours = sweep.plan.hours if left is None else left
     ending = [one for one in unstarted.running if one.hours_left <= SOON * hours]
-    begins = max((one.hours_left for one in ending), default=0.0)
     staying = [one for one in unstarted.running if one.hours_left > SOON * hours]
-    asked = _within(sweep, hours - begins, unstarted)
+    asked = _within(sweep, hours, unstarted)
     used = sorted({share.dataset for share in pieces(unstarted.plan.shares, unstarted.tasks)})
     numbers, market = _of_their_data(unstarted, used, market)
     there = list(_in_a_row(pieces(unstarted.plan.shares, unstarted.tasks)))
     platforms = {platform for platform, _ in anchor.plan.sites}
     market = _without(market, platforms, unstarted.refused)
     market = _with_leases(_with_copies(market, unstarted.plan), anchor.name, _units(staying, unstarted.plan))
-    again = plan_again(asked, market, numbers, there)
-    plan = joined(again.plan)
-    since = (now - anchor.created_at) / HOUR + begins
-    shares = _to_send(again, plan, unstarted, used, since)
-    copies = tuple(replace(copy, dataset=used[copy.dataset]) for copy in plan.copies)
-    return Proposal(
+    again = plan_again(asked, market, numbers, there, Busy(_hours_left(ending), _hours_left(staying)))
+    found = Proposal(
         unstarted=unstarted,
-        planned=Planned(shares, copies, _lots(plan, staying), plan.quotas),
+        planned=Planned((), (), unstarted.plan.lots, unstarted.plan.quotas),
         stay_usd=again.stay_usd,
-        usd=plan.usd,
-        stay_hours=again.stay_hours + begins,
-        hours=plan.finish + begins,
+        usd=again.stay_usd,
+        stay_hours=again.stay_hours,
+        hours=again.stay_hours,
         left_hours=left,
         lost=again.lost,
         fastest=sweep.plan.fastest,
     )
+    if again.plan is None:
+        return found
+    plan = joined(again.plan)
+    shares = _to_send(again, plan, unstarted, used, (now - anchor.created_at) / HOUR)
+    copies = tuple(replace(copy, dataset=used[copy.dataset]) for copy in plan.copies)
+    planned = Planned(shares, copies, _lots(plan, staying), plan.quotas)
+    return replace(found, planned=planned, usd=plan.usd, hours=plan.finish)
+
+
+def _hours_left(running: Iterable[Running]) -> dict[tuple[LotKey, int], list[float]]:
+    """Return for how many hours slots are busy yet, by their lot and the instances of a slot."""
+    found = defaultdict[tuple[LotKey, int], list[float]](list)
+    for one in running:
+        found[one.lot, one.instances].append(one.hours_left)
+    return found
 
 
 def _left_hours(goal: Goal, since: float, now: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -133,6 +134,63 @@ def test_tasks_that_would_be_late_move_though_it_costs_more(team: Team) -> None:
     found = propose(team, waiting(plan, "0-3", since=time.time() - 10 * HOUR))
     assert found.saves < 0
     assert found.why.startswith("where they are, the last would end ")
+
+
+def two_lanes_of_one_slot(team: Team, on_demand: int = 3) -> Plan:
+    """Return the plan of eight tasks of a quarter of an hour, four for each Region's only slot on spot."""
+    everywhere(team)
+    costs(team, 0.03, 0.03)
+    costs(team, 0.09, 0.09, "on_demand")
+    counts = {"spot": 1, "on_demand": on_demand}
+    rows = [f"{at},ml.c5.xlarge,{buy},{slots},2026-11-02" for at in (HERE, THERE) for buy, slots in counts.items()]
+    team.learns("quotas", "region,instance_type,purchase,slots,observed_at", *rows)
+    plan = planned(team, runtime=0.25, retries="0\nplan: {deadline: 75m}")
+    there = Counter(share.places[0].lane for share in plan.shares for _ in share.tasks)
+    assert there == {spot(HERE): 4, spot(THERE): 4}
+    return plan
+
+
+def spot(region: str) -> Lane:
+    return Lane("sagemaker", region, "ml.c5.xlarge", Purchase.SPOT)
+
+
+def first_of(plan: Plan, region: str) -> int:
+    return next(share.first for share in plan.shares if share.places[0].lane == spot(region))
+
+
+@pytest.mark.parametrize("on_demand", [3, 0])
+def test_tasks_that_wait_for_one_that_has_just_begun_in_another_lane_are_not_late(team: Team, on_demand: int) -> None:
+    plan = two_lanes_of_one_slot(team, on_demand)
+    begun = first_of(plan, HERE)
+    rest = Ranges.parse("0-7").minus(Ranges.of([begun]))
+    # There, four of 18 minutes, their starts included; here, one of 15 and three of 18. The deadline is 75 minutes.
+    found = propose(team, waiting(plan, str(rest), running=(Running(LotKey(spot(HERE)), 1, 0.25),)))
+    assert (found.moves, found.why) == ([], "")
+    assert found.stay_hours == pytest.approx(4 * 0.3, abs=0.02)
+    assert found.hours == pytest.approx(found.stay_hours)
+
+
+def test_a_task_that_runs_for_most_of_the_time_left_keeps_its_slot_no_longer_than_it_runs(team: Team) -> None:
+    plan = two_lanes_of_one_slot(team)
+    begun, left = first_of(plan, HERE), time.time() - 35 * 60
+    # 40 minutes are left, 15 of them for what runs: then one more has time there, and two have it beside it.
+    rest = [begun + 1, first_of(plan, THERE), first_of(plan, THERE) + 1]
+    running = (Running(LotKey(spot(HERE)), 1, 0.25),)
+    found = propose(team, waiting(plan, str(Ranges.of(rest)), running=running, since=left))
+    assert found.why == ""
+    assert found.stay_hours == pytest.approx(0.6, abs=0.02)
+
+
+def test_tasks_behind_one_that_runs_too_long_move_and_those_of_other_lanes_stay(team: Team) -> None:
+    plan = two_lanes_of_one_slot(team)
+    begun = first_of(plan, HERE)
+    rest = Ranges.parse("0-7").minus(Ranges.of([begun]))
+    # Three of 18 minutes begin here after 27 minutes: the last would end after 81.
+    found = propose(team, waiting(plan, str(rest), running=(Running(LotKey(spot(HERE)), 1, 0.45),)))
+    assert found.why.startswith("where they are, the last would end 0.1 h after")
+    assert {move.origin.lane for move in found.moves} == {spot(HERE)}
+    assert sum(move.tasks for move in found.moves) <= 3
+    assert found.hours <= 1.25
 
 
 def test_envelopes_together_stay_within_those_that_the_tasks_had(team: Team) -> None:

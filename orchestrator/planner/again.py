@@ -6,11 +6,12 @@ The tasks are numbered as if the run had no others: 0, 1, 2, ... in the order of
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orchestrator.errors import InfeasibleError
 from orchestrator.plan.slots import LotKey
 from orchestrator.planner.model.solution import Solution
 from orchestrator.planner.offer.formulate import formulate
@@ -29,12 +30,26 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.task import Place
 
+    Hours = Mapping[tuple[LotKey, int], Sequence[float]]
+    """Hours for which slots are busy yet, by their lot and the instances of a slot."""
+
+
+@dataclass(frozen=True)
+class Busy:
+    """Slots that running tasks of the same run hold, and for how long."""
+
+    ending: Hours = field(default_factory=dict)
+    """Slots that the new plan may use once they are free."""
+    staying: Hours = field(default_factory=dict)
+    """Slots that it leaves alone. In the market they are taken."""
+
 
 @dataclass(frozen=True)
 class Again:
     """A new plan of tasks that have places already, and what it would be to leave them there."""
 
-    plan: Plan
+    plan: Plan | None
+    """None where there is none, and the tasks are in time where they are."""
     stay_usd: float
     """Dollars that they cost where they are, at today's prices. Tasks that cannot stay are not in it."""
     stay_hours: float
@@ -45,19 +60,45 @@ class Again:
     """The tasks that would go elsewhere, with the share of the new plan that says where."""
 
 
-def plan_again(sweep: Sweep, market: Market, tasks: Ranges, there: Sequence[Share]) -> Again:
+def plan_again(sweep: Sweep, market: Market, tasks: Ranges, there: Sequence[Share], busy: Busy) -> Again:
     """Return the new plan of these tasks of a sweep, and what they cost where they are.
 
-    `there` are their shares as they are now. Raise what `solve` raises where no plan is possible.
+    `there` are their shares as they are now. Raise what `solve` raises where they can neither stay nor go elsewhere.
     """
     formulation = formulate(sweep, market, tasks=tasks)
-    plan = solve_formulated(formulation, market)
     cohorts, offer = formulation.cohorts, formulation.offer
     staying, lost = _staying(cohorts, offer, there)
-    stay = Solution(offer.problem, staying, bound=0.0)
-    ends = end_hours(stay, offer)
+    stay = Solution(offer.problem, staying, 0.0, offer.problem.most_slots + _busy_slots(offer, busy))
+    stay_hours = float(end_hours(stay, replace(offer, busy=_of_lanes(offer, busy.ending, busy.staying))).max(initial=0))
+    formulation = replace(formulation, offer=replace(offer, busy=_of_lanes(offer, busy.ending)))
+    try:
+        plan = solve_formulated(formulation, market)
+    except InfeasibleError:
+        if lost or (sweep.plan.deadline is not None and stay_hours > sweep.plan.hours):
+            raise
+        return Again(None, stay.usd, stay_hours, lost, ())
     moving = tuple(move for cohort in cohorts for move in _moves(cohort, there, plan.shares))
-    return Again(plan, stay.usd, float(ends.max(initial=0.0)), lost, moving)
+    return Again(plan, stay.usd, stay_hours, lost, moving)
+
+
+def _of_lanes(offer: Offer, *slots: Hours) -> dict[int, list[float]]:
+    """Return for how many hours slots are busy, by the number of their lane."""
+    found = defaultdict[int, list[float]](list)
+    for number, key in enumerate(_keys(offer)):
+        for hours in slots:
+            found[number] += hours.get(key, ())
+    return {number: sorted(hours) for number, hours in found.items() if hours}
+
+
+def _busy_slots(offer: Offer, busy: Busy) -> np.ndarray:
+    """Return for each lane the slots that it has beside those of the market, as the run holds them."""
+    return np.array([len(busy.staying.get(key, ())) for key in _keys(offer)], dtype=np.float64)
+
+
+def _keys(offer: Offer) -> list[tuple[LotKey, int]]:
+    """Return the lot of each lane, and the instances of a training there."""
+    rows = offer.lanes.to_dict("records")
+    return [(LotKey(_lane(row), row["site"]), int(row["instances"])) for row in rows]
 
 
 def _staying(cohorts: Sequence[Cohort], offer: Offer, there: Sequence[Share]) -> tuple[np.ndarray, int]:
@@ -67,11 +108,9 @@ def _staying(cohorts: Sequence[Cohort], offer: Offer, there: Sequence[Share]) ->
     """
     choices = offer.problem.choices
     rows: dict[tuple[int, LotKey, int], int] = {}
-    keys = [LotKey(_lane(row), row["site"]) for row in offer.lanes.to_dict("records")]
-    instances = offer.problem.instances
+    keys = _keys(offer)
     for row in np.lexsort((choices.copy, choices.usd)).tolist():  # the cheapest, and of equals one without a copy
-        lane = int(choices.lane[row])
-        rows.setdefault((int(choices.cohort[row]), keys[lane], int(instances[lane])), row)
+        rows.setdefault((int(choices.cohort[row]), *keys[int(choices.lane[row])]), row)
     tasks, lost = np.zeros(len(choices), dtype=np.int64), 0
     for number, cohort in enumerate(cohorts):
         for share in _within(there, cohort):

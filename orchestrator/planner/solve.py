@@ -13,7 +13,7 @@ from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.move_prices import price_moves
 from orchestrator.planner.offer.formulate import formulate
-from orchestrator.planner.start_rates import solve_in_time
+from orchestrator.planner.start_rates import StartsTooLate, solve_in_time
 from orchestrator.planner.starting import starting_notes
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ def solve_formulated(formulation: Formulation, market: Market, time_limit_s: flo
     time_limit = TimeLimit() if time_limit_s is None else TimeLimit(time_limit_s)
     try:
         solution = solve_in_time(formulation.offer, sweep.plan, time_limit)
+    except StartsTooLate as late:
+        from orchestrator.planner.explain.late_starts import late_starts_error  # here, as below
+
+        raise late_starts_error(late.solution, formulation.offer, sweep.plan) from None
     except DoesNotFit as failure:
         if time_limit.stopped:
             raise InfeasibleError(

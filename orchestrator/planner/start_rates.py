@@ -15,97 +15,160 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.errors import InfeasibleError
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.problem import Limit
-from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.model.solution import DoesNotFit, NotFound, Solution
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import meet_goal
-from orchestrator.spec.duration import HOUR, MINUTE, spell
+from orchestrator.planner.solver.optimise import find_room, is_large
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from orchestrator.planner.model.arrays import Floats, Integers
+    from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.time_limit import TimeLimit
     from orchestrator.planner.offer.offer import Offer
     from orchestrator.spec.goal import Goal
 
 TRIES = 5
 """Times that the solver is asked, each for as much less time as the last task was late."""
-WAIT_TOLD = 1 / HOUR
-"""Hours of waiting from which it is told."""
+
+
+class StartsTooLate(Exception):
+    """Raised where there is room for the tasks, and some would end too late, as they have to start and end."""
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__()
+        self.solution = solution
+        """One that is in time but for its starts."""
 
 
 def with_starts(solution: Solution, offer: Offer) -> Solution:
     """Return the solution with the hours that tasks hold their slots: their starts and ends included."""
-    choices = solution.problem.choices
-    hours = choices.hours + _held_besides(offer)[choices.lane]
-    problem = replace(solution.problem, choices=replace(choices, hours=hours))
-    return replace(solution, problem=problem)
+    return replace(solution, problem=held_problem(offer, solution.problem))
+
+
+def held_problem(offer: Offer, problem: Problem) -> Problem:
+    """Return a problem of the offer in which tasks take the hours that they hold their slots."""
+    choices = problem.choices
+    return replace(problem, choices=replace(choices, hours=choices.hours + _held_besides(offer)[choices.lane]))
 
 
 def end_hours(solution: Solution, offer: Offer) -> Floats:
     """Return for each choice the hours until its last task ends, starts included; 0 for a choice without tasks."""
-    slow = with_starts(solution, offer)
-    ends = end_hours_by_choice(slow)
-    rates = offer.lanes["starts_per_hour"].to_numpy(dtype=np.float64)
+    return _end_hours(with_starts(solution, offer), offer)
+
+
+def _end_hours(slow: Solution, offer: Offer) -> Floats:
+    """Return the same of a solution whose tasks take the hours that they hold their slots."""
+    ends = end_hours_by_choice(slow, offer.busy)
+    rates = _rates(offer)
     if np.isinf(rates).all():
         return ends
-    choices, on_lane, sites = slow.problem.choices, _tasks_on_lanes(solution), _sites(offer)
-    first_starts = np.bincount(sites, weights=np.minimum(on_lane, solution.slots))[sites] / rates
+    choices, on_lane, sites = slow.problem.choices, _tasks_on_lanes(slow), _sites(offer)
+    first_starts = np.bincount(sites, weights=np.minimum(on_lane, slow.slots))[sites] / rates
     one_by_one = _hours_to_start(on_lane, sites, rates)[choices.lane] + choices.wait + choices.hours
-    return np.where(solution.tasks > 0, np.maximum(ends + first_starts[choices.lane], one_by_one), 0.0)
+    return np.where(slow.tasks > 0, np.maximum(ends + first_starts[choices.lane], one_by_one), 0.0)
 
 
 def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
     """Return the solution that the goal asks for, whose starts keep its deadline, too.
 
-    DoesNotFit if there is no room for the tasks. InfeasibleError if there is, but not for their starts.
+    DoesNotFit if there is no room for the tasks. StartsTooLate if there is, but not for their starts.
     """
     first = meet_goal(offer.problem, goal, time_limit)
-    late = _late_hours(first, offer, goal)
-    if goal.deadline is None or late <= 0:
+    if goal.deadline is None or _late_hours(with_starts(first, offer), offer, goal.hours) <= 0:
         return first
-    too_many = _starts_too_many(first, offer, goal)
-    hours = goal.hours
-    for _ in range(TRIES):
-        if hours <= 0 or time_limit.is_out:
-            break
-        try:
-            solution = _meet_goal_by_starts(offer, goal, time_limit, hours, is_limited=too_many)
-        except DoesNotFit:
-            break
-        late = _late_hours(solution, offer, goal)
-        if late <= 0:
-            return replace(solution, bound=first.bound)  # what is proven for less time is not for all of it
-        hours -= late
-    raise _too_late(first, offer, goal)
+
+    def solve(problem: Problem, hours: float) -> Solution:
+        if time_limit.is_out:
+            raise NotFound
+        return meet_goal(problem, goal, time_limit, hours)
+
+    too_many = _starts_too_many(first, offer, goal.hours)
+    try:
+        slow = _fit_starts(held_problem(offer, offer.problem), offer, goal.hours, solve, is_limited=too_many)
+    except DoesNotFit:
+        raise StartsTooLate(first) from None
+    return replace(_as_planned(slow, offer), bound=first.bound)  # what is proven for less time is not for all of it
 
 
-def _meet_goal_by_starts(
-    offer: Offer, goal: Goal, time_limit: TimeLimit, hours: float, *, is_limited: bool
-) -> Solution:
-    """Return a solution whose tasks hold their slots while they start. If that is asked for, no Region has more slots
-    than its starts can keep busy: so what one cannot start in time goes to another.
+def find_room_in_time(offer: Offer, hours: float) -> Solution:
+    """Return a solution, whatever it costs, whose tasks end within so many hours, starts included.
 
-    The solver takes longer for that: hours that are equally longer are in no proportion any more.
+    DoesNotFit if none is found.
     """
-    choices = offer.problem.choices
-    held = choices.hours + _held_besides(offer)[choices.lane]
-    shortest = np.full(offer.problem.lanes, np.inf)
-    np.minimum.at(shortest, choices.lane, held)
-    sites, rates, limits = _sites(offer), offer.lanes["starts_per_hour"].to_numpy(dtype=np.float64), []
-    for site in np.unique(sites) if is_limited else ():
+    if is_large(offer.problem):  # where all starts are in time anyway, that is quicker
+        found = find_room(offer.problem.within(hours))
+        if _late_hours(with_starts(found, offer), offer, hours) <= 0:
+            return found
+    held = held_problem(offer, offer.problem)
+    return _as_planned(_fit_starts(held, offer, hours, lambda problem, till: find_room(problem.within(till))), offer)
+
+
+def _fit_starts(
+    held: Problem, offer: Offer, until: float, solve: Callable[[Problem, float], Solution], *, is_limited: bool = False
+) -> Solution:
+    """Return a solution of the problem of held hours, all of whose tasks end by then, start by start.
+
+    `solve` finds one within so many hours, and knows neither when each start comes nor which slots are still busy. If
+    it is limited, no Region gets more slots than its starts can keep busy: so what one cannot start in time goes to
+    another. The solver takes longer for that: hours that are equally longer are in no proportion any more.
+    DoesNotFit if none is found.
+    """
+    hours = until
+    for tried in range(TRIES):
+        problem = _without_busy_hours(held, offer, hours, is_sure=tried > 0)
+        if is_limited:
+            problem = replace(problem, limits=(*problem.limits, *_limits_of_starts(problem, offer)))
+        found = solve(problem, hours)
+        slow = _as_part_of(held, found, problem)
+        late = _late_hours(slow, offer, until)
+        if late <= 0:
+            return slow
+        is_limited = is_limited or _starts_too_many(slow, offer, until)
+        if tried or not offer.busy:
+            hours -= late
+        if hours <= 0:
+            break
+    raise NotFound
+
+
+def _without_busy_hours(problem: Problem, offer: Offer, hours: float, *, is_sure: bool) -> Problem:
+    """Return the problem in which lanes close earlier by the hours for which slots are busy: on average, or at most."""
+    if not offer.busy:
+        return problem
+    closes = problem.closes.copy()
+    for lane, busy in offer.busy.items():
+        taken = max(busy) if is_sure else sum(busy) / max(problem.most_slots[lane], len(busy))
+        closes[lane] = min(closes[lane], max(hours - taken, 0.0))
+    return replace(problem, closes=closes)
+
+
+def _limits_of_starts(held: Problem, offer: Offer) -> Iterator[Limit]:
+    """Yield for each Region the slots that its starts can keep busy."""
+    shortest = np.full(held.lanes, np.inf)
+    np.minimum.at(shortest, held.choices.lane, held.choices.hours)
+    sites, rates = _sites(offer), _rates(offer)
+    for site in np.unique(sites):
         lanes = np.flatnonzero((sites == site) & np.isfinite(rates * shortest))
         if len(lanes):
             busy = float(np.floor((rates[lanes] * shortest[lanes]).min()))
-            limits.append(Limit(lanes, np.ones(len(lanes)), max(busy, 1.0)))
-    longer = replace(offer.problem, choices=replace(choices, hours=held), limits=(*offer.problem.limits, *limits))
-    found = meet_goal(longer, goal, time_limit, hours)
-    tasks = np.zeros(len(choices), dtype=np.int64)
-    tasks[longer.ends_in_time(found.problem.horizon)] = found.tasks
-    plain = offer.problem.within(found.problem.horizon)
-    there = offer.problem.ends_in_time(found.problem.horizon)
-    return Solution(replace(plain, budget=found.problem.budget), tasks[there], found.bound, found.slots)
+            yield Limit(lanes, np.ones(len(lanes)), max(busy, 1.0))
+
+
+def _as_part_of(held: Problem, found: Solution, solved: Problem) -> Solution:
+    """Return what was found for a problem with fewer choices or more limits as a solution of the whole one."""
+    tasks, horizon = np.zeros(len(held.choices), dtype=np.int64), found.problem.horizon
+    tasks[solved.ends_in_time(horizon)] = found.tasks
+    whole = replace(held.within(horizon), budget=found.problem.budget)
+    return Solution(whole, tasks[held.ends_in_time(horizon)], found.bound, found.slots)
+
+
+def _as_planned(slow: Solution, offer: Offer) -> Solution:
+    """Return the solution with the hours that tasks train."""
+    return _as_part_of(offer.problem, slow, held_problem(offer, offer.problem))
 
 
 def _held_besides(offer: Offer) -> Floats:
@@ -114,9 +177,14 @@ def _held_besides(offer: Offer) -> Floats:
     return np.asarray(held.to_numpy(dtype=np.float64))
 
 
-def _late_hours(solution: Solution, offer: Offer, goal: Goal) -> float:
-    """Return the hours by which the last task misses the deadline; 0 or less if none does."""
-    return float(end_hours(solution, offer).max()) - goal.hours * SLACK
+def _rates(offer: Offer) -> Floats:
+    """Return how many trainings each lane's Region starts in an hour."""
+    return np.asarray(offer.lanes["starts_per_hour"].to_numpy(dtype=np.float64))
+
+
+def _late_hours(slow: Solution, offer: Offer, until: float) -> float:
+    """Return the hours by which the last task ends later; 0 or less if none does."""
+    return float(_end_hours(slow, offer).max()) - until * SLACK
 
 
 def _tasks_on_lanes(solution: Solution) -> Floats:
@@ -134,23 +202,6 @@ def _hours_to_start(on_lane: Floats, sites: Integers, rates: Floats) -> Floats:
     return np.asarray(np.bincount(sites, weights=on_lane)[sites] / rates)
 
 
-def _starts_too_many(solution: Solution, offer: Offer, goal: Goal) -> bool:
+def _starts_too_many(solution: Solution, offer: Offer, hours: float) -> bool:
     """Return whether a Region has more tasks to start than there is time for, whatever its slots."""
-    rates = offer.lanes["starts_per_hour"].to_numpy(dtype=np.float64)
-    return bool((_hours_to_start(_tasks_on_lanes(solution), _sites(offer), rates) > goal.hours).any())
-
-
-def _too_late(solution: Solution, offer: Offer, goal: Goal) -> InfeasibleError:
-    ends = end_hours(solution, offer)
-    row = int(ends.argmax())
-    lane, end = int(solution.problem.choices.lane[row]), float(ends[row])
-    region, rate = offer.lanes["region"].iloc[lane], float(offer.lanes["starts_per_hour"].iloc[lane])
-    start, wait = (float(offer.lanes[name].iloc[lane]) for name in ("start_h", "wait_h"))
-    waits = f" after a wait of {spell(wait * HOUR)}" if wait >= WAIT_TOLD else ""
-    hint = f"relax the deadline to {spell(-(-end * HOUR // MINUTE) * MINUTE)}, allow more Regions, or make longer tasks"
-    return InfeasibleError(
-        f"the tasks fit into the deadline of {goal.deadline}, but not with their starts: in {region} one takes "
-        f"{spell(start * HOUR)}{waits}, and {rate / HOUR:g} a second can begin. The last task would end after "
-        f"{spell(end * HOUR)}",
-        hint=hint,
-    )
+    return bool((_hours_to_start(_tasks_on_lanes(solution), _sites(offer), _rates(offer)) > hours).any())

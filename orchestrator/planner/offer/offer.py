@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.catalog.market import Market
     from orchestrator.planner.hours.runtimes import Runtimes
@@ -62,6 +62,8 @@ class Offer:
     """The units of each quota, by its name, that one instance holds, by the lane's number."""
     lost: dict[int, float]
     """The least hours that interruptions would cost a task, by the number of each lane that is no choice for that."""
+    busy: Mapping[int, Sequence[float]] = field(default_factory=dict)
+    """Hours for which slots are busy yet with tasks of the same run, by the number of each lane that has such slots."""
 
 
 def offer(

@@ -32,16 +32,19 @@ class Load:
     count: int
 
 
-def end_hours(slots: float, loads: Sequence[Load]) -> list[float]:
+def end_hours(slots: float, loads: Sequence[Load], busy: Sequence[float] = ()) -> list[float]:
     """Return for each load the hours until its last task ends; 0 for a load without tasks. There must be a slot.
 
-    A task that has to wait lets no later one go ahead of it, unless there is a slot for every task.
+    A task that has to wait lets no later one go ahead of it, unless there is a slot for every task. Some of the slots
+    may be `busy` with other tasks, for so many hours each.
     """
     ends = [load.wait + load.hours if load.count else 0.0 for load in loads]
     total = sum(load.count for load in loads)
-    if slots >= total:
+    if slots >= total + len(busy):
         return ends
-    free = _FreeSlots(int(slots), total)
+    # Where more is busy than there are slots, the first that ends leaves none behind.
+    first_used = max(len(busy) - int(slots), 0)
+    free = _FreeSlots(int(slots), total, sorted(busy)[first_used:])
     for number in start_order(loads):
         load = loads[number]
         if load.count:
@@ -103,9 +106,12 @@ def start_order(loads: Sequence[Load]) -> list[int]:
 class _FreeSlots:
     """The slots of a lane, those that are free at the same time together: each load adds one such group at most."""
 
-    def __init__(self, slots: int, tasks: int) -> None:
-        self._groups: list[tuple[float, int]] = [(0.0, slots)]
+    def __init__(self, slots: int, tasks: int, busy: Sequence[float] = ()) -> None:
+        self._groups: list[tuple[float, int]] = [(hours, 1) for hours in busy]
         """Hours until slots are free, and how many slots those are, as a heap."""
+        if slots > len(busy):
+            heappush(self._groups, (0.0, slots - len(busy)))
+        heapify(self._groups)
         self._start = _start_one_by_one if tasks <= ONE_BY_ONE * slots else _start_at_once
 
     def wait_until(self, hours: float) -> None:

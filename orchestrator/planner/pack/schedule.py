@@ -10,18 +10,22 @@ from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.pack.play import Load, end_hours, end_in_any_order, fill, fits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.planner.model.arrays import Floats, Integers
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.solution import Solution
 
 
-def end_hours_by_choice(solution: Solution) -> Floats:
-    """Return the hours after which the last task of each choice ends, longest first; 0 for choices without tasks."""
+def end_hours_by_choice(solution: Solution, busy: Mapping[int, Sequence[float]] | None = None) -> Floats:
+    """Return the hours after which the last task of each choice ends, longest first; 0 for choices without tasks.
+
+    `busy` says for how many hours slots of a lane are busy with other tasks yet, by the lane's number.
+    """
+    busy = busy or {}
     found = np.zeros(len(solution.tasks))
     for lane, rows, loads in loads_by_lane(solution.problem, solution.tasks):
-        found[rows] = end_hours(solution.slots[lane], loads)
+        found[rows] = end_hours(solution.slots[lane], loads, busy.get(lane, ()))
     return found
 
 

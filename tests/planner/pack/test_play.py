@@ -39,6 +39,21 @@ def test_it_ends_when_a_task_by_task_play_ends(slots: int, loads: list[Load]) ->
     assert max(end_hours(slots, loads)) == pytest.approx(last_end(one_by_one(loads), slots))
 
 
+@given(slots, loads, st.lists(st.sampled_from([0.2, 1.0, 1.7, 6.0]), max_size=7))
+def test_slots_that_are_busy_take_their_first_task_once_they_are_free(
+    slots: int, loads: list[Load], busy: list[float]
+) -> None:
+    free = [0.0] * (slots - len(busy)) + sorted(busy)[max(len(busy) - slots, 0) :]
+    ends = [0.0]
+    for wait, hours in sorted(one_by_one(loads), key=lambda task: (-task[1], task[0])):
+        if slots < len(one_by_one(loads)) + len(busy):
+            free = [max(hours_left, wait) for hours_left in free]
+        slot = min(range(slots), key=free.__getitem__)
+        free[slot] = max(free[slot], wait) + hours
+        ends.append(free[slot])
+    assert max(end_hours(slots, loads, busy)) == pytest.approx(max(ends))
+
+
 @given(slots, loads, st.randoms(use_true_random=False))
 def test_no_order_ends_later_than_what_is_proven(slots: int, loads: list[Load], random: Any) -> None:
     tasks = one_by_one(loads)
