@@ -17,6 +17,7 @@ from benchmarks.spot.optimum import least_usd
 from benchmarks.spot.policies import Greedy, OnDemand, Ours, UniformProgress
 from benchmarks.spot.simulate import Job, simulate
 from benchmarks.spot.traces import make_trace, read_traces
+from orchestrator.launcher.moving.saved import Saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,8 @@ RIVALS: dict[str, Callable[[Trace, Job], Policy]] = {
     "on demand only": OnDemand,
 }
 USUAL = Job()
+USD_PER_GB = 0.02
+"""What AWS asks for a GB between most Regions."""
 EVERY_HOURS = 30.0
 """Hours between the beginnings of two windows of a trace."""
 BUDGET_USD = 72.5
@@ -68,8 +71,11 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="a folder of traces, or of such folders")
     for name, value in (("work", 48.0), ("deadline", 60.0), ("restart", 0.2), ("checkpoint", 0.0)):
         parser.add_argument(f"--{name}", type=float, default=value, help=f"hours, {value:g} unless said")
+    parser.add_argument("--gb", type=float, default=0.0, help="size of a checkpoint, which other Regions get a copy of")
     asked = parser.parse_args()
-    for figure in measure(asked.folder, Job(asked.work, asked.deadline, asked.restart, asked.checkpoint)):
+    saved = Saved(region="here", gb=asked.gb, usd_per_gb=USD_PER_GB)
+    copied = (saved.usd_to("there"), saved.hours_to("there"))
+    for figure in measure(asked.folder, Job(asked.work, asked.deadline, asked.restart, asked.checkpoint, *copied)):
         print(figure, flush=True)
 
 

@@ -109,6 +109,8 @@ class Runner(Protocol):
         - `usd` is what was really paid so far for all instances: never more than the attempt's `rate` times `instances`
           times `billable_s`, the seconds that each instance is billed for;
         - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty;
+        - `lost_at`, of a training on spot that goes on by itself with other machines, is when the last ones were taken
+          away, while it waits for these: a launcher may then move it;
         - `note` is one line for people where it runs on something else than was asked for: `lane` and `instances` say
           on what, and `usd` what that costs. It is empty where all is as it should be.
         """

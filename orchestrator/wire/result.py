@@ -99,7 +99,17 @@ class Cause(str, Enum):
 
 
 _OFTEN_EMPTY = frozenset(
-    {"note", "silent_since", "not_finite", "requested_at", "waited_s", "freed_at", "interruptions", "moved_usd"}
+    {
+        "note",
+        "silent_since",
+        "not_finite",
+        "requested_at",
+        "waited_s",
+        "freed_at",
+        "interruptions",
+        "lost_at",
+        "moved_usd",
+    }
 )
 """Fields of an outcome that are stored only where they say something."""
 
@@ -149,6 +159,8 @@ class Outcome:
     """When its slot was free again, in seconds since the epoch; None until then, or if that is when it ended."""
     interruptions: int = 0
     """Times that the platform took its machines away and gave it others, without ending it."""
+    lost_at: float | None = None
+    """When its machines were taken away, if it waits for others, in seconds since the epoch; else None."""
     moved_usd: float = 0.0
     """Dollars for bringing its checkpoint to where the task went on. They are in no other sum of the attempt."""
 

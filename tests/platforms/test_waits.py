@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from orchestrator.platforms.sagemaker.waits import times_interrupted, waited_seconds
+from orchestrator.platforms.sagemaker.waits import lost_at, times_interrupted, waited_seconds
 
 START = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
 LACKS = "Starting - Insufficient capacity error from EC2 while launching instances, retrying!"
@@ -33,3 +33,10 @@ def test_interruptions_are_counted() -> None:
     assert (
         times_interrupted([status("Training", 0, 9), status("Interrupted", 9, 10), status("Interrupted", 20, 21)]) == 2
     )
+
+
+def test_machines_that_were_taken_away_are_lost_until_there_are_others() -> None:
+    taken = [status("Training", 0, 9), status("Interrupted", 9, 10), status("Restarting", 10, None)]
+    assert lost_at(taken) == taken[1]["StartTime"].timestamp()
+    assert lost_at([*taken, status("Downloading", 20, None)]) is None
+    assert lost_at(taken[:1]) is None

@@ -40,7 +40,7 @@ class Leaving:
         self._move: Move | None = None
         self._losses = 0
         """Times that it has lost its machines, of which the policy was asked."""
-        self._waits_since: float | None = None
+        self._asked_at = 0.0
 
     def has_come(self, attempt: Attempt, outcome: Outcome) -> bool:
         """Return whether the training is to be stopped: a move is written down, maybe by us just now."""
@@ -66,7 +66,7 @@ class Leaving:
     def _watch(self, attempt: Attempt) -> None:
         """Begin to watch an attempt, if it is another one. A launcher before us may have decided to leave it."""
         if attempt.number != self._number:
-            self._number, self._losses, self._waits_since = attempt.number, 0, None
+            self._number, self._losses, self._asked_at = attempt.number, 0, 0.0
             self._move = self.moves.read()
 
     def _reconsider(self, attempt: Attempt, outcome: Outcome) -> Move | None:
@@ -78,7 +78,7 @@ class Leaving:
             return None
         self._losses = outcome.interruptions
         if waits:
-            self._waits_since = now  # it is asked again when as long has passed once more
+            self._asked_at = now
         envelope = self.task.limits.envelope
         usd_left = None if envelope is None else envelope - self.history.spent
         place = self._choose(Lost(attempt, outcome, waits, usd_left), now)
@@ -92,13 +92,11 @@ class Leaving:
         return self.moves.decide(to, why)
 
     def _waited_s(self, attempt: Attempt, outcome: Outcome, now: float) -> float:
-        """Return the seconds for which it has had no machines, as far as we have seen."""
-        if outcome.state is not TaskState.STARTING:
-            self._waits_since = None
-        elif self._waits_since is None:
-            is_first = outcome.started_at is None and not outcome.interruptions
-            self._waits_since = attempt.recorded_at if is_first else now
-        return 0.0 if self._waits_since is None else now - self._waits_since
+        """Return the seconds for which it has had no machines, since the policy was asked last."""
+        since = outcome.lost_at
+        if outcome.state is TaskState.STARTING and outcome.started_at is None:
+            since = attempt.recorded_at
+        return 0.0 if since is None else now - max(since, self._asked_at)
 
     def _choose(self, lost: Lost, now: float) -> int | None:
         found = find_checkpoint(self.history.attempts, self.moves.trainings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.sagemaker.held import read_held
-from orchestrator.platforms.sagemaker.waits import times_interrupted, waited_seconds
+from orchestrator.platforms.sagemaker.waits import lost_at, times_interrupted, waited_seconds
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def read_outcome(attempt: Attempt, job: Mapping[str, Any]) -> Outcome:
         waited_s=waited_seconds(transitions, _epoch(job.get("TrainingStartTime") or job.get("LastModifiedTime"))),
         freed_at=_epoch(job.get("LastModifiedTime")) if end.state.terminal else None,
         interruptions=times_interrupted(transitions),
+        lost_at=None if end.state.terminal else lost_at(transitions),
     )
 
 

@@ -28,6 +28,16 @@ def times_interrupted(transitions: list[dict[str, Any]]) -> int:
     return sum(one.get("Status") == "Interrupted" for one in transitions)
 
 
+def lost_at(transitions: list[dict[str, Any]]) -> float | None:
+    """Return when SageMaker took a training's machines away, if it has not given it others since; else None."""
+    statuses = [one.get("Status") for one in transitions]
+    if "Interrupted" not in statuses:
+        return None
+    last = len(statuses) - 1 - statuses[::-1].index("Interrupted")
+    waits = all(status in (*_WAITS, "Restarting", "Interrupted") for status in statuses[last:])
+    return _epoch(transitions[last].get("StartTime")) if waits else None
+
+
 def _says_capacity(transition: dict[str, Any]) -> bool:
     """Return whether a training that has not begun waits for machines. Pending is what SageMaker calls just that."""
     message = str(transition.get("StatusMessage") or "").lower()

@@ -62,6 +62,25 @@ def test_a_training_that_gets_no_machines_is_left_for_another_region() -> None:
     assert bench.went_on_from == [None, 10]
 
 
+def test_a_training_whose_machines_are_taken_away_and_do_not_come_back_is_left() -> None:
+    bench = WeighingBench(Life(looks=[RUNNING] * 4000 + [DONE]))
+    poll, lost_at = bench.platform.poll, NOW + HOUR
+
+    def poll_what_was_lost(attempt: Attempt) -> Outcome | None:
+        outcome = poll(attempt)
+        if outcome is None or attempt.number > 1 or outcome.state.terminal or bench.time.now < lost_at:
+            return outcome
+        return replace(outcome, interruptions=1, lost_at=lost_at, started_at=NOW + 60)
+
+    bench.platform.poll = poll_what_was_lost  # type: ignore[method-assign]
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == [f"1 in {REGIONS[0]}", f"2 in {REGIONS[1]}"]
+    (move,) = bench.moves
+    assert move.why == f"no machines in {REGIONS[0]} for 30 minutes"
+    assert move.decided_at - lost_at < 2 * 1800
+    assert bench.went_on_from == [None, 10]
+
+
 def test_the_move_is_written_down_before_the_training_is_stopped() -> None:
     bench, there = WeighingBench(waits(40)), []
     bench.platform.before = lambda what: there.append(len(bench.moves)) if what == "stop" else None
