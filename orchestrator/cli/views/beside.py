@@ -30,4 +30,5 @@ def _stored_words(beside: Beside) -> str:
         return f"{kept} {month}"
     asks = f"{', '.join(stored.unpriced)} {'asks' if len(stored.unpriced) == 1 else 'ask'}"
     before = f"{month}, and" if stored.usd_per_month else "at"
-    return f"{kept} {before} what {asks}, where no price is known (`sweep catalog refresh storage-prices`)"
+    asking = " ".join(f"--region {region}" for region in stored.unpriced)
+    return f"{kept} {before} what {asks}, where no price is known (`sweep catalog refresh storage-prices {asking}`)"

@@ -7,6 +7,7 @@ When a sweep is planned and submitted:
     families.py       under which quota does an instance type count, and with how many vCPUs?
     stage.py          what do all tasks share in a Region?
     zones.py          which zone of a Region is asked first?
+    stage_reservations.py  which reservations may its tasks run in?
     amis.py           from which image do instances boot?
 
 In every launcher:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.errors import aws_code, aws_errors
@@ -11,8 +10,7 @@ from orchestrator.platforms.bare_template import look_for_inputs, share
 from orchestrator.platforms.ec2.amis import image_name, pin_image
 from orchestrator.platforms.ec2.asked import read_asked
 from orchestrator.platforms.ec2.families import vcpus
-from orchestrator.platforms.ec2.request import reservation_id
-from orchestrator.platforms.ec2.reservations import list_reservations
+from orchestrator.platforms.ec2.stage_reservations import stage_reservations
 from orchestrator.platforms.ec2.zones import find_zone_prices
 from orchestrator.wire.task import Purchase
 from orchestrator.wire.template import Template
@@ -44,7 +42,7 @@ def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
         "images": {name: images[ami] for name, ami in names.items()},
         "subnets": subnets,
         "zone_prices": _zone_prices(sweep, region, clients),
-        "reservations": _reservations(staging, set(subnets.values()), clients),
+        "reservations": stage_reservations(staging, types_of_ours(sweep), set(subnets.values()), clients),
         "groups": network.security_groups if network else [],
         "profile": profile,
         "key_name": asked.key_name or "",
@@ -107,28 +105,3 @@ def _zone_prices(sweep: Sweep, region: str, clients: Clients) -> dict[str, dict[
     if Purchase.SPOT not in sweep.where.purchases:
         return {}
     return find_zone_prices(clients, region, types_of_ours(sweep))
-
-
-def _reservations(staging: Staging, zones: set[str], clients: Clients) -> dict[str, dict[str, Any]]:
-    """Return the reservations that trainings may run in, by their ids: their zones, and which are capacity blocks.
-
-    None are looked for where the sweep may not use any. Raise NotFound if the plan names one that is not there, or one
-    in a zone without a subnet.
-    """
-    if Purchase.COMMITTED not in staging.sweep.where.purchases:
-        return {}
-    region, types = staging.region, types_of_ours(staging.sweep)
-    listed = {each.id: each for each in list_reservations(clients, region, datetime.now(timezone.utc))}
-    for name in filter(None, map(reservation_id, staging.sites)):
-        found = listed.get(name)
-        why = "is over, or is not shared with this account" if found is None else found.unfit
-        if why:
-            hint = "`sweep catalog refresh capacity-reservations`, and plan again"
-            raise NotFound(f"the reservation {name} {why}", where=region, hint=hint)
-        if found and found.zone not in zones:
-            hint = "name one under platforms.ec2.network, or leave `committed` out of `where.purchases`"
-            raise NotFound(
-                f"there is no subnet in {found.zone}, where the reservation {name} is", where=region, hint=hint
-            )
-    fit = [each for each in listed.values() if not each.unfit and each.instance_type in types]
-    return {each.id: {"zone": each.zone, "block": each.is_block} for each in sorted(fit, key=lambda each: each.id)}

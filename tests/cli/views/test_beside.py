@@ -23,13 +23,13 @@ def said(stored: Stored) -> str:
             0.07,
             ("sa-east-1",),
             "3.0 GB in S3 about $0.0700 a month, and what sa-east-1 asks, where no price is known "
-            "(`sweep catalog refresh storage-prices`)",
+            "(`sweep catalog refresh storage-prices --region sa-east-1`)",
         ),
         (
             0.0,
             ("eu-west-1", "sa-east-1"),
             "3.0 GB in S3 at what eu-west-1, sa-east-1 ask, where no price is known "
-            "(`sweep catalog refresh storage-prices`)",
+            "(`sweep catalog refresh storage-prices --region eu-west-1 --region sa-east-1`)",
         ),
     ],
 )

@@ -95,9 +95,9 @@ def _after_the_end(run: Run) -> str:
     status = run.status()
     if status.state == "done":
         return f"{run.name} is done: `sweep results {run.name}` shows it, --again makes another"
-    rest = formatting.plural(status.tasks - status.counts[TaskState.DONE], "task")
+    left = f"{status.tasks - status.counts[TaskState.DONE]:,} of {formatting.plural(status.tasks, 'task')}"
     return (
-        f"{run.name} has ended, and {rest} of {status.tasks:,} not done: `sweep results {run.name}` says why, "
+        f"{run.name} has ended with {left} not done: `sweep results {run.name}` says why, "
         f"`sweep retry {run.name}` runs them again, --again makes another run"
     )
 

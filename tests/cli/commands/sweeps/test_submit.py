@@ -122,7 +122,7 @@ def test_a_plan_whose_run_has_failed_says_what_to_do_and_asks_nothing(
     assert (ended.code, ended.out) == (0, f"{plan}\n")
     assert ended.err.splitlines()[0] == f"note: run {plan} of this plan has ended; --again makes another"
     assert ended.err.splitlines()[-1] == (
-        f"{plan} has ended, and 2 tasks of 3 not done: `sweep results {plan}` says why, "
+        f"{plan} has ended with 2 of 3 tasks not done: `sweep results {plan}` says why, "
         f"`sweep retry {plan}` runs them again, --again makes another run"
     )
 
