@@ -144,7 +144,8 @@ def two_lanes_of_one_slot(team: Team, on_demand: int = 3) -> Plan:
     counts = {"spot": 1, "on_demand": on_demand}
     rows = [f"{at},ml.c5.xlarge,{buy},{slots},2026-11-02" for at in (HERE, THERE) for buy, slots in counts.items()]
     team.learns("quotas", "region,instance_type,purchase,slots,observed_at", *rows)
-    plan = planned(team, runtime=0.25, retries="0\nplan: {deadline: 75m}")
+    asked = {"runtime": 0.25, "timeout": "3h", "retries": "0\nplan: {deadline: 75m}", "data": "{campaigns: [alps]}"}
+    plan = team.plan("[1, 2, 3, 4, 5, 6, 7, 8]", **asked)
     there = Counter(share.places[0].lane for share in plan.shares for _ in share.tasks)
     assert there == {spot(HERE): 4, spot(THERE): 4}
     return plan
