@@ -12,6 +12,7 @@
     conformance_subject.py    what does that suite start its trainings with?
     wanted.py                 what does a team want of one in a Region?
     finding.py                how does one thing stand that it needs in an account?
+    spot_price_paid.py        what did an hour of spot cost while instances lived?
     feed.py                   what does AWS tell of prices and quotas, in rows of the catalog?
     refusals.py               why can a sweep's trainings not run on a lane?
     bare_template.py          what do all tasks of a Region share, where machines are bare?

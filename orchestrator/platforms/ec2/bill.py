@@ -6,11 +6,9 @@ EC2 bills by the second, and a minute at the least.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.errors import aws_errors
+from orchestrator.platforms.spot_price_paid import average_spot_prices
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
@@ -67,31 +65,4 @@ def spot_prices(clients: Clients, attempt: Attempt, lives: Sequence[Life]) -> di
     if attempt.lane.purchase is not Purchase.SPOT or not lives:
         return {}
     begins, ends = min(life.began_at for life in lives), max(life.ended_at for life in lives)
-    region, found = attempt.lane.region, dict[str, list[tuple[float, float]]]()
-    with aws_errors("read the spot prices", where=region):
-        pages = (
-            clients.client("ec2", region)
-            .get_paginator("describe_spot_price_history")
-            .paginate(
-                InstanceTypes=[attempt.lane.instance_type],
-                ProductDescriptions=["Linux/UNIX"],
-                StartTime=datetime.fromtimestamp(begins, timezone.utc),
-                EndTime=datetime.fromtimestamp(ends, timezone.utc),
-            )
-        )
-        for page in pages:
-            for one in page["SpotPriceHistory"]:
-                changes = found.setdefault(one["AvailabilityZone"], [])
-                changes.append((one["Timestamp"].timestamp(), float(one["SpotPrice"])))
-    return {zone: _average(changes, begins, ends) for zone, changes in found.items()}
-
-
-def _average(changes: list[tuple[float, float]], begins: float, ends: float) -> float:
-    """Return the price that held on the average; before the first change, that one is taken to hold already."""
-    ordered = sorted(changes)
-    moments = [min(max(at, begins), ends) for at, _ in ordered] + [ends]
-    moments[0] = begins
-    if ends <= begins:
-        return ordered[-1][1]
-    spans = zip(pairwise(moments), ordered, strict=True)
-    return sum((end - at) * usd for (at, end), (_, usd) in spans) / (ends - begins)
+    return average_spot_prices(clients, attempt.lane, begins, ends)

@@ -78,11 +78,13 @@ _STATEMENTS = {
         allow("SeeHowTrainingsInPodsEnd", ["s3:GetObject", "s3:PutObject"], _TRAININGS),
         allow("PinImagesOfPods", ["ecr:BatchGetImage"], "arn:aws:ecr:*:{account}:repository/*"),
         allow("ReadLogsOfPods", _READ_LOGS, _LOGS),
+        allow("SeeWhatSpotNodesCost", ["ec2:DescribeSpotPriceHistory"], "*"),
     ),
     "launcher": (
         allow("FindTheCluster", ["eks:DescribeCluster"], _CLUSTERS),
         allow("KeepHowTrainingsInPodsEnd", ["s3:GetObject", "s3:PutObject"], _TRAININGS),
         allow("ReadMetricsInLogsOfPods", _READ_LOGS, _LOGS),
+        allow("SeeWhatSpotNodesCost", ["ec2:DescribeSpotPriceHistory"], "*"),
     ),
     "training": (
         allow(

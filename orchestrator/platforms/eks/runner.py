@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.logs import events
 from orchestrator.errors import AccessError, NotFound
 from orchestrator.platforms.bare_assignment import LOG_GROUP
+from orchestrator.platforms.eks.bill import at_spot_price
 from orchestrator.platforms.eks.kept import Kept
 from orchestrator.platforms.eks.kube.api import JOBS
 from orchestrator.platforms.eks.kube.clusters import Clusters
@@ -50,6 +51,7 @@ class EksRunner:
         api = self._clusters.open(attempt.lane.region, claim["cluster"])
         outcome = Look(attempt, claim, api, kept).outcome()
         if outcome is not None and outcome.state.terminal:
+            outcome = at_spot_price(self.clients, attempt, outcome)
             kept.put_end(outcome)
             with suppress(NotFound, AccessError):  # whoever only looks leaves it to others to clear away
                 api.delete(JOBS, claim["namespace"], attempt.training)
