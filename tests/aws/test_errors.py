@@ -40,6 +40,7 @@ OPERATIONS = {
     "ec2": [
         "CancelSpotInstanceRequests", "CreatePlacementGroup", "DeletePlacementGroup", "DescribeCapacityReservations",
         "DescribeImages", "DescribeInstanceTypes", "DescribeInstances", "DescribeRegions", "DescribeRouteTables",
+        "DescribeSecurityGroups",
         "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints", "GetConsoleOutput",
         "GetSpotPlacementScores", "RunInstances", "TerminateInstances",
     ],
