@@ -16,11 +16,14 @@ from orchestrator.aws.s3 import S3
 from orchestrator.errors import Damaged, NotFound
 from orchestrator.platforms.bare_assignment import attempt_folder
 from orchestrator.training.bare.leave import Verdict, leave_body, leave_uri, read_leave
+from orchestrator.training.bare.meet import read_since, word_uri
 from orchestrator.training.bare.outcome import outcome_uri, read_machine_outcome
 from orchestrator.wire.names import S3Uri, canonical
 from orchestrator.wire.result import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.aws.session import Clients
     from orchestrator.training.bare.outcome import MachineOutcome
 
@@ -73,13 +76,18 @@ class Kept:
 
     def machines(self, instances: int) -> list[MachineOutcome | None]:
         """Return how each machine ended; None for one that has not said so."""
+        words = self._read_all(lambda index: outcome_uri(self._folder, index), instances)
+        return [None if word is None else read_machine_outcome(word) for word in words]
 
-        def read(index: int) -> MachineOutcome | None:
-            text = self._bytes(S3Uri.parse(outcome_uri(self._folder, index)).key)
-            return None if text is None else read_machine_outcome(text)
+    def arrivals(self, instances: int) -> tuple[float, ...]:
+        """Return when each machine began that has left word where it is to be found."""
+        words = self._read_all(lambda index: word_uri(self._folder, index), instances)
+        return tuple(read_since(word) for word in words if word is not None)
 
+    def _read_all(self, uri: Callable[[int], str], instances: int) -> list[bytes | None]:
+        """Return what lies at each machine's address; None where nothing does."""
         with ThreadPoolExecutor(min(instances, _AT_ONCE)) as pool:
-            return list(pool.map(read, range(instances)))
+            return list(pool.map(lambda index: self._bytes(S3Uri.parse(uri(index)).key), range(instances)))
 
     def _put(self, name: str, value: dict[str, Any]) -> bool:
         return self._s3.put_once(self._key(name), canonical(value).encode())

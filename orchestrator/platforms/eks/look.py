@@ -104,7 +104,8 @@ class Look:
         machines = tuple(self.kept.machines(self.attempt.instances))
         failed = next((pod for pod in pods if pod.exit_code and not pod.killed_for), None)
         words = self._last_words(failed) if failed and not any(machines) else ""
-        return Seen(job, pods, machines, self.kept.leave(), words, now, bool(self.claim.get("least")))
+        since = () if any(machines) else self.kept.arrivals(self.attempt.instances)
+        return Seen(job, pods, machines, self.kept.leave(), words, now, bool(self.claim.get("least")), since)
 
     def _pods(self) -> tuple[Pod, ...]:
         chosen = {"labelSelector": f"{JOB_NAME}={self.attempt.training}"}

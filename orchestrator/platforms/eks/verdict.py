@@ -54,6 +54,8 @@ class Seen:
     now: float = 0.0
     elastic: bool = False
     """Pods may come and go: that one was lost ends nothing, and the first machine's word counts for all."""
+    since: tuple[float, ...] = ()
+    """The moments at which machines began that have said they are here. A pod on a lost node says no more than that."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ def _as(cause: str, reason: str) -> _End:
 
 def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
     over = end.state.terminal
-    began = _first(min, [one.started_at for one in seen.machines if one], [pod.began_at for pod in seen.pods])
+    told = [one.started_at for one in seen.machines if one]
+    began = _first(min, told, [pod.began_at for pod in seen.pods], seen.since)
     last = _first(max, [one.ended_at for one in seen.machines if one], [pod.ended_at for pod in seen.pods])
     if last is None and seen.job:
         last = seen.job.ended_at

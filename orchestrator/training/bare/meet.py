@@ -38,7 +38,17 @@ class Meeting:
 
     def word(self, index: int) -> Uri:
         """Return the address of the word that a machine leaves."""
-        return Uri.parse(f"{self.output}/machines/{index}/here.json")
+        return Uri.parse(word_uri(self.output, index))
+
+
+def word_uri(output: str, index: int) -> str:
+    """Return where the word of a machine lies, given the prefix of an attempt."""
+    return f"{output}/machines/{index}/here.json"
+
+
+def read_since(text: bytes) -> float:
+    """Return when the machine began that has left this word. Raise ValueError, KeyError or TypeError."""
+    return float(json.loads(text)["since"])
 
 
 def leave_word(meeting: Meeting, said: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from orchestrator.errors import (
     Throttled,
     Unreachable,
 )
+from orchestrator.platforms.eks.kept import Kept
 from orchestrator.platforms.eks.kube.api import ACCOUNTS, JOBS, PODS, SERVICES
 from orchestrator.platforms.eks.kube.clusters import open_cluster
 from orchestrator.platforms.eks.sent.words import JOB_NAME
@@ -71,6 +73,22 @@ def test_what_befalls_a_pod_has_a_cause_of_its_own(
     outcome = subject.outcome(attempt)
     assert (outcome.state, outcome.cause) == (TaskState.FAILED, cause)
     assert reason in outcome.reason
+
+
+def test_what_ran_on_a_node_that_is_lost_is_billed(cloud: LocalCloud, subject: Subject) -> None:
+    """Its pod is gone, and has said nothing of its end."""
+    attempt = running(subject)
+    kept = Kept(Clients(), attempt.output, REGION, attempt.training)
+    for _ in range(subject.looks):
+        if kept.arrivals(1):
+            break
+        subject.wait()
+    time.sleep(1.0)  # a cluster tells whole seconds
+    cloud.steering.add("crash", attempt.training)
+    outcome = subject.outcome(attempt)
+    assert outcome.cause is Cause.INTERRUPTED
+    assert outcome.usd == pytest.approx(outcome.seconds / 3600 * attempt.rate)
+    assert outcome.usd > 0
 
 
 def test_no_room_for_longer_than_patience_is_want_of_capacity(

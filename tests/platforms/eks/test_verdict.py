@@ -6,6 +6,7 @@ kubernetes.io/docs/tasks/job/pod-failure-policy
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,7 @@ ATTEMPT = Attempt(
 )
 T0 = "2026-11-22T10:00:00Z"
 T1 = "2026-11-22T10:30:00Z"
+T1_S = datetime(2026, 11, 22, 10, 30, tzinfo=timezone.utc).timestamp()
 
 
 def pod(phase: str = "Failed", exit_code: int = 1, reason: str = "Error", **status: Any) -> Pod:
@@ -117,6 +119,12 @@ def test_the_bill_is_the_time_of_the_machines_themselves_if_they_have_told_it() 
     assert (outcome.started_at, outcome.ended_at, outcome.artifact) == (1000.0, 2800.0, "s3://b/model.tar.gz")
     assert end(pods=(pod(),)).seconds == 1800  # else what the cluster says of its pods
     assert (end().seconds, end().usd, end().started_at) == (0, 0, None)
+
+
+def test_pods_that_went_with_their_node_are_billed_from_when_they_came_to_when_their_job_ended() -> None:
+    gone = end(job=job(reason="PodFailurePolicy"), since=(T1_S - 900.0, T1_S - 880.0))
+    assert (gone.started_at, gone.ended_at, gone.seconds, gone.usd) == (T1_S - 900, T1_S, 900, 0.25 * 2.0 * 2)
+    assert end(pods=(pod(),), since=(T1_S - 10.0,)).seconds == 1800  # the cluster's word goes before
 
 
 def test_what_has_not_ended_costs_what_it_has_run_so_far() -> None:
