@@ -12,6 +12,7 @@ import pytest
 from tests.chaos.report import Report
 from tests.chaos.storm import audit
 from tests.chaos.storm.audit import OLD_ANSWER_S, Auditor, counts
+from tests.fixtures.witness import Instance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +29,19 @@ class Aws:
     now: float = NOON
     trainings: Callable[[float], list[dict[str, Any]]] = lambda _: []
     jobs: Callable[[float], list[dict[str, Any]]] = lambda _: []
+    machines: Callable[[float], list[Instance]] = lambda _: []
+    pods: Callable[[float], list[str]] = lambda _: []
+    """The phases of the pods that there are."""
     report: Report = field(default_factory=Report)
+
+    def instances(self, _run: str) -> dict[str, list[Instance]]:
+        return {"run-0-1": self.machines(self.now)}
+
+    def kubernetes(self, kind: str, _run: str) -> list[dict[str, Any]]:
+        if kind == "jobs":
+            return []
+        phases = enumerate(self.pods(self.now))
+        return [{"metadata": {"name": f"run-0-1-{index}"}, "status": {"phase": phase}} for index, phase in phases]
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -47,7 +60,7 @@ class Aws:
 
     @property
     def auditor(self) -> Auditor:
-        stage = SimpleNamespace(client=self.client, cloud=SimpleNamespace(regions=["us-east-1"]))
+        stage = SimpleNamespace(client=self.client, cloud=SimpleNamespace(regions=["us-east-1"]), witness=self)
         return Auditor(cast("Stage", stage), "run", self.report)
 
     @property
@@ -97,6 +110,31 @@ def test_a_training_that_was_stopped_before_it_had_instances_has_ended_though_no
     aws.trainings = lambda now: [training("Stopped" if now >= NOON + 1 else "Stopping")]
     aws.auditor.nothing_lives("after its cancel")
     assert aws.orphans == []
+
+
+def instance(state: str, ended: float | None = None) -> Instance:
+    return Instance("run-0-1", "us-east-1", state, "us-east-1a", NOON - 60, ended, is_spot=True, leaves_nothing=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "found"),
+    [
+        (instance("running"), instance("running"), 1),
+        (instance("running"), instance("terminated", NOON - 1), 0),  # EC2 has told late what was so
+        (instance("running"), instance("shutting-down", NOON + 1), 1),
+        (instance("shutting-down", NOON - 1), instance("terminated", NOON - 1), 0),
+    ],
+)
+def test_an_instance_lives_until_ec2_says_when_it_ended(aws: Aws, first: Instance, later: Instance, found: int) -> None:
+    aws.machines = lambda now: [first if now < NOON + OLD_ANSWER_S else later]
+    aws.auditor.nothing_lives("after its cancel")
+    assert len(aws.orphans) == found
+
+
+def test_a_pod_that_runs_on_is_an_orphan_and_one_that_has_ended_is_none(aws: Aws) -> None:
+    aws.pods = lambda _: ["Running", "Succeeded", "Failed"]
+    aws.auditor.nothing_lives("after its cancel")
+    assert ["run-0-1-0 is Running" in one for one in aws.orphans] == [True]
 
 
 def test_the_last_launchers_may_take_their_time(aws: Aws) -> None:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.chaos.__main__ import main
-from tests.chaos.storm.casts import CASTS, draw_cast, find_able
+from tests.chaos.storm.casts import CASTS, draw_cast, find_able, is_mixed
 
 
 @pytest.mark.parametrize("name", [cast.name for cast, _ in CASTS if cast.parallel != "torchrun"])
@@ -21,6 +21,11 @@ def test_every_cast_that_can_play_is_drawn_some_time() -> None:
     able = find_able(has_old=True)
     chance = Random(1)
     assert {draw_cast(able, chance) for _ in range(2_000)} == {cast for cast, _ in able}
+
+
+def test_every_second_story_trains_on_all_platforms_but_those_of_the_older_version() -> None:
+    for cast, _ in CASTS:
+        assert [is_mixed(cast, number) for number in range(4)] == [False, "old" not in cast.name] * 2
 
 
 def test_without_the_older_version_nobody_plays_it() -> None:

@@ -1,4 +1,4 @@
-"""What is really there of a run: by Batch, by SageMaker in every Region, and by the trainings themselves.
+"""What is really there of a run: by Batch, by SageMaker, EC2 and EKS in every Region, and by the trainings themselves.
 
 The ledger is only asked what it believes, and held against that.
 """
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import names
 from tests.chaos.storm.troubles import STALE_S
+from tests.fixtures.witness import ec2_seconds, has_ended, pod_seconds, task_and_attempt
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.wire.result import Outcome
     from tests.chaos.report import Report
     from tests.chaos.storm.stage import Stage
 
@@ -33,6 +35,7 @@ class Auditor:
         self.stage = stage
         self.run = run
         self.report = report
+        self.witness = stage.witness
 
     def nothing_lives(self, when: str) -> None:
         """Check that no job and no training of the run is alive now.
@@ -48,7 +51,7 @@ class Auditor:
     def nothing_lives_at_the_end(self) -> None:
         """Check that no training is alive, nor a little later any job."""
         now = time.time()
-        for one in self._living_trainings(now):
+        for one in (*self._living_trainings(now), *self._living_machines(now)):
             self.report.find("orphans", f"{self.run} at its end: {one}")
         until = time.monotonic() + LAST_LAUNCHER_S
         while (living := self._living_jobs(time.time())) and time.monotonic() < until:
@@ -56,15 +59,18 @@ class Auditor:
         for one in living:
             self.report.find("orphans", f"{self.run} at its end: {one}")
 
-    def all_done(self, tasks: int, believed: dict[str, Any], billed: dict[str, float]) -> None:
+    def all_done(self, tasks: int, believed: dict[str, Any], outcomes: list[Outcome]) -> None:
         """Check that each task was done exactly once, and that what the run says of itself is so."""
         trainings = self._trainings()
+        done = {name for name, one in trainings.items() if one["TrainingJobStatus"] == "Completed"}
+        done |= self.witness.machines_done(self.run)
+        begun = {line.split()[0] for line in _lines(self.stage.folder / self.run / "trainings")}
         completed: dict[int, list[int]] = defaultdict(list)
         newest: Counter[int] = Counter()
-        for name, training in trainings.items():
-            task, attempt = (int(part) for part in name.removeprefix(f"{self.run}-").split("-"))
+        for name in trainings.keys() | begun:
+            task, attempt = task_and_attempt(name)
             newest[task] = max(newest[task], attempt)
-            if training["TrainingJobStatus"] == "Completed":
+            if name in done:
                 completed[task].append(attempt)
         for task in range(tasks):
             done = completed[task]
@@ -77,8 +83,8 @@ class Auditor:
             self.report.find("untrue", f"{self.run}: {mark.read_text()}")
         if believed.get("done") != tasks:
             self.report.find("lost", f"{self.run}: of {tasks} tasks these are done: {believed}")
-        self._compare_bills(trainings, billed)
-        self.report.trainings += len(trainings)
+        self._compare_bills(trainings, outcomes)
+        self.report.trainings += len(trainings.keys() | begun)
         self.report.tasks += tasks
 
     def _count_by_trainings(self, completed: dict[int, list[int]]) -> None:
@@ -94,16 +100,28 @@ class Auditor:
             if not finished[task, "algo-1"] >= set(attempts):
                 self.report.find("untrue", f"{self.run}: task {task} is Completed, and never said that it finished")
 
-    def _compare_bills(self, trainings: dict[str, Any], billed: dict[str, float]) -> None:
-        for name, seconds in billed.items():
-            real = float(trainings[name].get("BillableTimeInSeconds", 0.0)) if name in trainings else 0.0
+    def _compare_bills(self, trainings: dict[str, Any], outcomes: list[Outcome]) -> None:
+        words, instances = self.witness.last_words(self.run), self.witness.instances(self.run)
+        moments = self.witness.moments(self.run)
+        for one in outcomes:
+            name, least = one.training, 0.0
+            if one.lane.platform == "sagemaker":
+                least = most = float(trainings[name].get("BillableTimeInSeconds", 0.0)) if name in trainings else 0.0
+            elif one.lane.platform == "ec2":
+                told = max((said["ended_at"] for said in words.get(name, {}).values()), default=None)
+                least, most = ec2_seconds(instances.get(name, []), told, one.ended_at)
+            else:
+                most = pod_seconds(one, self.run, moments)
             self.report.bills += 1
-            if abs(real - seconds) > 0.5:
-                self.report.find("untrue", f"{self.run}: {name} was billed {real} s, and is said to be {seconds} s")
+            if not least - 0.5 <= one.billable_s <= most + 0.5:
+                real = f"{least} to {most} s" if least != most else f"{least} s"
+                self.report.find(
+                    "untrue", f"{self.run}: {name} was billed {real}, and is said to be {one.billable_s} s"
+                )
 
     def _living(self, moment: float) -> list[str]:
         """Return what had not ended by this moment, in words."""
-        return [*self._living_jobs(moment), *self._living_trainings(moment)]
+        return [*self._living_jobs(moment), *self._living_trainings(moment), *self._living_machines(moment)]
 
     def _living_trainings(self, moment: float) -> list[str]:
         living = []
@@ -113,6 +131,18 @@ class Auditor:
             if status not in ENDED or ended.timestamp() > moment:
                 living.append(f"{name} is {status}, ended at {ended}")
         return living
+
+    def _living_machines(self, moment: float) -> list[str]:
+        """Return the instances, Jobs and pods that had not ended by this moment."""
+        found = []
+        for name, instances in self.witness.instances(self.run).items():
+            for one in instances:
+                if one.alive or (one.ended_at or 0.0) > moment:
+                    found.append(f"an instance of {name} is {one.state}, ended at {one.ended_at}")
+        jobs = [job for job in self.witness.kubernetes("jobs", self.run) if not has_ended(job)]
+        phases = {pod["metadata"]["name"]: pod["status"]["phase"] for pod in self.witness.kubernetes("pods", self.run)}
+        found += [f"the Job {job['metadata']['name']} has not ended" for job in jobs]
+        return found + [f"the pod {name} is {phase}" for name, phase in phases.items() if phase == "Running"]
 
     def _living_jobs(self, moment: float) -> list[str]:
         living = []

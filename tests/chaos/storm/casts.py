@@ -61,3 +61,11 @@ def find_able(*, has_old: bool, only: str = "") -> list[tuple[Cast, int]]:
 def draw_cast(able: list[tuple[Cast, int]], chance: Random) -> Cast:
     """Return one of these casts."""
     return chance.choices([cast for cast, _ in able], [weight for _, weight in able])[0]
+
+
+def is_mixed(cast: Cast, number: int) -> bool:
+    """Return whether the story of this number is over all platforms: every second is, of whoever knows them all.
+
+    The older version knows SageMaker alone.
+    """
+    return number % 2 == 1 and "old" not in cast.name

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import boto3
-from botocore.config import Config
 
 from orchestrator import Orchestrator, read
 from orchestrator import account as account_module
@@ -19,10 +15,12 @@ from orchestrator.plan.file import write_plan
 from orchestrator.runs.ending import cancel
 from orchestrator.settings import read as read_settings
 from tests.chaos.storm.versions import LATE_S, ROOT, unpack
+from tests.fixtures.cloud import patient_client_of
 from tests.fixtures.team import REGIONS, TABLES
+from tests.fixtures.witness import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from random import Random
 
     from orchestrator.localcloud import LocalCloud
@@ -45,28 +43,19 @@ space:
   x: {{range: [1, {points}], step: 1}}
 objective: {{minimize: loss}}
 where:
-  instance_types: [ml.c5.xlarge]
+  platforms: [{platforms}]
+  instance_types: [ml.c5.xlarge, c5.xlarge]
 runtime: 0.01
 timeout: 10m
 retries: 1
 """
 
 
+TYPES = {"sagemaker": "ml.c5.xlarge", "ec2": "c5.xlarge", "eks": "c5.xlarge"}
+"""The platforms of a story over several, each with the instance type that it has of them."""
+PRICES = "platform,region,instance_type,purchase,usd_per_hour,observed_at"
 GOLDEN = "nightly"
 """A run that lies in the bucket as the first version has written it. It must be readable whatever happens."""
-
-
-def patient_client(cloud: LocalCloud) -> Callable[..., Any]:
-    """Return what makes boto3's clients for auditors: they ask on while faults hit their calls."""
-    key = (cloud.environment["AWS_ACCESS_KEY_ID"], cloud.environment["AWS_SECRET_ACCESS_KEY"])
-    session = boto3.session.Session(*key)
-    config = Config(retries={"total_max_attempts": 40, "mode": "standard"}, connect_timeout=5, read_timeout=60)
-
-    @cache
-    def make(service: str, region: str = REGIONS[0]) -> Any:
-        return session.client(service, region_name=region, endpoint_url=cloud.endpoint, config=config)  # type: ignore[call-overload]
-
-    return make
 
 
 class Stage:
@@ -79,14 +68,16 @@ class Stage:
         self.folder = folder
         self.cloud = cloud
         self.seed = seed
-        self.client = patient_client(cloud)
+        self.client = patient_client_of(cloud)
+        self.witness = Witness(cloud)
         self._postgresql = postgresql
         self._changes = 0
         """How often prices have changed."""
         (folder / "training").mkdir(parents=True)
         shutil.copy(Path(__file__).with_name("train.py"), folder / "training" / "train.py")
         (folder / "catalog").mkdir()
-        for kind, lines in TABLES.items():
+        (folder / "sweep.toml").write_text('[platforms.eks]\ncluster = "sweep"\n')
+        for kind, lines in {**TABLES, "prices": [PRICES, *_first_prices()]}.items():
             (folder / "catalog" / f"{kind}.csv").write_text("\n".join(lines) + "\n")
         for region, campaign in zip(REGIONS, ("alps", "coast"), strict=True):
             bucket = f"sweep-local-{region}"
@@ -113,8 +104,11 @@ class Stage:
         settings = {"database": self.database(machine)}
         return Orchestrator(read_settings(settings, folder=self.folder, environ=dict(os.environ)))
 
-    def write_plan(self, name: str, cast: Cast, chance: Random) -> int:
-        """Write a plan of few tasks for a run of this name. Return how many tasks it has."""
+    def write_plan(self, name: str, cast: Cast, chance: Random, *, mixed: bool = False) -> int:
+        """Write a plan of few tasks for a run of this name. Return how many tasks it has.
+
+        It is one over all platforms if it is `mixed`, and then another one is the cheapest each time.
+        """
         values: dict[str, Any] = {
             "name": name,
             "folder": self.folder,
@@ -126,7 +120,10 @@ class Stage:
             "checkpoints": "\n  checkpoints: {every: 10s}" if cast.checkpoints else "",
             "pause_after": 2 if cast.broken else 0,
             "canary": cast.canary,
+            "platforms": ", ".join(TYPES if mixed else ("sagemaker",)),
         }
+        if mixed:
+            self.change_prices(chance)
         file = self.folder / "sweep.yaml"
         file.write_text(SWEEP.format(**values))
         plan = self.orchestrator("ours").plan(read(file))
@@ -141,10 +138,12 @@ class Stage:
     def change_prices(self, chance: Random) -> None:
         """Make spot dearer than machines on demand, or much cheaper, on all machines: so other places are the best."""
         self._changes += 1
-        lines = ["region,instance_type,purchase,usd_per_hour,observed_at"]
+        lines = [PRICES]
+        at = f"2026-11-02T00:{self._changes // 60:02}:{self._changes % 60:02}Z"
         for region in REGIONS:
-            at = f"2026-11-02T00:{self._changes // 60:02}:{self._changes % 60:02}Z"
-            lines.append(f"{region},ml.c5.xlarge,spot,{chance.choice([0.04, 0.3])},{at}")
+            for platform, instance_type in TYPES.items():
+                usd = chance.choice([0.04, 0.3]) + chance.randint(0, 9) / 1000
+                lines.append(f"{platform},{region},{instance_type},spot,{usd:.3f},{at}")
         file = self.folder / "prices.csv"
         file.write_text("\n".join(lines) + "\n")
         for machine in ("ours", "theirs", "team"):
@@ -174,3 +173,12 @@ class Stage:
             {"name": "CHAOS_SEED", "value": str(self.seed)},
         ]
         return body
+
+
+def _first_prices() -> list[str]:
+    return [
+        f"{platform},{region},{instance_type},{purchase},{usd},2026-11-01"
+        for region in REGIONS
+        for platform, instance_type in TYPES.items()
+        for purchase, usd in (("on_demand", 0.2), ("spot", 0.08))
+    ]

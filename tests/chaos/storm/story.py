@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.chaos.report import Report
 from tests.chaos.storm.audit import Auditor, counts
-from tests.chaos.storm.casts import draw_cast
+from tests.chaos.storm.casts import draw_cast, is_mixed
 from tests.chaos.storm.commands import Command, Commands, Played
 from tests.chaos.storm.doom import Doom
 from tests.chaos.storm.stage import GOLDEN
@@ -48,6 +48,8 @@ class Story:
         self.name = f"chaos-{self.seed}-{self.number}"
         self.chance = Random(self.name)
         self.cast = draw_cast(self.able, self.chance)
+        self.mixed = is_mixed(self.cast, self.seed + self.number)
+        """It trains on SageMaker, EC2 and EKS; else on SageMaker alone."""
         self.commands = Commands(self.stage)
         self.troubles = Troubles(self.stage)
         self.auditor = Auditor(self.stage, self.name, self.report)
@@ -57,9 +59,11 @@ class Story:
 
     def play(self) -> None:
         """Play it to its end, and hold what is there against what was promised."""
-        tasks = self.stage.write_plan(self.name, self.cast, self.chance)
+        tasks = self.stage.write_plan(self.name, self.cast, self.chance, mixed=self.mixed)
         self.stage.calm(False)
-        self.told += [f"{self.name}: {self.cast.name}", *self.troubles.begin(self.number, self.chance)]
+        where = "three platforms" if self.mixed else "SageMaker"
+        self.told += [f"{self.name}: {self.cast.name}, on {where}"]
+        self.told += self.troubles.begin(self.number, self.chance, mixed=self.mixed)
         self._come_through("submit", f"{self.name}.json", "--yes", "--name", self.name)
         self._disturb(self.chance.randint(1, 4))
         if self.chance.random() < 0.5:
@@ -77,8 +81,7 @@ class Story:
         self._read_golden()
         ledger = self.stage.orchestrator(self.cast.machines[0]).run(self.name).ledger
         outcomes = [outcome for known in ledger.known(self.name) for outcome in known.result.outcomes]
-        billed = {outcome.training: outcome.billable_s for outcome in outcomes}
-        self.auditor.all_done(tasks, counts(believed.output), billed)
+        self.auditor.all_done(tasks, counts(believed.output), outcomes)
         self.report.runs += 1
         self.report.faults += self.troubles.struck
 

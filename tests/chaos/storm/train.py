@@ -5,6 +5,7 @@ It may keep checkpoints, and it may fail, as long as a file of its run says so.
 
 import argparse
 import fcntl
+import json
 import os
 import pathlib
 import time
@@ -15,7 +16,8 @@ parser.add_argument("--hang", type=float, default=0.0)
 options, _ = parser.parse_known_args()
 training = os.environ["TRAINING_JOB_NAME"]
 rank = os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", os.environ.get("LOCAL_RANK", "0"))
-host = os.environ.get("SM_CURRENT_HOST", "algo-1") + ("" if rank == "0" else f"-{rank}")
+hosts = json.loads(os.environ.get("SM_HOSTS", '["algo-1"]'))  # on bare machines they may be addresses
+host = f"algo-{hosts.index(os.environ.get('SM_CURRENT_HOST', hosts[0])) + 1}" + ("" if rank == "0" else f"-{rank}")
 run, task, attempt = training.rsplit("-", 2)
 folder = pathlib.Path(os.environ["CHAOS_FOLDER"], run)
 folder.mkdir(parents=True, exist_ok=True)
@@ -48,6 +50,8 @@ with (folder / f"{task}.{host}.alive").open("w") as mark:
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         (folder / f"{task}.{host}.twice").write_text(training)
+    with (folder / "trainings").open("a") as trainings:
+        trainings.write(f"{training}\n")
     with (folder / "begun").open("a") as begun:
         begun.write(f"{task} {attempt} {host} {time.time()}\n")
     if folder.with_name(f"{run}.broken").exists():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud import LocalCloudError
 from tests.fixtures.team import REGIONS
+from tests.fixtures.witness import has_ended
 
 if TYPE_CHECKING:
     from random import Random
@@ -16,31 +17,39 @@ if TYPE_CHECKING:
 CALLS = ("*", "s3:*", "s3:PutObject", "s3:GetObject", "s3:ListObjectsV2", "batch:*", "batch:SubmitJob",
          "batch:TerminateJob", "sagemaker:*", "sagemaker:CreateTrainingJob", "sagemaker:DescribeTrainingJob",
          "sagemaker:StopTrainingJob", "logs:*")  # fmt: skip
+BARE_CALLS = ("ec2:*", "ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "kubernetes:*",
+              "kubernetes:CreateJob", "kubernetes:GetJob", "kubernetes:DeleteJob", "kubernetes:ListPods",
+              "eks:DescribeCluster")  # fmt: skip
+"""Further calls that are hit in stories over all platforms."""
 ANSWERS = ("batch:ListJobs", "batch:DescribeJobs", "sagemaker:DescribeTrainingJob", "sagemaker:ListTrainingJobs")
 """Calls that AWS may answer with what was true a moment ago. S3 never does."""
 STALE_S = 2.0
 """How long ago that is, in seconds, at the most."""
 KINDS = ("throttle", "error", "reset", "slow", "stale", "down", "capacity", "quota")
+NOTICE_S = 3.0
+"""Seconds from a spot instance's notice to its end."""
 WITH_TIMES = ("down", "capacity", "quota")
 """Faults that befall a Region: they are counted as one each."""
 
 
-def draw_fault(kind: str, chance: Random) -> tuple[str, dict[str, Any]]:
+def draw_fault(kind: str, chance: Random, *, mixed: bool = False) -> tuple[str, dict[str, Any]]:
     """Return a fault of this kind that goes on for a while: what it hits, and the rest of it."""
+    calls, answers = (CALLS, ANSWERS) if not mixed else ((*CALLS, *BARE_CALLS), (*ANSWERS, "ec2:DescribeInstances"))
+    instance_type = chance.choice(["ml.c5.xlarge", "c5.xlarge"]) if mixed else "ml.c5.xlarge"
     seed = {"seed": chance.randrange(10**6), "percent": chance.choice([10, 25, 50])}
     if kind in ("error", "reset"):
-        return chance.choice(CALLS), {**seed, "after": chance.random() < 0.5}
+        return chance.choice(calls), {**seed, "after": chance.random() < 0.5}
     if kind == "throttle":
-        return chance.choice(CALLS), seed
+        return chance.choice(calls), seed
     if kind == "slow":
-        return chance.choice(CALLS), {**seed, "seconds": chance.choice([0.1, 0.4])}
+        return chance.choice(calls), {**seed, "seconds": chance.choice([0.1, 0.4])}
     if kind == "stale":
-        return chance.choice(ANSWERS), {**seed, "seconds": STALE_S}
+        return chance.choice(answers), {**seed, "seconds": STALE_S}
     if kind == "down":
         return "*", {"region": REGIONS[1], "lasts": chance.uniform(1, 4)}
     if kind == "capacity":
-        return "*", {"region": chance.choice(REGIONS), "seconds": 2.0, "instance_type": "ml.c5.xlarge"}
-    quota = {"instance_type": "ml.c5.xlarge", "value": chance.choice([0, 1]), "lasts": chance.uniform(1, 5)}
+        return "*", {"region": chance.choice(REGIONS), "seconds": 2.0, "instance_type": instance_type}
+    quota = {"instance_type": instance_type, "value": chance.choice([0, 1]), "lasts": chance.uniform(1, 5)}
     return "*", {"region": chance.choice(REGIONS), **quota}
 
 
@@ -53,7 +62,7 @@ class Troubles:
         self.struck: Counter[str] = Counter()
         """Calls that were hit, and events that came, so far."""
 
-    def begin(self, number: int, chance: Random) -> list[str]:
+    def begin(self, number: int, chance: Random, *, mixed: bool = False) -> list[str]:
         """Begin faults that last. Return what they are, in words.
 
         The number is that of the story: every tenth has none, the next eight one kind each, and all others several.
@@ -66,7 +75,7 @@ class Troubles:
             kinds = [chance.choice(KINDS) for _ in range(chance.choice([2, 3, 4]))]
         told = []
         for kind in kinds:
-            what, parts = draw_fault(kind, chance)
+            what, parts = draw_fault(kind, chance, mixed=mixed)
             self._steering.add(kind, what, **parts)
             told.append(f"{kind} {what} {parts}")
             self.struck[kind] += kind in WITH_TIMES
@@ -78,12 +87,23 @@ class Troubles:
             (name, ("reclaim", "crash", "kill")) for name in self._trainings(run)
         ]
         alive += [(job, ("reclaim", "kill")) for job in self._jobs(run)]
+        witness = self._stage.witness
+        alive += [
+            (name, ("reclaim", "crash", "kill"))
+            for name, machines in witness.instances(run).items()
+            if any(machine.alive for machine in machines)
+        ]
+        alive += [
+            (job["metadata"]["name"], ("reclaim", "crash", "kill", "evict"))
+            for job in witness.kubernetes("jobs", run)
+            if not has_ended(job)
+        ]
         if not alive:
             return ""
         name, kinds = chance.choice(alive)
         kind = chance.choice(kinds)
         try:
-            self._steering.add(kind, name)
+            self._steering.add(kind, name, seconds=NOTICE_S)
         except LocalCloudError:
             return ""  # it has just ended
         self.struck[kind] += 1
