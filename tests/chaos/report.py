@@ -25,6 +25,8 @@ class Report:
     runs: int = 0
     tasks: int = 0
     trainings: int = 0
+    by_platform: Counter[str] = field(default_factory=Counter)
+    """Attempts of tasks by their platform, where there are several."""
     bills: int = 0
     """Trainings whose bill was compared."""
 
@@ -38,6 +40,7 @@ class Report:
         self.runs += other.runs
         self.tasks += other.tasks
         self.trainings += other.trainings
+        self.by_platform += other.by_platform
         self.bills += other.bills
 
     @property
@@ -53,10 +56,12 @@ class Report:
         widths = [max(len(row[column]) for row in rows) for column in range(len(PLACES) + 1)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         broken = Counter(promise for promise, _ in self.broken)
+        where = ", ".join(f"{count} on {platform}" for platform, count in self.by_platform.most_common())
         return "\n".join(
             [
                 f"{title}: {self.runs} runs of {self.tasks} tasks, {self.trainings} trainings,"
                 f" {self.bills} bills compared",
+                *([f"attempts: {where}"] if where else []),
                 *(lines if self.kills else []),
                 "faults: " + (", ".join(f"{kind} {count}" for kind, count in self.faults.most_common()) or "none"),
                 f"{self.kills.total()} kills and {self.faults.total()} faults: "

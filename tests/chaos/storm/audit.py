@@ -113,6 +113,7 @@ class Auditor:
             else:
                 most = pod_seconds(one, self.run, moments)
             self.report.bills += 1
+            self.report.by_platform[one.lane.platform] += 1
             if not least - 0.5 <= one.billable_s <= most + 0.5:
                 real = f"{least} to {most} s" if least != most else f"{least} s"
                 self.report.find(

@@ -44,7 +44,7 @@ space:
 objective: {{minimize: loss}}
 where:
   platforms: [{platforms}]
-  instance_types: [ml.c5.xlarge, c5.xlarge]
+  instance_types: [{types}]
 runtime: 0.01
 timeout: 10m
 retries: 1
@@ -121,6 +121,7 @@ class Stage:
             "pause_after": 2 if cast.broken else 0,
             "canary": cast.canary,
             "platforms": ", ".join(TYPES if mixed else ("sagemaker",)),
+            "types": ", ".join(dict.fromkeys(TYPES.values())) if mixed else TYPES["sagemaker"],
         }
         if mixed:
             self.change_prices(chance)

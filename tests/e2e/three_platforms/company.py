@@ -11,7 +11,7 @@ from orchestrator import Orchestrator, Plan, read
 from orchestrator.settings import read as read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
 REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1")
@@ -23,7 +23,7 @@ ON_DEMAND, SPOT = 0.3, 0.1
 DEARER = 1.1
 """The next platform asks so many times as much, and the last one that much more."""
 OBSERVED = "2026-11-02"
-HELD_S = 240
+HELD_S = 600
 
 TRAIN = f"""
 import argparse, fcntl, os, pathlib, time
@@ -74,7 +74,7 @@ space:
 objective: {{minimize: loss}}
 where:
   platforms: {platforms}
-  instance_types: [ml.c5.xlarge, c5.xlarge]
+  instance_types: [{types}]
 runtime: 0.3
 plan: {{deadline: 1h}}
 timeout: 40m
@@ -137,6 +137,7 @@ class Company:
             marks=self.folder / "marks",
             points=points,
             platforms=f"[{', '.join(platforms)}]",
+            types=", ".join(dict.fromkeys(TYPES[platform] for platform in platforms)),
             retries=retries,
             patience=patience,
         )
@@ -172,11 +173,17 @@ class Company:
             found.setdefault(training, []).append(float(moment))
         return found
 
-    def await_begun(self, run: str, count: int, patience_s: float = 300) -> None:
-        """Wait until so many trainings of a run have begun."""
+    def is_anchored(self, run: str) -> bool:
+        """Return whether the bucket knows a run of this name."""
+        bucket = self.environment["SWEEP_BUCKET"]
+        found = self.client("s3").list_objects_v2(Bucket=bucket, Prefix=f"runs/{run}/run.json")
+        return bool(found.get("Contents"))
+
+    def await_begun(self, run: str, trainings: Collection[str], patience_s: float = 300) -> None:
+        """Wait until these trainings of a run have begun."""
         until = time.monotonic() + patience_s
-        while len(self.noted(run, "begun")) < count:
-            assert time.monotonic() < until, f"only {sorted(self.noted(run, 'begun'))} have begun"
+        while missing := set(trainings) - self.noted(run, "begun").keys():
+            assert time.monotonic() < until, f"{missing} have not begun"
             time.sleep(0.1)
 
 
