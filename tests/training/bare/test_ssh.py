@@ -32,7 +32,7 @@ world = MPI.COMM_WORLD
 hosts = world.gather(os.environ["SM_CURRENT_HOST"])
 total = world.allreduce(world.rank + 1)
 if hosts:
-    os.write(1, f"ranks on {' '.join(hosts)} add up to {total}\n".encode())  # at once: mpirun tags each piece
+    os.write(1, f"ranks on {' '.join(hosts)} add up to {total}\\n".encode())  # at once: mpirun tags each piece
 """
 APART = {
     "SWEEP_ADDRESS": "127.0.{index}.1",
