@@ -96,7 +96,7 @@ def _denied(subject: Subject, arn: str, statement: Mapping[str, Any]) -> list[st
     names = subject.names
     resources = [_example(each, names.region) for each in listed(statement["Resource"])]
     context = {
-        key: "x" if operator == "Null" else str(value)
+        key: "x" if operator == "Null" else str(listed(value)[0])
         for operator, keys in statement.get("Condition", {}).items()
         for key, value in keys.items()
     }

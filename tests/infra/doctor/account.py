@@ -42,7 +42,7 @@ def make_role(clients: Clients, name: str, service: str) -> None:
     clients.client("iam", REGION).create_role(RoleName=name, AssumeRolePolicyDocument=trust)
 
 
-def of_nights(clients: Clients, **said: str) -> Subject:
+def of_nights(clients: Clients, **said: object) -> Subject:
     """Return what the doctor looks at for a sweep with a schedule."""
     settings = replace(SETTINGS, **said)  # type: ignore[arg-type]
     return Subject(settings, clients, in_force(settings, ACCOUNT), Need(nights=True))

@@ -48,6 +48,23 @@ def test_what_the_simulator_denies_is_told_as_simulated(subject: Subject, monkey
     assert contexts["iam:PassRole",] == {"iam:PassedToService": "sagemaker.amazonaws.com"}
 
 
+def test_of_several_values_that_a_condition_takes_the_simulator_is_given_one(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Launchers on EC2 tag what RunInstances makes, or CreatePlacementGroup."""
+    contexts: list[dict[str, str]] = []
+
+    def simulate(*asked: Any) -> list[str]:
+        contexts.append(dict(asked[5]))
+        return []
+
+    monkeypatch.setattr(roles, "simulate", simulate)
+    make_role(clients, "our-training", "ec2.amazonaws.com")
+    make_role(clients, "our-launcher", "ecs-tasks.amazonaws.com")
+    assert list(roles.permissions(of_nights(clients, platforms={"ec2": {}})))
+    assert {context["ec2:CreateAction"] for context in contexts if "ec2:CreateAction" in context} == {"RunInstances"}
+
+
 @pytest.mark.parametrize(
     ("said", "mend"),
     [
