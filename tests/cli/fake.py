@@ -15,13 +15,10 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import UsageError
 from orchestrator.runs.artifacts import Fetched
 from orchestrator.runs.ending.proof import Stopped
-from orchestrator.runs.sending.replan import Moved
-from orchestrator.runs.views.beside import Beside, Stored
 from orchestrator.runs.views.costs import CostRow
 from orchestrator.runs.views.logs import LogLine
 from orchestrator.runs.views.status import RunRow, Status
 from orchestrator.runs.views.tasks import TaskRow
-from orchestrator.spec.sweep import Objective
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.result import TaskState
 
@@ -29,10 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from orchestrator.runs.sending.replan import Moved
+    from orchestrator.runs.views.beside import Beside
+
 PENDING, RUNNING, DONE = TaskState.PENDING, TaskState.RUNNING, TaskState.DONE
 FAILED, CANCELLED = TaskState.FAILED, TaskState.CANCELLED
 NOVEMBER = 1_795_000_000.0
-PLAN = SimpleNamespace(sweep=SimpleNamespace(objective=Objective(minimize="loss")))
+OBJECTIVE = SimpleNamespace(minimize="loss", maximize=None, of="last", metric="loss")
+"""As `spec.sweep.Objective`, whose import would take each program of these tests as long as all else."""
+PLAN = SimpleNamespace(sweep=SimpleNamespace(objective=OBJECTIVE))
 
 
 def status(**counts: int) -> Status:
@@ -117,6 +119,8 @@ class FakeRun:
         return [CostRow("sagemaker", "eu-west-1", "ml.m5.xlarge", "spot", 2, 1.5, 0.25)]
 
     def beside(self, *, stored: bool = True) -> Beside:
+        from orchestrator.runs.views.beside import Beside, Stored
+
         kept = Stored(objects=9, bytes=3 * 10**9, usd_per_month=0.07, is_whole=True)
         return Beside(1.5, 0.0186, copies=2, copies_usd=0.04, stored=kept if stored else None)
 
@@ -143,6 +147,8 @@ class FakeRun:
         return Ranges.of([3, 7, 8]) if tasks is None else tasks
 
     def replan(self, proposal: Any) -> Moved:
+        from orchestrator.runs.sending.replan import Moved
+
         self.calls.append("replan")
         started = Ranges.of([0])
         return Moved(2, proposal.planned.tasks.minus(started), started)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 import uuid
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -73,6 +74,7 @@ def sweep(team: Team, cloud_environment: dict[str, str], monkeypatch: pytest.Mon
 def test_a_secret_is_in_the_trainings_environment_and_nowhere_else(
     team: Team, cloud: LocalCloud, client: Callable[..., Any], planted: str, sweep: Callable[..., str], name: str
 ) -> None:
+    began = time.time() - 1
     said = {
         "plan": sweep("plan", "sweep.yaml", "-o", "plan.json", "--json"),
         "dry run": sweep("submit", "plan.json", "--dry-run"),
@@ -93,8 +95,8 @@ def test_a_secret_is_in_the_trainings_environment_and_nowhere_else(
     everywhere = {
         **{f"what {command} says": text.encode() for command, text in said.items()},
         "the training's request": json.dumps(training, default=str).encode(),
-        **{str(file): file.read_bytes() for file in (*files(team.folder.parent), *files(cloud.home))},
-        **stored(client),
+        **{str(file): file.read_bytes() for file in (*files(team.folder.parent), *files(cloud.home, began))},
+        **stored(client, began),
     }
     assert {"plan.json", "sweep.yaml"} <= {Path(place).name for place in everywhere}
     assert any(place.startswith("s3://sweep-local/runs/") for place in everywhere)
@@ -102,17 +104,20 @@ def test_a_secret_is_in_the_trainings_environment_and_nowhere_else(
     assert [place for place, content in everywhere.items() if planted.encode() in content] == []
 
 
-def files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.is_file())
+def files(folder: Path, since: float = 0) -> Iterator[Path]:
+    """Every file there that has been written since then."""
+    return (path for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime >= since)
 
 
-def stored(client: Callable[..., Any]) -> dict[str, bytes]:
-    """Every object of every bucket."""
+def stored(client: Callable[..., Any], since: float) -> dict[str, bytes]:
+    """Every object of every bucket that has been put since then."""
     s3, found = client("s3"), {}
     for bucket in (each["Name"] for each in s3.list_buckets()["Buckets"]):
         there = client("s3", bucket.removeprefix("sweep-local-") if bucket != "sweep-local" else "us-east-1")
         for page in there.get_paginator("list_objects_v2").paginate(Bucket=bucket):
             for item in page.get("Contents", []):
+                if item["LastModified"].timestamp() < since:
+                    continue
                 uri = f"s3://{bucket}/{item['Key']}"
                 found[uri] = there.get_object(Bucket=bucket, Key=item["Key"])["Body"].read()
     return found
