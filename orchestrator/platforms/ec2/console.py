@@ -19,8 +19,14 @@ _BY_CLOUD_INIT = re.compile(r"cloud-init\[\d+\]: ?(.*)")
 _OURS = "sweep: "
 _BY_SHUTDOWN = "Terminated"
 """What a shell says of the processes that a shutdown ends."""
-_FORBIDDEN = "HTTP Error 403"
-_MAY_NOT = "the role of its instance profile may not do that: `sweep doctor` says what it lacks"
+_HINTS = {
+    "/latest/api/token: ": "its metadata gives no token: is it switched off (HttpEndpoint), or HttpPutResponseHopLimit "
+    "too small?",
+    "security-credentials/: HTTP Error 404": "it has no role: `sweep doctor` looks at its instance profile",
+    "HTTP Error 403": "the role of its instance profile may not do that: `sweep doctor` says what it lacks",
+    "python3: command not found": "the image has no Python 3: mend platforms.ec2.ami",
+}
+"""What is behind the last words, by a part of them; the first that fits is told."""
 _TAIL = 2
 """Lines that are shown after the last of our own."""
 _SHOWN = 400
@@ -51,4 +57,5 @@ def find_last_words(console: str) -> str:
     after = said[ours[-1] + 1 :] if ours else said
     shown = [*(f"{_OURS}{line}" for line in first), *after[-_TAIL:]]
     text = " | ".join(shown)[:_SHOWN]
-    return f"{text} ({_MAY_NOT})" if _FORBIDDEN in text else text
+    hint = next((hint for part, hint in _HINTS.items() if part in text), "")
+    return f"{text} ({hint})" if hint else text

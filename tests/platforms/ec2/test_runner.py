@@ -187,7 +187,10 @@ def test_a_console_that_may_not_be_read_hides_no_outcome(clients: Clients, monke
     ("console", "shown"),
     [
         ("", ""),
-        ("booting\n\nmain: line 6: python3: command not found\n", "booting | main: line 6: python3: command not found"),
+        (
+            "booting\n\nmain: line 6: python3: command not found\n",
+            "booting | main: line 6: python3: command not found (the image has no Python 3: mend platforms.ec2.ami)",
+        ),
         (
             "sweep: machine 0 of 1 at 10.0.0.9 for r-0-1\nTraceback:\nMemoryError",
             "sweep: machine 0 of 1 at 10.0.0.9 for r-0-1 | Traceback: | MemoryError",
@@ -200,6 +203,21 @@ def test_a_console_that_may_not_be_read_hides_no_outcome(clients: Clients, monke
 )
 def test_the_last_of_our_own_lines_and_the_end_are_what_counts_of_a_console(console: str, shown: str) -> None:
     assert find_last_words(console) == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("http://169.254.169.254/latest/api/token: <urlopen error timed out>", "HttpPutResponseHopLimit"),
+        ("http://169.254.169.254/latest/api/token: HTTP Error 403: Forbidden", "HttpEndpoint"),
+        ("http://169.254.169.254/latest/meta-data/iam/security-credentials/: HTTP Error 404: Not Found", "has no role"),
+        ("https://s3.eu-west-1.amazonaws.com/b/k.tar.gz: HTTP Error 403: Forbidden", "`sweep doctor`"),
+    ],
+)
+def test_what_is_behind_the_last_words_is_told_with_them(said: str, hint: str) -> None:
+    found = find_last_words(f"[    9.1] cloud-init[812]: sweep: {said}\n[   10.2] systemd[1]: Powering off.")
+    assert found.startswith(f"sweep: {said} (")
+    assert hint in found
 
 
 def test_a_bucket_that_is_not_there_has_no_trainings(clients: Clients) -> None:
