@@ -13,7 +13,7 @@ from orchestrator.max_age import read_max_age
 from orchestrator.notices.channels import check_address, check_reference
 
 _SQLITE = "sqlite:///"
-_LANE_FACTS = ("region", "instance_type", "purchase")
+_LANE_FACTS = ("platform", "region", "instance_type", "purchase")
 _QUEUE = re.compile(r"arn:aws[a-z-]*:sqs:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,80}")
 """A standard queue: EventBridge Scheduler takes no queue in order for this."""
 

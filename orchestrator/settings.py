@@ -84,7 +84,8 @@ class Settings:
     queue: str = "sweep"
     """AWS Batch job queue."""
     lane_queue: str | None = None
-    """Queue of tasks that wait for a lane's slots, with {region}, {instance_type} or {purchase} in it; else `queue`."""
+    """Queue of tasks that wait for a lane's slots; else `queue`. It may hold the lane's {platform}, {region},
+    {instance_type} and {purchase}."""
     launcher_base: str | None = None
     """Image, in a registry or a file, that ours of the launcher is made on; None is Python's own slim one."""
     launcher_image: str | None = None

@@ -151,7 +151,8 @@ def test_a_file_that_is_not_text_is_named(project: Path) -> None:
         (
             {},
             {"SWEEP_LANE_QUEUE": "sweep-{zone}"},
-            "SWEEP_LANE_QUEUE: lane_queue: may contain {region}, {instance_type}, {purchase}, and no {zone}",
+            "SWEEP_LANE_QUEUE: lane_queue: may contain {platform}, {region}, {instance_type}, {purchase}, and "
+            "no {zone}",
         ),
         ({}, {"SWEEP_LANE_QUEUE": "sweep-{"}, "SWEEP_LANE_QUEUE: lane_queue: cannot be read: "),
     ],

@@ -254,7 +254,7 @@ def _data_buckets(names: Names) -> list[str]:
 def _queues(names: Names) -> list[str]:
     """Return the queues that arrays may be sent to. A pattern of lanes is one with stars in it."""
     lanes = names.lane_queue
-    for fact in ("{region}", "{instance_type}", "{purchase}"):
+    for fact in ("{region}", "{platform}", "{instance_type}", "{purchase}"):
         lanes = lanes.replace(fact, "*")
     return list(dict.fromkeys((names.queue, lanes)))
 

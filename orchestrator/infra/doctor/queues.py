@@ -47,7 +47,7 @@ def queues(subject: Subject) -> Iterator[Finding]:
 
 def _lane_queues(subject: Subject) -> list[str]:
     """Return the queues of Regions; nothing of a pattern that names more than those: these are the team's own."""
-    if "{instance_type}" in subject.names.lane_queue or "{purchase}" in subject.names.lane_queue:
+    if any(fact in subject.names.lane_queue for fact in ("{platform}", "{instance_type}", "{purchase}")):
         return []
     return list(subject.names.lane_queues().values())
 

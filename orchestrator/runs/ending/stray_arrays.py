@@ -42,7 +42,7 @@ class StrayArray:
 def queues(cloud: Cloud, regions: Iterable[str]) -> tuple[list[str], str]:
     """Return the queues that arrays of these Regions may be in, and in words why these are not all; or nothing."""
     account = cloud.account
-    if "{instance_type}" in account.lane_queue or "{purchase}" in account.lane_queue:
+    if any(fact in account.lane_queue for fact in ("{platform}", "{instance_type}", "{purchase}")):
         return [account.queue], f"queues {account.lane_queue} are not listed: there is one for each lane"
     return sorted({account.queue, *(account.lane_queue.format(region=region) for region in regions)}), ""
 

@@ -28,7 +28,10 @@ class Home:
             return self.queue
         lane = lot.lane
         return self.lane_queue.format(
-            region=lane.region, instance_type=lane.instance_type.replace(".", "-"), purchase=lane.purchase.value
+            platform=lane.platform,
+            region=lane.region,
+            instance_type=lane.instance_type.replace(".", "-"),
+            purchase=lane.purchase.value,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -86,7 +86,8 @@ def test_the_queues_of_all_regions_are_looked_in(desk: Desk) -> None:
     cloud = desk.cloud()
     cloud.account = replace(cloud.account, lane_queue="sweep-{region}")
     assert queues(cloud, ["eu-west-1"]) == (["sweep", "sweep-eu-west-1"], "")
-    cloud.account = replace(cloud.account, lane_queue="sweep-{instance_type}")
-    names, left_out = queues(cloud, ["eu-west-1"])
-    assert names == ["sweep"]
-    assert "sweep-{instance_type} are not listed" in left_out
+    for pattern in ("sweep-{instance_type}", "sweep-{platform}-{region}"):
+        cloud.account = replace(cloud.account, lane_queue=pattern)
+        names, left_out = queues(cloud, ["eu-west-1"])
+        assert names == ["sweep"]
+        assert f"{pattern} are not listed" in left_out
