@@ -27,7 +27,7 @@ S3_ACTIONS = {
 """Where an S3 operation is allowed by an action of another name."""
 
 LAUNCHERS = {"s3": "aws/s3.py", "sagemaker": "platforms/sagemaker/runner.py", "logs": "aws/logs.py"}
-SUBMITTERS = {**LAUNCHERS, "batch": "aws/batch.py", "ssm": "aws/secrets.py", "secretsmanager": "aws/secrets.py"}
+SUBMITTERS = {**LAUNCHERS, "batch": "aws/jobs/batch.py", "ssm": "aws/secrets.py", "secretsmanager": "aws/secrets.py"}
 """The one file that calls each service."""
 ONLY_LAUNCHERS = {"sagemaker:CreateTrainingJob"}
 
