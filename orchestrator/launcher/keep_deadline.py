@@ -55,7 +55,7 @@ def choose_stretch(task: Task, tried: Sequence[Tried], now: float, ahead: Ahead 
         return None
     left = (task.limits.end_by - now) / HOUR
     chosen = ahead.moves_to
-    if chosen is None:
+    if chosen is None or (chances[chosen].spot and longest_wait(chances, left) <= 0):  # it is too late for that now
         situation = Situation(left, look=LOOK_HOURS, at_risk=task.limits.saved_every_s / HOUR)
         chosen = choose(chances, replace(situation, closed_hours=_closed_hours(tried, now)))
     if chosen is None:  # what waits for spot asks for it again: only an answer tells that it is back

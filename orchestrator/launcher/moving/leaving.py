@@ -57,11 +57,11 @@ class Leaving:
         """Return the end of a training as what it was: one that a move has stopped had lost its machines."""
         if outcome.cause is not Cause.STOPPED or not self.moves.may_leave or attempt.number != self.history.newest:
             return outcome
-        self._watch(attempt)
-        if self._move is None:
+        move = self.moves.read()  # another launcher may have decided it, and stopped the training
+        if move is None:
             return outcome
         cause = Cause.INTERRUPTED if outcome.seconds else Cause.CAPACITY
-        return replace(outcome, state=TaskState.FAILED, cause=cause, reason=f"moved: {self._move.why}")
+        return replace(outcome, state=TaskState.FAILED, cause=cause, reason=f"moved: {move.why}")
 
     def _watch(self, attempt: Attempt) -> None:
         """Begin to watch an attempt, if it is another one. A launcher before us may have decided to leave it."""

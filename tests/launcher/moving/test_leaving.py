@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchestrator.launcher.decide import Start, decide
 from orchestrator.launcher.keep_deadline import Lost, choose_to_leave
-from orchestrator.launcher.moving.saved import Saved
+from orchestrator.launcher.moving.saved import Ahead, Saved
 from orchestrator.launcher.spot_policy import Chance, Situation, choose
+from orchestrator.launcher.tried import Tried
+from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
 from orchestrator.wire.task import Expected, Lane, Limits, Place, Purchase
 from tests.fixtures.examples import examples
-from tests.launcher.fakes import DONE, REGIONS, RUNNING, Life, task
+from tests.launcher.fakes import DONE, REGIONS, RUNNING, STOPPED, Life, task
 from tests.launcher.moving.test_moves import MovingBench
 from tests.launcher.test_races import Launcher, Turn, play, turns
 
@@ -111,6 +115,28 @@ def test_what_was_done_before_it_could_be_stopped_is_done() -> None:
     bench.platform.stop = stop_too_late  # type: ignore[method-assign]
     assert bench.launch() is Exit.DONE
     assert bench.attempts == [f"1 in {REGIONS[0]}"]
+
+
+def test_what_another_launcher_has_moved_and_stopped_is_no_cancel() -> None:
+    bench = WeighingBench(Life(looks=[RUNNING, RUNNING, STOPPED]))
+    move = Move(7, 1, AWAY.lane, AWAY.site, AWAY.instances, NOW, why="no machines")
+    bench.time.on_sleep = lambda: bench.bucket.put_once(bench.control.keys.moved(7, 1), as_json(move))  # type: ignore[assignment,return-value]
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == [f"1 in {REGIONS[0]}", f"2 in {REGIONS[1]}"]
+    assert bench.result.outcomes[0].state is TaskState.FAILED
+
+
+def as_json(move: Move) -> bytes:
+    return json.dumps(move.to_json()).encode()
+
+
+def test_a_move_to_spot_for_which_it_has_become_too_late_ends_on_demand() -> None:
+    stopped = Outcome(1, SPOT.lane, "t", TaskState.FAILED, Cause.INTERRUPTED, seconds=HOUR, ended_at=NOW)
+    for hours, where in ((16.0, 1), (8.5, 2)):
+        tight = a_task(end_by=NOW + hours * HOUR)
+        step = decide(tight, [Tried(attempt(), stopped)], 0.0, NOW, Ahead(moves_to=1))
+        assert isinstance(step, Start)
+        assert step.place == where
 
 
 def test_a_cancel_is_no_move() -> None:
