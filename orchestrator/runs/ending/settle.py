@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.patience import PASSING
@@ -50,6 +51,9 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     outcome = poll(attempt, cloud) if attempt else None
     if outcome and not outcome.state.terminal:
         return False
+    if outcome and outcome.cause is Cause.STOPPED and control.s3.exists(control.keys.moved(task, outcome.number)):
+        why = "it was stopped to go on elsewhere, and its launcher died before that"
+        outcome = replace(outcome, state=TaskState.FAILED, cause=Cause.INTERRUPTED, reason=why)
     found = control.result(task)
     outcomes = {one.number: one for one in found[0].outcomes} if found else {}
     if outcome:

@@ -54,6 +54,21 @@ def test_a_training_that_somebody_stopped_after_its_launcher_had_died_is_a_cance
     assert known.result.reason != "cancelled"
 
 
+def test_a_training_that_was_stopped_for_a_move_which_nobody_made_is_a_failed_task(desk: Desk, waiting: Anchor) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING, STOPPED])]
+    driver = desk.launcher(waiting, 1)
+    driver._load()
+    for _ in range(2):
+        driver._take_step()
+    assert driver.moves.decide(driver.task.places[0], "it lost its machines")
+    desk.batch.jobs[0].statuses[1] = "FAILED"
+    for _ in range(2):
+        desk.sync(waiting)
+    assert desk.states(waiting) == {1: "failed"}
+    (known,) = desk.ledger().known("nightly")
+    assert known.result.reason == "it was stopped to go on elsewhere, and its launcher died before that"
+
+
 def test_another_region_says_nothing_of_a_run(desk: Desk, waiting: Anchor) -> None:
     assert desk.sync(waiting, region="eu-west-1") == 0
     desk.time.now += 30 * DAY
