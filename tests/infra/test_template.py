@@ -202,6 +202,17 @@ def test_other_buckets_with_data_may_be_read_and_not_written() -> None:
         assert actions == {"s3:GetObject", "s3:ListBucket"}
 
 
+def test_launchers_may_bring_checkpoints_from_bucket_to_bucket_and_touch_nothing_else_there() -> None:
+    whole = policy("launcher", names(Settings(region="us-east-1"), ACCOUNT))
+    bucket = f"arn:aws:s3:::sweep-data-{ACCOUNT}-eu-west-1"
+    saved, model = f"{bucket}/runs/nightly/checkpoints/7/slot-0/state", f"{bucket}/runs/nightly/trainings/model.tar.gz"
+    needed = [("s3:ListBucket", bucket), *((f"s3:{verb}", saved) for verb in ("GetObject", "PutObject"))]
+    needed.append(("s3:ListMultipartUploadParts", saved))
+    others = [("s3:DeleteObject", saved), ("s3:GetObject", model), ("s3:PutObject", model)]
+    asked = [{"action": action, "resource": resource, "context": {}} for action, resource in [*needed, *others]]
+    assert refused(whole, asked) == [f"{action} on {resource}" for action, resource in others]
+
+
 def test_launchers_may_hand_over_a_training_role_of_the_team_s_own() -> None:
     known = names(Settings(region="us-east-1", role=GIVEN["role"]), "123456789012")
     (grant,) = [each for each in policy("launcher", known)["Statement"] if each["Action"] == "iam:PassRole"]

@@ -111,7 +111,7 @@ NOT_IN_THIS_FLOW = {
 """What is granted and needed, though nobody asks for it in the flow below: why."""
 
 
-REFUSED = {"submit": ["ec2:DescribeInstances on *", "eks:ListClusters on *"]}
+REFUSED = {"submit": ["ec2:DescribeInstances on *", "ec2:DescribeVolumes on *", "eks:ListClusters on *"]}
 """What is asked though it is not granted: `sweep reap` looks at platforms besides that the settings do not train on, as
 far as it may."""
 
