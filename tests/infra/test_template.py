@@ -15,6 +15,7 @@ from orchestrator.infra.policies import ROLES, policy
 from orchestrator.infra.template import LONGEST, control_template, region_template
 from orchestrator.platforms.registry import platforms
 from orchestrator.settings import Settings
+from tests.infra.replay import refused
 
 OURS = Settings(region="us-east-1")
 REGIONS = ["us-east-1", "eu-west-1"]
