@@ -36,8 +36,8 @@ def doctor(
     """Look at all that a sweep needs, and say what is missing, with the command that mends it.
 
     Credentials, clock, Regions, buckets, roles and what they may do (as IAM's simulator says), queues, the way to S3,
-    images, quotas, what each platform needs, the database, how old its facts are. Nothing is changed. Ends with 4 if a permission is missing,
-    6 if a quota is too small, 1 if anything else is.
+    images, quotas, what each platform needs, the database, how old its facts are. Nothing is changed. Ends with 4 if
+    a permission is missing, 6 if a quota is too small, 1 if anything else is.
 
     Example: sweep doctor sweep.yaml
     """
