@@ -204,8 +204,8 @@ def test_other_buckets_with_data_may_be_read_and_not_written() -> None:
 
 
 def test_launchers_may_bring_checkpoints_from_bucket_to_bucket_and_touch_nothing_else_there() -> None:
-    whole = policy("launcher", names(Settings(region="us-east-1"), ACCOUNT))
-    bucket = f"arn:aws:s3:::sweep-data-{ACCOUNT}-eu-west-1"
+    whole = policy("launcher", names(Settings(region="us-east-1"), "123456789012"))
+    bucket = "arn:aws:s3:::sweep-data-123456789012-eu-west-1"
     saved, model = f"{bucket}/runs/nightly/checkpoints/7/slot-0/state", f"{bucket}/runs/nightly/trainings/model.tar.gz"
     needed = [("s3:ListBucket", bucket), *((f"s3:{verb}", saved) for verb in ("GetObject", "PutObject"))]
     needed.append(("s3:ListMultipartUploadParts", saved))
