@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.explain.hours_for_budget import find_hours_for_budget
 from orchestrator.planner.explain.shortfall import Shortfall
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import least_hours
-from orchestrator.planner.solver.optimise import find_room, is_large, optimise
+from orchestrator.planner.solver.optimise import all_at_their_cheapest, find_room, is_large, optimise
+from orchestrator.planner.solver.rounding import promise_least
 from orchestrator.spec.duration import HOUR, MINUTE
 
 if TYPE_CHECKING:
@@ -31,8 +33,10 @@ LONGEST = 365 * 24.0
 """Hours of the longest deadline that is thought of."""
 STEPS = (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
 """Factors that are tried, one after the other: so many times what would be enough if tasks were fluid."""
-FEW_STEPS = (1.0, 1.03, 1.1, 1.3, 2.0, 4.0)
+FEW_STEPS = (1.0, 1.02, 1.05, 1.1, 1.3, 2.0, 4.0)
 """Factors that are tried for a large problem, where each try may take a second."""
+LONGER = (1.001, 1.003, 1.006, 1.01, 1.03, 1.1, 1.3, 2.0)
+"""Factors that tasks count as longer by, where the quotas of a huge problem are raised: whole tasks fill slots less."""
 NEAR, NEAR_FOR_LARGE = 1.01, 1.03
 """The factor between two steps that are near enough."""
 HUGE = 20_000
@@ -50,7 +54,11 @@ def find_enough_hours(problem: Problem, above: float) -> float | None:
 
     None if a year is too short.
     """
-    least = max(above, least_hours(problem), Shortfall(problem).least_horizon())
+    least = max(above, least_hours(problem))
+    if is_large(problem) and np.isfinite(problem.budget):
+        least = find_hours_for_budget(problem, least)
+    else:
+        least = max(least, Shortfall(problem).least_horizon())
     if least > LONGEST:
         return None
     found: dict[float, Solution] = {}
@@ -85,7 +93,9 @@ def find_enough_units(problem: Problem, fixed: Booleans) -> dict[int, int] | Non
     def works(steps: tuple[int, ...]) -> bool:
         return has_solution(with_more_units(problem, _units(problem, steps)), problem.horizon)
 
-    if missing.max(initial=0.0) > 1e-6:
+    if missing.max(initial=0.0) > 1e-6 and len(problem.choices) > HUGE:
+        found = next(filter(works, _raises_for_longer(shortfall, fixed)), None)
+    elif missing.max(initial=0.0) > 1e-6:
         found = _smallest_that_works(problem, lambda factor: _round_up(missing * factor), works)
     else:
         found = next(filter(works, _single_raises(shortfall, fixed)), None)
@@ -99,7 +109,7 @@ def find_enough_dollars(problem: Problem) -> float | None:
     """
     promised = replace(problem, choices=replace(problem.choices, usd=problem.choices.promise))
     try:
-        least = optimise(promised).promise
+        least = (all_at_their_cheapest(promised) or _least(promised)).promise
     except DoesNotFit:
         return None
     if is_large(problem):  # a budget of as much has that very plan
@@ -109,6 +119,13 @@ def find_enough_dollars(problem: Problem) -> float | None:
         lambda step: ceil(least * step * 100 - 1e-6) / 100,
         lambda budget: has_solution(replace(problem, budget=budget), problem.horizon),
     )
+
+
+def _least(promised: Problem) -> Solution:
+    """Return a solution that promises about as little as can be, where promises are what tasks cost."""
+    if is_large(promised):
+        return promise_least(promised, is_quick=True)
+    return optimise(promised)
 
 
 def has_solution(problem: Problem, horizon: float) -> bool:
@@ -156,6 +173,17 @@ def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Call
 
 def _round_up(steps: Floats) -> tuple[int, ...]:
     return tuple(np.ceil(steps - 1e-6).astype(np.int64).tolist())
+
+
+def _raises_for_longer(shortfall: Shortfall, fixed: Booleans) -> Iterator[tuple[int, ...]]:
+    """Yield raises, in steps, that would be enough for tasks that are fluid and a little longer, then longer still."""
+    for longer in LONGER:
+        with suppress(DoesNotFit):
+            try:
+                missing = shortfall.missing_steps(fixed, MOST_TIMES, longer)
+            except DoesNotFit:
+                missing = shortfall.missing_steps(fixed, longer=longer)
+            yield _round_up(missing)
 
 
 def _single_raises(shortfall: Shortfall, fixed: Booleans) -> Iterator[tuple[int, ...]]:

@@ -15,6 +15,7 @@ from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.commodities import commodities
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.solver.program import Entries, Program, number_keys
+from orchestrator.planner.solver.room import without_dollars
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
@@ -33,6 +34,9 @@ class Shortfall:
 
     def __init__(self, problem: Problem) -> None:
         """Take a problem in which every cohort has a choice."""
+        self._priced = problem
+        if not np.isfinite(problem.budget):  # then most cohorts are alike
+            problem = without_dollars(problem)
         all_commodities = commodities(replace(problem, budget=np.inf))
         weight = [np.full(len(commodity.rows), commodity.weight) for commodity in all_commodities]
         self._problem = problem
@@ -67,18 +71,21 @@ class Shortfall:
         except DoesNotFit:
             return np.inf
 
-    def missing_steps(self, fixed: Booleans, most: float = np.inf) -> Floats:
+    def missing_steps(self, fixed: Booleans, most: float = np.inf, longer: float = 1.0) -> Floats:
         """Return the steps that each limit lacks, of so many units as it can grow by. Fewer, together, are not enough.
 
         The problem must be within its horizon. A limit that is fixed lacks none, and no other grows to more than `most`
-        times what it is, or times one step. DoesNotFit if no raise is enough.
+        times what it is, or times one step. DoesNotFit if no raise is enough. Tasks may count as so many times `longer`
+        as they are.
         """
         count = len(self.free)
         grown = (most - 1) * np.maximum(self.free / self._steps, 1.0)
         program = self._program(
             np.zeros(self._width), asked=1 + WANTED * self.unwanted, most=np.where(fixed, 0.0, grown)
         )
-        self._add_limits(program, self._part_of_horizon, self._width + np.arange(count), self._steps, self.free)
+        self._add_limits(
+            program, self._part_of_horizon * longer, self._width + np.arange(count), self._steps, self.free
+        )
         return np.asarray(program.solve().values[self._width :])
 
     @property
@@ -129,7 +136,7 @@ class Shortfall:
     @cached_property
     def unwanted(self) -> Floats:
         """The rank of each limit: 0 for the one that the cheapest choices would load most, up to almost 1."""
-        problem = self._problem
+        problem = self._priced
         cheapest = problem.cheapest
         load = np.bincount(
             problem.choices.lane[cheapest],

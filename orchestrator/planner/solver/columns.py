@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -88,6 +88,10 @@ class Columns:
     """The lanes that are the first limits, in this order."""
     shared_limits: tuple[Limit, ...] = ()
     """The problem's limits that these columns could exceed together. They come next."""
+    pools: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The pools that these columns draw from. They come after the shared limits."""
+    budget: float = np.inf
+    """$ of the problem's budget."""
     budget_limit: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The number of the budget's limit, which copies are under as well. It is empty if there is no budget."""
     budget_part: Floats = field(default_factory=lambda: np.empty(0))
@@ -154,6 +158,20 @@ class Columns:
             charges += duals.limits[self.budget_limit[0]] * self.budget_part
         return np.asarray(charges - np.bincount(self.copy_of, weights=duals.links, minlength=len(charges)))
 
+    def at_budget_price(self, dual: float) -> Columns:
+        """Return the columns with this price of all of the budget in their costs, and none of the budget's limit."""
+        usage, budget = self.usage, self.budget_limit
+        spends = np.isin(usage.limit, budget)
+        spent = np.bincount(usage.column[spends], weights=usage.part[spends], minlength=len(self))
+        return replace(
+            self,
+            usd=self.usd + dual * spent,
+            charges=self.charges + dual * self.budget_part if budget.size else self.charges,
+            usage=Usage(usage.limit[~spends], usage.column[~spends], usage.part[~spends]),
+            budget_limit=np.empty(0, dtype=np.int64),
+            budget_part=np.empty(0),
+        )
+
     def bound(self, duals: Duals, allowed: Floats) -> float:
         """Return the bound that these duals prove, in $.
 
@@ -161,6 +179,26 @@ class Columns:
         """
         cheapest = np.minimum.reduceat(self.reduced_costs(duals), self.starts).sum()
         return float(cheapest - duals.limits @ allowed - np.maximum(-self.unpaid_charges(duals), 0.0).sum())
+
+
+def prices_in(columns: Columns, other: Columns, limits: Floats) -> Floats:
+    """Return what these columns' limits are worth, if those of another relaxation of the same tasks are worth so much.
+
+    The other may have more of its copies made, and less budget left. Windows are worth nothing.
+    """
+    found = np.zeros(columns.limit_count)
+    _, here, there = np.intersect1d(columns.lanes, other.lanes, return_indices=True)
+    found[here] = limits[there]
+    number, numbers = len(columns.lanes), {id(limit): n for n, limit in enumerate(other.shared_limits)}
+    for limit in columns.shared_limits:
+        if id(limit) in numbers:
+            found[number] = limits[len(other.lanes) + numbers[id(limit)]]
+        number += 1
+    _, here, there = np.intersect1d(columns.pools, other.pools, return_indices=True)
+    found[number + here] = limits[len(other.lanes) + len(other.shared_limits) + there]
+    if columns.budget_limit.size and other.budget_limit.size:
+        found[columns.budget_limit] = limits[other.budget_limit] * (columns.budget / other.budget)
+    return found
 
 
 def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns:
@@ -195,12 +233,13 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
     _limit_shared(columns, lane, slots)
     pool = choices.pool[choice]
     funds = np.append(problem.funds, np.inf)[pool]
+    columns.pools = np.unique(pool[pool != NO_POOL])
     _limit(columns, pool != NO_POOL, pool, choices.draw[choice] * weight / funds)
     if len(columns) <= FEW:
         wait = np.concatenate([each.wait for each in commodities])[usable]
         _limit_windows(columns, problem, lane, wait)
     if np.isfinite(problem.budget):
-        columns.budget_limit = np.array([columns.limit_count])
+        columns.budget, columns.budget_limit = problem.budget, np.array([columns.limit_count])
         columns.budget_part = problem.charges / problem.budget
         every = np.ones(len(choice), dtype=bool)
         promise = np.concatenate([each.promise for each in commodities])[usable]

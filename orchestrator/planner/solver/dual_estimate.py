@@ -71,7 +71,7 @@ class DualEstimate:
         """Return about how many dollars all of each limit is used for."""
         usage, count = self._columns.usage, self._columns.limit_count
         part = np.bincount(usage.limit, weights=usage.part / self._heat[usage.column], minlength=count)
-        return np.asarray(np.bincount(usage.limit, minlength=count) / part)
+        return np.asarray(np.bincount(usage.limit, minlength=count) / np.where(part > 0, part, np.inf))
 
 
 def _typical_usd(columns: Columns) -> Floats:

@@ -86,8 +86,8 @@ def find_room(problem: Problem) -> Solution:
     from orchestrator.planner.solver import rounding
 
     if not np.isfinite(problem.budget):
-        return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem)
-    found = rounding.promise_least(problem)
+        return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem, is_quick=True)
+    found = rounding.promise_least(problem, is_quick=True)
     if not found.keeps_budget:
         raise NotFound
     return found

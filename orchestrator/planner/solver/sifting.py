@@ -116,6 +116,11 @@ class Sifting:
         """What each column costs at the best duals."""
         return self._columns.reduced_costs(self._best)
 
+    @property
+    def limits(self) -> Floats:
+        """The best duals of the limits."""
+        return self._best.limits
+
     def allow(self, allowance: Allowance) -> None:
         """Allow no more than this of the limits from now on."""
         self._allowed = self._columns.allowed(allowance)

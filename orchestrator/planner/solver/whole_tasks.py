@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,10 @@ NEAR = 2.5e-3
 """The part of the bound by which a solution may be dearer, before tasks are exchanged."""
 FAR = 0.01
 """The part of the bound by which a solution may be dearer, before whole tasks are found in the other way as well."""
+FAR_IN_HASTE = 0.03
+"""The same in large problems, where the first plan that is found is good enough to advise something."""
+SPARE = 0.9998
+"""The part of a budget that slots may use, because tasks that they leave over will promise something, too."""
 CLOSE, CLOSEST = 0.02, 15
 """The part by which a choice may be dearer than the cheapest, for slots of it to be looked at at first; and the
 choices of each commodity that this is done for at most."""
@@ -44,6 +49,8 @@ class Relaxed:
     answer: CopiesAnswer
     bound: float
     costs: Floats
+    budget: float
+    """The part of the budget that may be used."""
 
 
 def make_whole(
@@ -52,26 +59,34 @@ def make_whole(
     relaxation: Columns,
     relaxed: Relaxed,
     time_limit: TimeLimit,
+    *,
+    is_quick: bool = False,
 ) -> Solution | None:
     """Return the better of two ways to make whole tasks of the relaxation's flow; None if both leave some over.
 
     One fills slots, and is the first in smaller problems; in larger ones it takes longer, and is the second. The second
-    is gone only if the first leads too far from the bound, or over the budget.
+    is gone only if the first leads too far from the bound, or over the budget. A large problem may be a little further
+    from it where that `is_quick`.
     """
     answer, bound = relaxed.answer, relaxed.bound
 
     def fill_slots() -> Solution | None:
         rows = _rows_to_fill(problem, relaxation, answer.flow)
         near = _near_choices(problem, all_commodities, relaxation, relaxed.costs)
-        return _improved(_fill_slots(problem, SlotProgram(problem, rows, near), answer, time_limit), bound)
+        within = replace(problem, budget=problem.budget * relaxed.budget * SPARE)
+        return _improved(_fill_slots(problem, SlotProgram(within, rows, near), answer, time_limit), bound)
 
     def round_down() -> Solution | None:
         tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
         return _improved(repair(problem, tasks, bound, answer.slots), bound)
 
     is_large = len(problem.choices) > MOST
-    ways, far = ((round_down, fill_slots), NEAR) if is_large else ((fill_slots, round_down), FAR)
+    ways, far = (fill_slots, round_down), FAR
+    if is_large:
+        ways, far = (round_down, fill_slots), FAR_IN_HASTE if is_quick else NEAR
     found = ways[0]()
+    if found is None and is_large and is_quick:
+        return None
     if found is None or not found.keeps_budget or found.gap > far:
         found = better_of(found, ways[1]())
     return found
@@ -147,16 +162,22 @@ def _whole_tasks(problem: Problem, all_commodities: list[Commodity], relaxation:
 def _round_down(problem: Problem, commodity: Commodity, flow: Floats, tasks: Integers) -> None:
     """Give each place whole tasks of a commodity, for no more than the flow that it takes.
 
-    Each place first gets its part of every cohort, because short tasks fill the gaps that long ones leave. Then it gets
-    the rest, the longest first.
+    Each place first gets its part of all tasks of each length, because short tasks fill the gaps that long ones leave.
+    Tasks of one length come cohort by cohort, so that a place has few of these. Then it gets the rest, the longest
+    first.
     """
     longest = problem.choices.hours[commodity.rows[0]]
     left = {cohort: int(problem.counts[cohort]) for cohort, _ in commodity.members}
-    parts = np.floor(np.outer(flow / commodity.weight, list(left.values())) + 1e-6).astype(np.int64)
-    for number, (cohort, rows) in enumerate(commodity.members):
-        tasks[rows] = parts[:, number]
-        left[cohort] -= int(parts[:, number].sum())
-        flow -= parts[:, number] * (problem.choices.hours[rows[0]] / longest)
+    part_of_all = flow / commodity.weight
+    for hours, alike in groupby(commodity.members, key=lambda member: float(problem.choices.hours[member[1][0]])):
+        members = list(alike)
+        each = np.array([left[cohort] for cohort, _ in members])
+        counts = np.floor(part_of_all * each.sum() + 1e-6).astype(np.int64)
+        for number, (cohort, rows) in enumerate(members):
+            before = int(each[:number].sum())
+            tasks[rows] = _within(counts, before, before + int(each[number]))
+            left[cohort] -= int(tasks[rows].sum())
+        flow -= counts * (hours / longest)
     for cohort, rows in commodity.members:
         part = problem.choices.hours[rows[0]] / longest
         for place in np.flatnonzero(flow >= part * (1 - 1e-6)).tolist():
@@ -164,3 +185,9 @@ def _round_down(problem: Problem, commodity: Commodity, flow: Floats, tasks: Int
             tasks[rows[place]] += count
             flow[place] -= count * part
             left[cohort] -= count
+
+
+def _within(counts: Integers, start: int, stop: int) -> Integers:
+    """Return how many of each of these counts, one after the other, lie between two numbers."""
+    ends = np.cumsum(counts)
+    return np.asarray(np.clip(ends, start, stop) - np.clip(ends - counts, start, stop))

@@ -85,4 +85,4 @@ def test_the_bound_of_all_copies_is_below_what_the_best_set_costs_and_near_it(se
     columns = build_columns(problem, commodities(problem))
     program = SetProgram(columns, np.arange(len(columns)))
     best = min(program.usd(copies) for copies in all_sets(columns))
-    assert best * 0.999 <= decide_copies(problem, TimeLimit())[0].bound <= best * (1 + 1e-9)
+    assert best * 0.999 <= decide_copies(problem, TimeLimit())[0].proof.bound <= best * (1 + 1e-9)

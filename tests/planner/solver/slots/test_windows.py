@@ -18,7 +18,7 @@ def test_of_tasks_whose_data_comes_late_the_bound_counts_no_more_than_fit_before
     late, at_home = (0, 1, 0, 1.0, 8.0, 1.0), (0, 0, NO_COPY, 1.0, 0.0, 10.0)
     problem = make_problem([4, 1], [5.0, 1.0], [late, at_home, (1, 1, NO_COPY, 1.0, 0.0, 1.0)], charges=[0.5])
     usd = 2 * 1.0 + 2 * 10.0 + 1.0 + 0.5  # two of four end within the two hours that are left
-    assert decide_copies(problem, TimeLimit())[0].bound == pytest.approx(usd)
+    assert decide_copies(problem, TimeLimit())[0].proof.bound == pytest.approx(usd)
     assert rounding.solve(problem).usd == pytest.approx(usd)
     found = exact.solve(problem)
     assert found is not None

@@ -1,0 +1,67 @@
+"""Proves what any plan costs at least, whichever copies it makes, from what slots are about worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from orchestrator.planner.solver.columns import Allowance, Duals, prices_in
+from orchestrator.planner.solver.copies.pay_charges import pay_charges
+from orchestrator.planner.solver.dual_estimate import Cooling, DualEstimate
+
+if TYPE_CHECKING:
+    from orchestrator.planner.model.arrays import Floats
+    from orchestrator.planner.solver.columns import Columns
+
+FROM_AFAR, NEARER = Cooling(1.0, 0.002, 160), (Cooling(0.01, 0.001, 40), Cooling(0.003, 0.0003, 50))
+"""How duals are estimated when no program told them, and how they are settled then."""
+
+
+class Proof:
+    """The best bound that is proven so far."""
+
+    def __init__(self, columns: Columns, bound: float | None = None) -> None:
+        """Take the relaxation in which copies are not decided, and what is proven already."""
+        self._columns, self._allowed = columns, columns.allowed(Allowance())
+        self.bound = 0.0 if bound is None else bound
+        self._is_estimated = bound is not None
+        self._budget_dual = 0.0
+
+    def use_prices(self, of: Columns, limits: Floats) -> None:
+        """Prove what these duals of another relaxation's limits prove, in which copies are decided.
+
+        Commodities pay the charges of copies. Where the copies that were decided are about the best, this proves nearly
+        all that can be proven.
+        """
+        found = prices_in(self._columns, of, limits)
+        self._budget_dual = float(found[self._columns.budget_limit].sum())
+        self._use(pay_charges(self._columns, found))
+
+    def estimate(self, enough: float = np.inf) -> None:
+        """Prove what duals prove that are estimated without any program; once only, and only if nothing was proven.
+
+        Stop when a bound of more than `enough` is proven.
+
+        A budget keeps the price that it had last.
+        """
+        if self._is_estimated:
+            return
+        self._is_estimated = True
+        priced = self._columns.at_budget_price(self._budget_dual)
+        estimate = DualEstimate(priced)
+        duals = estimate.estimate(FROM_AFAR)
+        for cooling in NEARER:
+            self._use(self._with_budget(duals))
+            if self.bound > enough:
+                return
+            duals = estimate.settle(pay_charges(priced, duals.limits), cooling)
+        self._use(self._with_budget(pay_charges(priced, duals.limits)))
+
+    def _with_budget(self, duals: Duals) -> Duals:
+        limits = duals.limits.copy()
+        limits[self._columns.budget_limit] = self._budget_dual
+        return Duals(limits, duals.links)
+
+    def _use(self, duals: Duals) -> None:
+        self.bound = max(self.bound, self._columns.bound(duals, self._allowed))
