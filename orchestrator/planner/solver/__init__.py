@@ -8,6 +8,8 @@ docs/planner-solving.md tells how.
     slots/             how do whole tasks fill slots?
     rounding.py        how is a large problem solved: relaxation, copies, whole tasks?
     whole_tasks.py     how do whole tasks come out of the relaxation's flow?
+    room.py            do tasks fit at all, wherever data lies and whatever they cost?
+    merged.py          which problem is about the same, and far smaller?
     dominated.py       which choices does no relaxation need?
     columns.py         what is the relaxation, and which bound do duals prove?
     dual_estimate.py   what are slots about worth, before any program is solved?

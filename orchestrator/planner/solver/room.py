@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.time_limit import TimeLimit
 
 
-def find_room(problem: Problem, time_limit: TimeLimit) -> None:
+def check_room(problem: Problem, time_limit: TimeLimit) -> None:
     """Raise DoesNotFit if not even parts of tasks fit: that is proven.
 
     Where only hours count, most cohorts are alike. So this takes a fraction of the time that any plan takes.

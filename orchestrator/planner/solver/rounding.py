@@ -35,6 +35,9 @@ SPARE = 0.999
 """A further factor on what it then gets, because whole tasks may promise a little more again."""
 NEAR = 2e-3
 """The part of the bound by which a solution may be dearer, before a better bound is looked for."""
+FAR_FROM_COPIES = 0.01
+"""The part of the bound by which all may be dearer with copies that were decided by averages, as far as hours tell,
+before the bound is looked for by all means."""
 SETS, FAR_FOR_COPIES = 3, 5e-3
 """Sets of copies that whole tasks are placed for, and the gap up to which the first of them is good enough."""
 
@@ -139,6 +142,8 @@ def _solve(problem: Problem, time_limit: TimeLimit, *, is_quick: bool = False) -
         best = better_of(best, decided.undecide(problem, found))
         if best is not None and not is_quick and best.usd > decided.proof.bound * (1 + NEAR):
             decided.proof.estimate()
+            if found.bound + decided.charges > decided.proof.bound * (1 + FAR_FROM_COPIES):
+                decided.proof.sift(time_limit)
         best = replace(best, bound=decided.proof.bound) if best is not None else None
         if best is not None and (is_quick or best.gap <= FAR_FOR_COPIES):
             break

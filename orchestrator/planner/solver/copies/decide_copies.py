@@ -20,7 +20,7 @@ from orchestrator.planner.solver.copies.proof import Proof
 from orchestrator.planner.solver.copies.set_program import CopySet, set_of
 from orchestrator.planner.solver.merged import merge_cohorts
 from orchestrator.planner.solver.program import Effort
-from orchestrator.planner.solver.room import find_room
+from orchestrator.planner.solver.room import check_room
 from orchestrator.planner.solver.sifting import Sifted, Sifting
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def decide_copies(problem: Problem, time_limit: TimeLimit) -> list[Decided]:
     """
     relaxation = build_columns(problem, commodities(problem))
     if len(relaxation) > MANY:
-        find_room(problem, time_limit)
+        check_room(problem, time_limit)
         merged = merge_cohorts(problem)
         if len(merged.choices) * FEWER <= len(relaxation):
             try:

@@ -9,9 +9,11 @@ import numpy as np
 from orchestrator.planner.solver.columns import Allowance, Duals, prices_in
 from orchestrator.planner.solver.copies.pay_charges import pay_charges
 from orchestrator.planner.solver.dual_estimate import Cooling, DualEstimate
+from orchestrator.planner.solver.sifting import Sifting
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats
+    from orchestrator.planner.model.time_limit import TimeLimit
     from orchestrator.planner.solver.columns import Columns
 
 FROM_AFAR, NEARER = Cooling(1.0, 0.002, 160), (Cooling(0.01, 0.001, 40), Cooling(0.003, 0.0003, 50))
@@ -57,6 +59,10 @@ class Proof:
                 return
             duals = estimate.settle(pay_charges(priced, duals.limits), cooling)
         self._use(self._with_budget(pay_charges(priced, duals.limits)))
+
+    def sift(self, time_limit: TimeLimit) -> None:
+        """Prove what the relaxation proves. In a large problem this takes long."""
+        self.bound = max(self.bound, Sifting(self._columns).solve(time_limit).bound)
 
     def _with_budget(self, duals: Duals) -> Duals:
         limits = duals.limits.copy()
