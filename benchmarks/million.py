@@ -107,7 +107,7 @@ def main(case: str) -> None:
     except (InfeasibleError, Refused) as refusal:
         if CASES[case].gap is not None:
             raise
-        figures = {"refusal": refusal.message, "hint": refusal.hint}
+        figures: dict[str, object] = {"refusal": refusal.message, "hint": refusal.hint}
     else:
         figures = {"gap": plan.gap, "usd": plan.usd, "bound": plan.bound}
     print(json.dumps({"cpu_s": time.process_time() - start, **figures}))
