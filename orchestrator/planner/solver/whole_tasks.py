@@ -29,7 +29,7 @@ NEAR = 2.5e-3
 FAR = 0.01
 """The part of the bound by which a solution may be dearer, before whole tasks are found in the other way as well."""
 FAR_IN_HASTE = 0.03
-"""The same in large problems, where the first plan that is found is good enough to advise something."""
+"""The part in large problems where the first plan that is found is good enough to advise something."""
 SPARE = 0.9998
 """The part of a budget that slots may use, because tasks that they leave over will promise something, too."""
 CLOSE, CLOSEST = 0.02, 15

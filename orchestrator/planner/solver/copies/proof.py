@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.planner.solver.columns import Columns
 
 FROM_AFAR, NEARER = Cooling(1.0, 0.002, 160), (Cooling(0.01, 0.001, 40), Cooling(0.003, 0.0003, 50))
-"""How duals are estimated when no program told them, and how they are settled then."""
+"""The cooling when duals are estimated that no program told, and when they are settled then."""
 
 
 class Proof:
