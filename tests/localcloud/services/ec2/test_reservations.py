@@ -67,6 +67,7 @@ def test_instances_that_name_a_reservation_take_its_places_until_it_is_full(
     assert desk.refused(MinCount=2, MaxCount=2, **reserving.into(name)) == "ReservationCapacityExceeded"
     desk.launch(**reserving.into(name))
     assert desk.refused(**reserving.into(name)) == "ReservationCapacityExceeded"
+    assert eventually(lambda: len(desk.mine()) == 2)
     desk.ec2.terminate_instances(InstanceIds=[first["InstanceId"]])
     assert eventually(lambda: reserving.counts(name) == (2, 1))
 
@@ -79,6 +80,7 @@ def test_an_open_reservation_takes_what_fits_unless_that_says_no(desk: InstanceD
     assert "CapacityReservationId" not in desk.launch(**here, InstanceMarketOptions={"MarketType": "spot"})[0]
     assert desk.launch(**here)[0]["CapacityReservationId"] == name
     assert "CapacityReservationId" not in desk.launch(**here)[0], "it is full, and others are bought on demand"
+    assert eventually(lambda: len(desk.mine()) == 4)  # so that all are ended
 
 
 def test_a_launch_that_a_reservation_does_not_fit_is_refused(desk: InstanceDesk, reserving: Reserving) -> None:
