@@ -16,5 +16,5 @@ def wanted_of(names: Names, platform: str, region: str) -> Wanted:
         region=region,
         settings=names.tables.get(platform, {}),
         role=names.role,
-        launchers=(names.job_role, names.conductor_role),
+        launchers=tuple(dict.fromkeys((names.job_role, names.conductor_role))),
     )

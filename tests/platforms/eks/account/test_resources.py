@@ -38,6 +38,15 @@ def test_launchers_and_conductors_may_edit_the_namespace_and_pods_have_the_role_
     }
 
 
+def test_one_role_of_the_team_s_own_for_launchers_and_conductors_gets_one_entry() -> None:
+    theirs = "arn:aws:iam::123456789012:role/ours"
+    settings = Settings(region=REGION, job_role=theirs, conductor_role=theirs, platforms={"eks": {"cluster": "prod"}})
+    wanted = wanted_of(names(settings, "123456789012"), "eks", REGION)
+    made = make_operating("eks").resources(wanted)
+    assert set(made) == {"EksLauncherAccess", "EksPodRole"}
+    assert made["EksLauncherAccess"]["Properties"]["PrincipalArn"] == theirs  # type: ignore[index]
+
+
 def test_nothing_is_made_without_a_cluster_or_where_the_team_gives_access_itself() -> None:
     assert made({}) == {}
     assert made({"cluster": {"us-east-1": "prod"}}) == {}
