@@ -40,7 +40,7 @@ def solve_formulated(formulation: Formulation, market: Market, time_limit_s: flo
     except StartsTooLate as late:
         from orchestrator.planner.explain.late_starts import late_starts_error  # here, as below
 
-        raise late_starts_error(late.solution, formulation.offer, sweep.plan) from None
+        raise late_starts_error(late.solution, formulation) from None
     except DoesNotFit as failure:
         if time_limit.stopped:
             raise InfeasibleError(

@@ -20,7 +20,6 @@ from orchestrator.planner.model.problem import Limit
 from orchestrator.planner.model.solution import DoesNotFit, NotFound, Solution
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import meet_goal
-from orchestrator.planner.solver.optimise import find_room, is_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,28 +85,15 @@ def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
             raise NotFound
         return meet_goal(problem, goal, time_limit, hours)
 
-    too_many = _starts_too_many(first, offer, goal.hours)
+    too_many = starts_too_many(first, offer, goal.hours)
     try:
-        slow = _fit_starts(held_problem(offer, offer.problem), offer, goal.hours, solve, is_limited=too_many)
+        slow = fit_starts(held_problem(offer, offer.problem), offer, goal.hours, solve, is_limited=too_many)
     except DoesNotFit:
         raise StartsTooLate(first) from None
     return replace(_as_planned(slow, offer), bound=first.bound)  # what is proven for less time is not for all of it
 
 
-def find_room_in_time(offer: Offer, hours: float) -> Solution:
-    """Return a solution, whatever it costs, whose tasks end within so many hours, starts included.
-
-    DoesNotFit if none is found.
-    """
-    if is_large(offer.problem):  # where all starts are in time anyway, that is quicker
-        found = find_room(offer.problem.within(hours))
-        if _late_hours(with_starts(found, offer), offer, hours) <= 0:
-            return found
-    held = held_problem(offer, offer.problem)
-    return _as_planned(_fit_starts(held, offer, hours, lambda problem, till: find_room(problem.within(till))), offer)
-
-
-def _fit_starts(
+def fit_starts(
     held: Problem, offer: Offer, until: float, solve: Callable[[Problem, float], Solution], *, is_limited: bool = False
 ) -> Solution:
     """Return a solution of the problem of held hours, all of whose tasks end by then, start by start.
@@ -127,7 +113,7 @@ def _fit_starts(
         late = _late_hours(slow, offer, until)
         if late <= 0:
             return slow
-        is_limited = is_limited or _starts_too_many(slow, offer, until)
+        is_limited = is_limited or starts_too_many(slow, offer, until)
         if tried or not offer.busy:
             hours -= late
         if hours <= 0:
@@ -202,6 +188,12 @@ def _hours_to_start(on_lane: Floats, sites: Integers, rates: Floats) -> Floats:
     return np.asarray(np.bincount(sites, weights=on_lane)[sites] / rates)
 
 
-def _starts_too_many(solution: Solution, offer: Offer, hours: float) -> bool:
+def least_hours_to_start(offer: Offer) -> float:
+    """Return the hours until all tasks have been started, if each Region begins as many as it can."""
+    rates = _rates(offer)[np.unique(_sites(offer), return_index=True)[1]]
+    return float(offer.problem.counts.sum() / rates.sum())
+
+
+def starts_too_many(solution: Solution, offer: Offer, hours: float) -> bool:
     """Return whether a Region has more tasks to start than there is time for, whatever its slots."""
     return bool((_hours_to_start(_tasks_on_lanes(solution), _sites(offer), _rates(offer)) > hours).any())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.catalog.market import STARTS, table
-from orchestrator.errors import InfeasibleError
+from orchestrator.errors import InfeasibleError, Refused, SweepError, TooFewSlots
 from orchestrator.planner.solve import solve
+from orchestrator.spec.duration import seconds
 from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -28,9 +30,9 @@ def with_starts(market: Market, start_h: float = START_H, starts_per_hour: float
     return replace(market, starts=table([(*lane, start_h, starts_per_hour) for lane in lanes], STARTS))
 
 
-def plan(market: Market, tasks: int, hours: float, **asked: Any) -> Plan:
+def plan(market: Market, tasks: int, runtime: float, **asked: Any) -> Plan:
     space = {"seed": {"range": [1, tasks], "step": 1}} if tasks > 1 else {"seed": [1]}
-    return solve(make_sweep(space=space, runtime=hours, **asked), with_starts(market))
+    return solve(make_sweep(space=space, runtime=runtime, **asked), with_starts(market))
 
 
 def test_a_slot_is_held_while_trainings_start_and_a_region_starts_one_a_second() -> None:
@@ -74,8 +76,7 @@ def test_a_deadline_that_only_starts_would_break_is_refused_with_one_that_does()
         plan(market, 100, 1.0, plan={"deadline": "10h"})
     assert str(refused.value) == (
         "the tasks fit into the deadline of 10h, but not with their starts: in us-east-1 one takes 3m, and 1 a second "
-        "can begin. The last task would end after 10h30m10s (relax the deadline to 10h31m, allow more Regions, or make "
-        "longer tasks)"
+        "can begin. The last task would end after 10h30m10s (relax the deadline to 10h31m)"
     )
     assert plan(market, 100, 1.0, plan={"deadline": "10h31m"}).finish <= 10 + 31 / 60
 
@@ -104,6 +105,44 @@ def test_what_one_region_cannot_start_in_time_goes_to_others() -> None:
 def test_a_market_that_says_nothing_of_starts_has_none() -> None:
     made = solve(make_sweep(runtime=1.0), make_market(candidate(slots=2)))
     assert made.finish == 2.0
+
+
+SHORT_AND_LONG = [candidate(slots=2), candidate(slots=2, region="us-west-2", usd_per_hour=1.5)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"runtime": 1, "plan": {"deadline": "2h"}}, InfeasibleError, "not with their starts"),
+        ({"runtime": 0.25, "plan": {"deadline": "17m"}}, InfeasibleError, "18m where it is fastest, 3m of that to st"),
+        ({"runtime": 1, "plan": {"deadline": "110m"}}, TooFewSlots, "8 tasks do not fit into the deadline of 1h50m"),
+        ({"runtime": 1, "plan": {"deadline": "127m", "budget": 10}}, Refused, "cannot be promised within 2h7m"),
+        ({"runtime": 1, "plan": {"deadline": "125m", "budget": 8}}, TooFewSlots, "2h5m: all slots of all lanes"),
+    ],
+)
+def test_what_a_refusal_advises_is_tried_with_the_starts_of_tasks(
+    asked: dict[str, Any], error: type[SweepError], message: str
+) -> None:
+    market = make_market(*SHORT_AND_LONG)
+    with pytest.raises(error, match=message) as refused:
+        plan(market, 8, **asked)
+    hint = refused.value.hint
+    hours = re.search(r"deadline (?:to|of) (\w+)", hint)
+    dollars = re.search(r"a budget of ([\d.]+)", hint)
+    if hours:
+        longer = {**asked, "plan": {**asked["plan"], "deadline": hours[1]}}
+        longer["plan"] |= {"budget": float(dollars[1])} if dollars else {}
+        assert plan(market, 8, **longer).finish <= seconds(hours[1]) / 3600 + 1e-9
+        with pytest.raises(SweepError):
+            plan(market, 8, **{**asked, "plan": {**asked["plan"], "deadline": f"{seconds(hours[1]) / 1.05:.0f}s"}})
+    if dollars and not hours:
+        assert plan(market, 8, **{**asked, "plan": {**asked["plan"], "budget": float(dollars[1])}})
+    quota = re.search(r"raise (?:the quota|these quotas) to (\d+)(?: and (\d+))?", hint)
+    if quota:
+        named = [row for row in SHORT_AND_LONG if f" in {row['region']}: " in refused.value.message]
+        raised = [{**row, "slots": float(units)} for row, units in zip(named, quota.groups(), strict=False)]
+        plan(make_market(*SHORT_AND_LONG, *raised), 8, **asked)
+    assert hours or dollars or quota
 
 
 @settings(max_examples=examples(25), deadline=None)

@@ -7,6 +7,7 @@ Whatever a refusal suggests was tried: with it, there is a plan.
     refusal.py            why is there no plan: which limits bind, and what would do?
     shortfall.py          how many slots, hours or dollars are certainly not enough?
     hours_for_budget.py   from how many hours on may a budget do?
+    in_time.py            which solutions are in time, starts included?
     remedies.py           which deadline, quotas or budget would do?
     late_starts.py        which deadline would do, where only the starts of tasks are too late?
     elsewhere.py          which Regions would do, and would moving the data?

@@ -15,8 +15,9 @@ import pandas as pd
 from orchestrator.errors import InfeasibleError, SweepError
 from orchestrator.planner.explain.shortfall import Shortfall
 from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.offer.formulate import formulate
-from orchestrator.planner.solver.meet_goal import meet_goal
+from orchestrator.planner.start_rates import StartsTooLate, solve_in_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +41,7 @@ def suggest_elsewhere(refusal: InfeasibleError, sweep: Sweep, survey: Survey) ->
     `survey` answers with the Market of any sweep, as the catalog would.
     """
     hints = [refusal.hint, *_suggestions(sweep, survey)]
-    return InfeasibleError(refusal.message, where=refusal.where, hint=", or ".join(hints))
+    return type(refusal)(refusal.message, where=refusal.where, hint=", or ".join(hints))
 
 
 def _suggestions(sweep: Sweep, survey: Survey) -> Iterator[str]:
@@ -119,7 +120,7 @@ def _may_fit(formulation: Formulation, sweep: Sweep) -> bool:
 
 def _has_plan(sweep: Sweep, market: Callable[[], Market]) -> bool:
     try:
-        meet_goal(formulate(sweep, market()).offer.problem, sweep.plan)
-    except (DoesNotFit, SweepError):
+        solve_in_time(formulate(sweep, market()).offer, sweep.plan, TimeLimit())
+    except (DoesNotFit, StartsTooLate, SweepError):
         return False
     return True

@@ -40,7 +40,10 @@ class _OneMore(Explainer):
         return {self._quotas[number]: saved.get(number) for number in full}
 
     def _has_room(self, limit: Limit) -> bool:
-        """Return whether the longest task of each lane in use would still find a slot there."""
+        """Return whether the longest task of each lane in use would still find a slot there.
+
+        A lane may have slots in which no task would end in time: they are missed by nobody.
+        """
         choices = self._problem.choices
         rows = [np.flatnonzero(choices.lane == lane) for lane in limit.lanes if self._filled.slots[lane] > 0]
-        return all(self._filled.has_room(int(its[choices.hours[its].argmax()]), 1) for its in rows)
+        return all(self._filled.has_room(int(its[choices.hours[its].argmax()]), 1) for its in rows if len(its))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from orchestrator.errors import InfeasibleError, Refused, TooFewSlots
 from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
+from orchestrator.planner.explain.in_time import InTime
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
     find_enough_units,
-    round_up_to_minutes,
+    has_solution,
+    round_up_hours,
 )
 from orchestrator.planner.hours.sizes import named_size
 from orchestrator.planner.offer.offer import LAUNCHERS
@@ -43,47 +48,53 @@ class Refusal:
         goal = self._sweep.plan
         within = self._problem.within(goal.hours)
         if within.stranded.size:
-            return self._too_long(int(within.stranded[0]))
+            return self.too_long(int(within.stranded[0]))
         if goal.budget is not None:
-            enough = find_enough_dollars(within)
+            enough = find_enough_dollars(within, self._trial.room)
             if enough is not None:
                 return self._too_little_money(goal.budget, enough)
         return self._too_few_slots(within)
 
     def _too_little_money(self, budget: float, enough: float) -> Refused:
         goal = self._sweep.plan
-        hours = find_enough_hours(replace(self._problem, budget=budget), goal.hours)
+        hours = self.enough_hours()
         longer = f", or a deadline of {_spell(hours)}" if hours else "; no deadline is long enough for less"
         return Refused(
-            f"${budget:,.2f} cannot be promised within {_spell(goal.hours)}: honest runs may cost ${enough:,.2f}",
+            f"${budget:,.2f} cannot be promised within {spell(goal.hours * HOUR)}: honest runs may cost ${enough:,.2f}",
             hint=f"a budget of {enough:.2f} would do{longer}",
         )
 
-    def _too_long(self, number: int) -> InfeasibleError:
-        problem, cohort = self._problem, self.formulation.cohorts[number]
+    def too_long(self, number: int) -> InfeasibleError:
+        """Return the error that says that the tasks of this cohort are too long wherever they may run."""
+        problem, cohort = self._trial.held, self.formulation.cohorts[number]
         rows = slice(problem.first_choice[number], problem.first_choice[number + 1])
-        least = float((problem.choices.hours + problem.choices.wait)[rows].min())
+        hours = (problem.choices.hours + problem.choices.wait)[rows]
+        least, fastest = float(hours.min()), problem.first_choice[number] + int(hours.argmin())
+        start = float(problem.choices.hours[fastest] - self.formulation.offer.problem.choices.hours[fastest])
+        starts = f", {spell(start * HOUR)} of that to start and to end" if round(start * HOUR) else ""
+        limit = f"longer than the {self._limit} of {spell(self._sweep.plan.hours * HOUR)}"
         size = named_size(self._sweep, cohort.longest_size)
         return InfeasibleError(
             f"a task of {self.formulation.datasets[cohort.dataset].name}{size} takes {_spell(least)} where it is "
-            f"fastest, longer than the {self._limit} of {_spell(self._sweep.plan.hours)}",
+            f"fastest{starts}, {limit}",
             hint=" or ".join(self._more_time()) or "use instance types that are faster",
         )
 
     def _too_few_slots(self, within: Problem) -> TooFewSlots:
-        raised = find_enough_units(within, self.formulation.offer.quotas["bought"].to_numpy(dtype=bool))
+        bought = self.formulation.offer.quotas["bought"].to_numpy(dtype=bool)
+        raised = find_enough_units(replace(within, budget=self._trial.budget), bought, self._trial.room)
         short = self._short_limits(raised) if raised else []
         named = [str(limit) for limit in short[:NAMED]]
         if len(short) > NAMED:
             named.append(f"{len(short) - NAMED} more limits")
-        tasks, limit = f"{int(within.counts.sum()):,} tasks", f"the {self._limit} of {_spell(within.horizon)}"
+        tasks, limit = f"{int(within.counts.sum()):,} tasks", f"the {self._limit} of {spell(within.horizon * HOUR)}"
         short_of = _listed(named)
         if self.proven:
             said = f"{tasks} do not fit into {limit}"
             short_of = short_of or "all slots of all lanes together are too few"
         else:
             said = f"no plan was found for {tasks} within {limit} (it is not proven that there is none)"
-        remedies = [*_raise(short), *self._more_time()]
+        remedies = [*_raise(short), *self._more_time()] or self._more_time_and_money()
         return TooFewSlots(
             f"{said}: {short_of}" if short_of else said,
             hint=", or ".join(remedies) or "ask for fewer tasks",
@@ -122,8 +133,27 @@ class Refusal:
 
     def _more_time(self) -> list[str]:
         """Return the remedy of a longer deadline or horizon; nothing if no time is enough."""
-        hours = find_enough_hours(self._problem, self._sweep.plan.hours)
+        hours = self.enough_hours()
         return [f"relax the {self._limit} to {_spell(hours)}"] if hours else []
+
+    def _more_time_and_money(self) -> list[str]:
+        """Return the remedy of both a longer deadline and a larger budget; nothing without a budget, or if none is."""
+        if self._sweep.plan.budget is None:
+            return []
+        hours = find_enough_hours(self._problem, self._trial.least_hours, self._trial.room)
+        enough = find_enough_dollars(self._problem.within(hours), self._trial.room) if hours else None
+        return [f"relax the {self._limit} to {_spell(hours)} with a budget of {enough:.2f}"] if hours and enough else []
+
+    def enough_hours(self, likely: float = np.inf) -> float | None:
+        """Return how many hours would do, within the budget; None if no time is enough.
+
+        Others that are `likely` to do are tried, too, where fewer are not known.
+        """
+        problem = replace(self._problem, budget=self._trial.budget)
+        found = find_enough_hours(problem, self._trial.least_hours, self._trial.room)
+        if likely < (found or np.inf) and has_solution(problem, round_up_hours(likely), self._trial.room):
+            return round_up_hours(likely)
+        return found
 
     @property
     def _sweep(self) -> Sweep:
@@ -131,7 +161,11 @@ class Refusal:
 
     @property
     def _problem(self) -> Problem:
-        return self.formulation.offer.problem
+        return self._trial.problem
+
+    @cached_property
+    def _trial(self) -> InTime:
+        return InTime(self.formulation.offer, self._sweep.plan)
 
     @property
     def _limit(self) -> str:
@@ -188,4 +222,4 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _spell(hours: float) -> str:
-    return spell(round_up_to_minutes(hours) * HOUR)
+    return spell(round_up_hours(hours) * HOUR)

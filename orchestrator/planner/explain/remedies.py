@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.solution import Solution
 
     T = TypeVar("T")
+    Room = Callable[[Problem, float], Solution]
 
 LONGEST = 365 * 24.0
 """Hours of the longest deadline that is thought of."""
+FEW_MINUTES, SOME_SECONDS = 60, 5
+"""Minutes up to which a deadline is rounded to so many seconds: a whole minute would be much more than is needed."""
 STEPS = (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
 """Factors that are tried, one after the other: so many times what would be enough if tasks were fluid."""
 FEW_STEPS = (1.0, 1.02, 1.05, 1.1, 1.3, 2.0, 4.0)
@@ -49,10 +52,15 @@ LIKELY = 4
 """Limits that are raised one by one, where fluid tasks would fit and whole ones do not."""
 
 
-def find_enough_hours(problem: Problem, above: float) -> float | None:
-    """Return hours, in whole minutes and no fewer than `above`, within which all tasks can run.
+def room_within(problem: Problem, hours: float) -> Solution:
+    """Return a solution within so many hours, whatever it costs; DoesNotFit if none is found."""
+    return find_room(problem.within(hours))
 
-    None if a year is too short.
+
+def find_enough_hours(problem: Problem, above: float, room: Room = room_within) -> float | None:
+    """Return hours that are easily spelled out, and no fewer than `above`, within which all tasks can run.
+
+    None if a year is too short. Here as below, `room` finds a solution of the problem, or of one with other limits.
     """
     least = max(above, least_hours(problem))
     if is_large(problem) and np.isfinite(problem.budget):
@@ -65,18 +73,18 @@ def find_enough_hours(problem: Problem, above: float) -> float | None:
 
     def works(hours: float) -> bool:
         with suppress(DoesNotFit):
-            found[hours] = find_room(problem.within(hours))
+            found[hours] = room(problem, hours)
         return hours in found
 
-    hours = _smallest_that_works(problem, lambda step: round_up_to_minutes(least * step), works)
+    hours = _smallest_that_works(problem, lambda step: round_up_hours(least * step), works)
     if hours is None or is_large(problem):
         return hours
     # The solution may well end sooner than it had to.
-    sooner = round_up_to_minutes(float(end_hours_by_choice(found[hours]).max()))
+    sooner = round_up_hours(float(end_hours_by_choice(found[hours]).max()))
     return sooner if above < sooner < hours and works(sooner) else hours
 
 
-def find_enough_units(problem: Problem, fixed: Booleans) -> dict[int, int] | None:
+def find_enough_units(problem: Problem, fixed: Booleans, room: Room = room_within) -> dict[int, int] | None:
     """Return by how many units which limits must be raised, by their numbers, for all tasks to fit.
 
     None if that does not help. `problem` is within its horizon. The limits that are `fixed` cannot be raised.
@@ -91,7 +99,7 @@ def find_enough_units(problem: Problem, fixed: Booleans) -> dict[int, int] | Non
             return None
 
     def works(steps: tuple[int, ...]) -> bool:
-        return has_solution(with_more_units(problem, _units(problem, steps)), problem.horizon)
+        return has_solution(with_more_units(problem, _units(problem, steps)), problem.horizon, room)
 
     if missing.max(initial=0.0) > 1e-6 and len(problem.choices) > HUGE:
         found = next(filter(works, _raises_for_longer(shortfall, fixed)), None)
@@ -102,7 +110,7 @@ def find_enough_units(problem: Problem, fixed: Booleans) -> dict[int, int] | Non
     return None if found is None else _units(problem, found)
 
 
-def find_enough_dollars(problem: Problem) -> float | None:
+def find_enough_dollars(problem: Problem, room: Room = room_within) -> float | None:
     """Return a budget, in $ and whole cents, that can be promised within the horizon; None if no money is enough.
 
     `problem` is within its horizon, and has no budget.
@@ -112,12 +120,10 @@ def find_enough_dollars(problem: Problem) -> float | None:
         least = (all_at_their_cheapest(promised) or _least(promised)).promise
     except DoesNotFit:
         return None
-    if is_large(problem):  # a budget of as much has that very plan
-        return ceil(least * 100 - 1e-6) / 100
     return _smallest_that_works(
         problem,
         lambda step: ceil(least * step * 100 - 1e-6) / 100,
-        lambda budget: has_solution(replace(problem, budget=budget), problem.horizon),
+        lambda budget: has_solution(replace(problem, budget=budget), problem.horizon, room),
     )
 
 
@@ -128,18 +134,19 @@ def _least(promised: Problem) -> Solution:
     return optimise(promised)
 
 
-def has_solution(problem: Problem, horizon: float) -> bool:
+def has_solution(problem: Problem, horizon: float, room: Room = room_within) -> bool:
     """Return whether all tasks can run within this horizon."""
     try:
-        find_room(problem.within(horizon))
+        room(problem, horizon)
     except DoesNotFit:
         return False
     return True
 
 
-def round_up_to_minutes(hours: float) -> float:
-    """Return the hours rounded up to whole minutes, so that what is spelled out is enough."""
-    return ceil(hours * HOUR / MINUTE / SLACK) * MINUTE / HOUR
+def round_up_hours(hours: float) -> float:
+    """Return the hours rounded up to whole minutes, and the few to some seconds: what is spelled out is enough."""
+    step = MINUTE if hours * HOUR > FEW_MINUTES * MINUTE else SOME_SECONDS
+    return ceil(hours * HOUR / step / SLACK) * step / HOUR
 
 
 def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Callable[[T], bool]) -> T | None:
