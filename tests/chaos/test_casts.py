@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.chaos.__main__ import main
-from tests.chaos.storm.casts import CASTS, draw_cast, find_able, is_mixed
+from tests.chaos.storm.casts import CASTS, draw_cast, draw_story, find_able
 
 
 @pytest.mark.parametrize("name", [cast.name for cast, _ in CASTS if cast.parallel != "torchrun"])
@@ -23,9 +23,14 @@ def test_every_cast_that_can_play_is_drawn_some_time() -> None:
     assert {draw_cast(able, chance) for _ in range(2_000)} == {cast for cast, _ in able}
 
 
-def test_every_second_story_trains_on_all_platforms_but_those_of_the_older_version() -> None:
-    for cast, _ in CASTS:
-        assert [is_mixed(cast, number) for number in range(4)] == [False, "old" not in cast.name] * 2
+def test_every_second_story_is_over_all_platforms_and_the_older_version_plays_in_the_others() -> None:
+    able, chance = find_able(has_old=True), Random(1)
+    drawn = [draw_story(able, number, chance) for number in range(400)]
+    assert [mixed for _, mixed in drawn] == [False, True] * 200
+    assert {cast for cast, mixed in drawn if not mixed} == {cast for cast, _ in able}
+    assert {cast for cast, mixed in drawn if mixed} == {cast for cast, _ in able if "old" not in cast.name}
+    old = find_able(has_old=True, only="an older version")
+    assert {draw_story(old, number, chance)[1] for number in range(4)} == {False}
 
 
 def test_without_the_older_version_nobody_plays_it() -> None:

@@ -63,9 +63,13 @@ def draw_cast(able: list[tuple[Cast, int]], chance: Random) -> Cast:
     return chance.choices([cast for cast, _ in able], [weight for _, weight in able])[0]
 
 
-def is_mixed(cast: Cast, number: int) -> bool:
-    """Return whether the story of this number is over all platforms: every second is, of whoever knows them all.
+def knows_all_platforms(cast: Cast) -> bool:
+    """Return whether this cast can play a story over all platforms: the older version knows SageMaker alone."""
+    return "old" not in cast.name
 
-    The older version knows SageMaker alone.
-    """
-    return number % 2 == 1 and "old" not in cast.name
+
+def draw_story(able: list[tuple[Cast, int]], number: int, chance: Random) -> tuple[Cast, bool]:
+    """Return who plays the story of this number, and whether it is over all platforms: every second one is."""
+    knowing = [(cast, weight) for cast, weight in able if knows_all_platforms(cast)]
+    mixed = number % 2 == 1 and bool(knowing)
+    return draw_cast(knowing if mixed else able, chance), mixed

@@ -20,7 +20,7 @@ from tests.fixtures.team import REGIONS, TABLES
 from tests.fixtures.witness import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from random import Random
 
     from orchestrator.localcloud import LocalCloud
@@ -107,7 +107,7 @@ class Stage:
     def write_plan(self, name: str, cast: Cast, chance: Random, *, mixed: bool = False) -> int:
         """Write a plan of few tasks for a run of this name. Return how many tasks it has.
 
-        It is one over all platforms if it is `mixed`, and then another one is the cheapest each time.
+        It is one over all platforms if it is `mixed`. Then EC2 is the cheapest in one Region, and EKS in the other.
         """
         values: dict[str, Any] = {
             "name": name,
@@ -124,7 +124,7 @@ class Stage:
             "types": ", ".join(dict.fromkeys(TYPES.values())) if mixed else TYPES["sagemaker"],
         }
         if mixed:
-            self.change_prices(chance)
+            self.change_prices(chance, cheapest=chance.sample(["ec2", "eks"], len(REGIONS)))
         file = self.folder / "sweep.yaml"
         file.write_text(SWEEP.format(**values))
         plan = self.orchestrator("ours").plan(read(file))
@@ -136,14 +136,19 @@ class Stage:
             self.broken(name).touch()
         return plan.tasks
 
-    def change_prices(self, chance: Random) -> None:
-        """Make spot dearer than machines on demand, or much cheaper, on all machines: so other places are the best."""
+    def change_prices(self, chance: Random, cheapest: Sequence[str] = ()) -> None:
+        """Make spot dearer than machines on demand, or much cheaper, on all machines: so other places are the best.
+
+        `cheapest` names the platform that is to be the cheapest of each Region; unless it does, any may be.
+        """
         self._changes += 1
         lines = [PRICES]
         at = f"2026-11-02T00:{self._changes // 60:02}:{self._changes % 60:02}Z"
-        for region in REGIONS:
+        for number, region in enumerate(REGIONS):
             for platform, instance_type in TYPES.items():
                 usd = chance.choice([0.04, 0.3]) + chance.randint(0, 9) / 1000
+                if cheapest and cheapest[number] == platform:
+                    usd = 0.03
                 lines.append(f"{platform},{region},{instance_type},spot,{usd:.3f},{at}")
         file = self.folder / "prices.csv"
         file.write_text("\n".join(lines) + "\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.chaos.report import Report
 from tests.chaos.storm.audit import Auditor, counts
-from tests.chaos.storm.casts import draw_cast, is_mixed
+from tests.chaos.storm.casts import draw_story
 from tests.chaos.storm.commands import Command, Commands, Played
 from tests.chaos.storm.doom import Doom
 from tests.chaos.storm.stage import GOLDEN
@@ -47,9 +47,7 @@ class Story:
     def __post_init__(self) -> None:
         self.name = f"chaos-{self.seed}-{self.number}"
         self.chance = Random(self.name)
-        self.cast = draw_cast(self.able, self.chance)
-        self.mixed = is_mixed(self.cast, self.seed + self.number)
-        """It trains on SageMaker, EC2 and EKS; else on SageMaker alone."""
+        self.cast, self.mixed = draw_story(self.able, self.seed + self.number, self.chance)
         self.commands = Commands(self.stage)
         self.troubles = Troubles(self.stage)
         self.auditor = Auditor(self.stage, self.name, self.report)
