@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import AlreadyExists
 from orchestrator.platforms.conformance_operating import OperatingConformance
 from orchestrator.platforms.conformance_subject import TRAINING, Subject
+from orchestrator.spec.train.train import Checkpoints
 from orchestrator.wire.names import canonical, training_name
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Lane, Purchase
@@ -94,11 +95,18 @@ class Conformance(OperatingConformance):
         assert shared == (staging.region, staging.run, staging.owner, staging.output, staging.poll_s)
         train = staging.sweep.train
         assert (template.metrics, template.checkpoints) == (dict(train.metrics), train.checkpoints is not None)
-        if train.checkpoints:
-            assert template.checkpoints_of(10) in canonical(subject.request(subject.task(10)).body)
         assert template.tags == dict(staging.sweep.tags)
         assert Template.from_json(json.loads(json.dumps(template.to_json()))) == template
         assert subject.planning.stage(staging, subject.clients) == template
+
+    def test_a_template_tells_where_checkpoints_lie(self, subject: Subject) -> None:
+        train = subject.staging.sweep.train.model_copy(update={"checkpoints": Checkpoints(every="10m")})
+        sweep = subject.staging.sweep.model_copy(update={"train": train})
+        if list(subject.planning.check(sweep)):
+            return  # a platform that keeps none
+        template = subject.planning.stage(replace(subject.staging, sweep=sweep), subject.clients)
+        request = subject.connect().request(template, subject.task(10), subject.place, 1, 600)
+        assert template.checkpoints_of(10) in canonical(request.body)
 
     # Requests
 
