@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import AlreadyExists
 from orchestrator.platforms.conformance_operating import OperatingConformance
 from orchestrator.platforms.conformance_subject import TRAINING, Subject
-from orchestrator.spec.train.train import Checkpoints
 from orchestrator.wire.names import canonical, training_name
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Lane, Purchase
@@ -100,8 +99,9 @@ class Conformance(OperatingConformance):
         assert subject.planning.stage(staging, subject.clients) == template
 
     def test_a_template_tells_where_checkpoints_lie(self, subject: Subject) -> None:
-        train = subject.staging.sweep.train.model_copy(update={"checkpoints": Checkpoints(every="10m")})
-        sweep = subject.staging.sweep.model_copy(update={"train": train})
+        plain = subject.staging.sweep
+        train = type(plain.train).model_validate({**plain.train.model_dump(), "checkpoints": {"every": "10m"}})
+        sweep = plain.model_copy(update={"train": train})
         if list(subject.planning.check(sweep)):
             return  # a platform that keeps none
         template = subject.planning.stage(replace(subject.staging, sweep=sweep), subject.clients)
