@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +57,7 @@ class Choices:
     def __len__(self) -> int:
         return len(self.cohort)
 
-    @property
+    @cached_property
     def paid(self) -> Floats:
         """Expected $ of one task that somebody pays."""
         return self.usd - self.unpaid
