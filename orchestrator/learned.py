@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import Damaged, NewerVersion, UsageError, did_you_mean
 from orchestrator.runs.past.marks import EVERY, Pin, Subject, What, forget, pin, pins, unpin
+from orchestrator.wire.names import valid_run_name
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
@@ -91,10 +92,7 @@ class Learned:
         return sorted(rows, key=lambda row: (order.index(row.what), row.workload, row.place))
 
     def pin(self, what: str, place: str, value: float, workload: str = "") -> LearnedMark:
-        """Let a value count whatever is learned. UsageError for a lane or an instance type that nobody knows.
-
-        `workload` is whose runtime it is.
-        """
+        """Let a value count whatever is learned; a runtime is a `workload`'s. UsageError for what is unknown."""
         subject = Subject(What(what), place, workload)
         self._check(subject)
         now = datetime.now(timezone.utc)
@@ -109,13 +107,13 @@ class Learned:
         return self._mark("unpin", subject, now)
 
     def forget(self, what: str, place: str | None = None, workload: str = "") -> LearnedMark:
-        """Let nothing count that was observed until now, of a place or of every one.
-
-        UsageError for a place that nobody knows.
-        """
+        """Let nothing count that was observed until now, of a place or of every one. UsageError for what is unknown."""
         subject = Subject(What(what), place or EVERY, workload)
-        if place is not None or subject.what is What.RUNTIME:
+        if place is not None or subject.what is What.RUNTIME or workload:
             self._check(subject)
+        known = sorted({its for _, its in self._ledger.workloads()})
+        if workload and workload not in known:
+            raise UsageError(f"no run of {workload!r} is known", hint=did_you_mean(workload, known))
         now = datetime.now(timezone.utc)
         forget(self._catalog.engine, subject, self._owner, now)
         return self._mark("forget", subject, now)
@@ -125,6 +123,12 @@ class Learned:
 
     def _check(self, subject: Subject) -> None:
         """Raise UsageError for a subject that cannot be, or that no price is known of."""
+        if subject.workload and subject.what is not What.RUNTIME:
+            raise UsageError(
+                f"--workload is for a runtime: the {subject.what.value} of a lane is that of all workloads"
+            )
+        if subject.workload and not valid_run_name(subject.workload):
+            raise UsageError(f"{subject.workload!r} cannot name a workload: small letters, digits, single hyphens")
         machines = self._catalog.known_machines()
         if subject.what is What.RUNTIME:
             types = sorted({instance_type for _, _, instance_type in machines})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.plan.facts import LanePrice, QuotaFact
 from orchestrator.plan.slots import LotKey, lots_by_key, tasks_by_lot
 from orchestrator.planner.attribution import attribute
+from orchestrator.planner.lane_notes import PINNED
 from orchestrator.planner.offer.instance_counts import on_instances
 from orchestrator.planner.offer.spot_prices import LISTED, as_learned
 from orchestrator.wire.task import Lane, Purchase, Quota
@@ -35,6 +36,7 @@ def difference(old: Plan, new: Plan, market: Market) -> list[str]:
         *_dataset_changes(old, new),
         *_copy_changes(old, new),
         *_runtime_changes(old, new),
+        *_pin_changes(old, new),
         *_lane_changes(old, new, market),
         *_quota_changes(old, market),
     ]
@@ -76,9 +78,18 @@ def _runtime_changes(old: Plan, new: Plan) -> Iterator[str]:
     yield from (f"hours: {note}" for note in sorted(after - before))
 
 
+def _pin_changes(old: Plan, new: Plan) -> Iterator[str]:
+    """Yield the pins of lanes that only one of the plans tells of."""
+    before, after = ({note for note in plan.notes if note.startswith(PINNED)} for plan in (old, new))
+    yield from sorted(after - before)
+    yield from (f"no longer {note}" for note in sorted(before - after))
+
+
 def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
     """Yield each lane whose price or tasks changed, with what changed. Of those without tasks, only some are named."""
     before, after, today = _prices(old), _prices(new), _prices_today(market)
+    pins = market.seen.pins
+    pinned = set(pins.loc[pins["what"] == "price", "place"])
     tasks_before, tasks_after = tasks_by_lot(old), tasks_by_lot(new)
     without_tasks = []
     for key in sorted(before.keys() | after.keys()):
@@ -87,7 +98,7 @@ def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
         moved = count_before != count_after
         changes: list[str] = []
         if key in before:
-            changes += _price_changes(before[key], after.get(key, today.get(key)))
+            changes += _price_changes(before[key], after.get(key, today.get(key)), is_pinned=str(key.lane) in pinned)
         elif moved:
             changes.append(f"new to the plan at {_price(after[key].usd_per_hour)}")
         if moved:
@@ -120,7 +131,7 @@ def _prices(plan: Plan) -> dict[LotKey, LanePrice]:
     return used | {LotKey(price.lane, price.site): price for price in plan.prices}
 
 
-def _price_changes(before: LanePrice, now: LanePrice | None) -> Iterator[str]:
+def _price_changes(before: LanePrice, now: LanePrice | None, *, is_pinned: bool) -> Iterator[str]:
     if now is None:
         yield "not to be had any more"
         return
@@ -129,7 +140,8 @@ def _price_changes(before: LanePrice, now: LanePrice | None) -> Iterator[str]:
         yield f"price {was} became {listed}"
     expected, paid = _price(before.discount * now.listed), _price(now.usd_per_hour)
     if expected != paid:
-        yield f"by what our own tasks paid, {expected} became {paid}"
+        why = "as somebody has pinned it" if is_pinned else "by what our own tasks paid"
+        yield f"{why}, {expected} became {paid}"
 
 
 def _price(usd_per_hour: float) -> str:

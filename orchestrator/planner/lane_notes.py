@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 REFUSED_TOLD = 0.05
 """The chance of a refusal from which a lane is named."""
+PINNED = "pinned: the "
+"""The beginning of each note on a pin of a lane that the plan uses."""
 NAMED = 3
 """Lanes that are named; the rest are counted."""
 _UNITS = {"price": "${:.4g} an hour", "interruptions": "{:.3g} an hour"}
@@ -84,7 +86,7 @@ def _pins(pins: pd.DataFrame, offered: set[str], used: set[str]) -> Iterator[str
     for what, place, value, by, at in of_lanes.itertuples(index=False, name=None):
         if place in used:
             said = _UNITS[what].format(value) if what in _UNITS else spell(value * HOUR)
-            yield f"pinned: the {what} of {place} is {said}, as {by} said on {at}"
+            yield f"{PINNED}{what} of {place} is {said}, as {by} said on {at}"
     others = sum(place not in used for place in of_lanes["place"])
     if others:
         yield f"pinned: {others} value{'s' if others > 1 else ''} of lanes that the plan does not use first"

@@ -15,12 +15,14 @@ from orchestrator.planner.lane_notes import REFUSED_TOLD, times_as_dear
 from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.offer.copy_prices import COPY
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.offer.instance_counts import on_instances
 from orchestrator.planner.offer.offer import LAUNCHERS, LOT_AND_COUNT, QUOTA
 from orchestrator.planner.pack.lanes import Lanes
-from orchestrator.planner.solver.optimise import is_large, optimise
+from orchestrator.planner.solver.optimise import is_large
+from orchestrator.planner.start_rates import StartsTooLate, held_problem, solve_in_time
 from orchestrator.wire.task import Lane, Purchase, Quota
 
 if TYPE_CHECKING:
@@ -69,7 +71,10 @@ class Explainer:
         goal = plan.sweep.plan
         # The fastest plan was made for a horizon of its own.
         horizon = plan.finish * SLACK if goal.fastest else goal.hours
-        self._every = formulation.offer.problem
+        self._offer = formulation.offer
+        # A deadline leaves room for what is in time with its start.
+        plain = formulation.offer.problem
+        self._every = plain if goal.deadline is None else held_problem(formulation.offer, plain)
         self._problem = self._every.within(horizon)
         self._kept = np.flatnonzero(self._every.ends_in_time(horizon))
         """Rows of all choices that are choices within the horizon."""
@@ -280,9 +285,9 @@ class Explainer:
         """Return the $ that so many more units of a limit would save; None where no plan tells."""
         if self._plan.sweep.plan.fastest:
             return None
-        more = with_more_units(self._problem, {limit: int(units)})
+        more = replace(self._offer, problem=with_more_units(self._offer.problem, {limit: int(units)}))
         try:
-            best = optimise(replace(more, budget=self._plan.sweep.plan.budget or np.inf))
-        except DoesNotFit:
+            best = solve_in_time(more, self._plan.sweep.plan, TimeLimit())
+        except (DoesNotFit, StartsTooLate):
             return None
         return max(self._plan.usd - best.paid, 0.0)

@@ -73,7 +73,14 @@ def formulate(
         *_savings_plan_notes(market, offered),
     )
     return Formulation(
-        sweep, market.hash, tuple(datasets), tuple(groups), offered, market.leases, notes, runtimes.learned
+        sweep,
+        market.hash,
+        tuple(datasets),
+        tuple(groups),
+        offered,
+        market.leases,
+        tuple(dict.fromkeys(notes)),  # what has no hours is left out for two reasons of the same words
+        runtimes.learned,
     )
 
 

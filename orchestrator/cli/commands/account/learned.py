@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +29,10 @@ class _ShowByDefault(TyperGroup):
         return super().resolve_command(ctx, args if known else ["show", *args])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["pin"]:
+            for value in args:
+                if re.fullmatch(r"-\$?[\d.].*", value):  # which would be read as an option
+                    raise UsageError(f"{value} is below zero, and no value is")
         asks_help = bool(args) and args[0] in ctx.help_option_names
         return super().parse_args(ctx, args if asks_help or (args and args[0] in self.commands) else ["show", *args])
 
@@ -112,9 +118,9 @@ def pin(
     Example: sweep learned pin price 0.42 sagemaker/us-east-1/ml.g5.xlarge/spot
     """
     said = Session.of(context).learned.pin(what.value, where, _read(what, value), workload or "")
-    whose = f" --workload {workload}" if workload else ""
-    back = f"sweep learned unpin {what.value} {where}{whose}"
-    _tell(said, f"the {what.value} of {where} is pinned: `{back}` takes that back", as_json=as_json)
+    whose = ["--workload", workload] if workload else []
+    back = shlex.join(["sweep", "learned", "unpin", what.value, where, *whose])
+    _tell(said, f"the {what.value} of {where} {_is(what)} pinned: `{back}` takes that back", as_json=as_json)
 
 
 @app.command()
@@ -124,7 +130,7 @@ def unpin(context: typer.Context, what: What, where: Place, workload: Workload =
     Example: sweep learned unpin price sagemaker/us-east-1/ml.g5.xlarge/spot
     """
     said = Session.of(context).learned.unpin(what.value, where, workload or "")
-    _tell(said, f"the {what.value} of {where} is learned again", as_json=as_json)
+    _tell(said, f"the {what.value} of {where} {_is(what)} learned again", as_json=as_json)
 
 
 @app.command()
@@ -136,7 +142,7 @@ def forget(
     Example: sweep learned forget waiting sagemaker/us-east-1/ml.g5.xlarge/spot
     """
     said = Session.of(context).learned.forget(what.value, where, workload or "")
-    _tell(said, f"the {what.value} of {where or 'every place'} is learned from now on", as_json=as_json)
+    _tell(said, f"the {what.value} of {where or 'every place'} {_is(what)} learned from now on", as_json=as_json)
 
 
 def _tell(said: LearnedMark, words: str, *, as_json: bool) -> None:
@@ -157,14 +163,21 @@ def _read(what: Kind, text: str) -> float:
         value = float(text.removeprefix("$")) if what in _FORMS else read_duration(text) / 3600
     except ValueError as error:
         hint = f"write {_FORMS.get(what, 'a time, like 90m or 1h30m')}"
-        raise UsageError(f"{text!r} is no {what.value}", hint=hint) from error
-    if not 0 <= value <= MOST or (value == 0 and what in (Kind.PRICE, Kind.RUNTIME)):
-        raise UsageError(f"a {what.value} cannot be {text}")
+        raise UsageError(f"{text!r} says no {what.value}", hint=hint) from error
+    above_zero = what in (Kind.PRICE, Kind.RUNTIME)
+    if not 0 <= value <= MOST or (value == 0 and above_zero):
+        least = "more than 0" if above_zero else "0 or more"
+        raise UsageError(f"the {what.value} cannot be {text}", hint=f"{least}, up to {MOST:,.0f} {_UNITS[what]}")
     return value
+
+
+def _is(what: Kind) -> str:
+    return "are" if what is Kind.INTERRUPTIONS else "is"
 
 
 _FORMS = {Kind.PRICE: "dollars an hour, like 0.42", Kind.INTERRUPTIONS: "how many an hour, like 0.05"}
 """The way in which values are written that are no times."""
+_UNITS = dict.fromkeys(Kind, "hours") | {Kind.PRICE: "dollars an hour", Kind.INTERRUPTIONS: "an hour"}
 MOST = 10_000.0
 """The most hours, dollars an hour, or times an hour that a pin may say."""
 
