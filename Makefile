@@ -58,7 +58,7 @@ chaos: .venv/.installed
 parity: .venv/.installed
 	@$(BIN)/python -m tests.parity
 
-# Other people's clients on the local cloud: the AWS CLI, the SageMaker SDK v2 and v3, Metaflow. 1.2 GB, below .bench.
+# Other people's clients on the local cloud: the AWS CLI, the SageMaker SDK v2 and v3, Metaflow, Kubernetes' own for Python. 1.2 GB, below .bench.
 clients: .venv/.installed
 	@$(BIN)/python -m tests.clients
 	$(PYTEST) -m 'long or not long' tests/clients tests/localcloud/test_aws_cli.py

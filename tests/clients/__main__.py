@@ -7,3 +7,4 @@ from benchmarks import environment, sdk
 sdk.python()
 environment.python("sdk3", "sagemaker-train")
 environment.python("metaflow", "metaflow")
+environment.python("kubernetes", "kubernetes")

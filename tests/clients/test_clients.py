@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from benchmarks import environment
 from tests.localcloud.conftest import TrainingDesk
+from tests.localcloud.services.eks.kube import make_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,3 +87,21 @@ def test_a_step_of_metaflow_runs_on_batch(run: Callable[..., str], cloud: LocalC
     }
     said = run("metaflow", str(HERE / "flow.py"), "run", **settings)
     assert "loss 0.25" in said
+
+
+@pytest.mark.long
+def test_kubernetes_own_client_watches_a_job_and_its_pods(
+    run: Callable[..., str], client: Callable[..., Any], cloud: LocalCloud, tmp_path: Path, name: str
+) -> None:
+    cluster = client("eks", "eu-west-1").describe_cluster(name="sweep")["cluster"]
+    authority = tmp_path / "authority.pem"
+    authority.write_bytes(base64.b64decode(cluster["certificateAuthority"]["data"]))
+    keys = (cloud.environment["AWS_ACCESS_KEY_ID"], cloud.environment["AWS_SECRET_ACCESS_KEY"])
+    token = make_token(*keys, "eu-west-1")
+    words = (cluster["endpoint"], str(authority), token, name)
+    told = json.loads(run("kubernetes", str(HERE / "kube_watch.py"), *words).splitlines()[-1])
+    assert (told["jobs"][0], told["jobs"][-1]) == ("ADDED", "DELETED")
+    assert len(told["pods"]) == 2
+    for seen in told["pods"]:
+        assert (seen[0], seen[-1]) == ("ADDED", "DELETED")
+        assert set(seen[1:-1]) == {"MODIFIED"}

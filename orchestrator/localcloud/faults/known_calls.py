@@ -40,6 +40,7 @@ OURS = {
             "Create": "Job Service PersistentVolumeClaim ResourceQuota ServiceAccount Namespace LocalQueue",
             "Get": "Job Service Pod PodLog Node Namespace ServiceAccount PersistentVolumeClaim ResourceQuota",
             "List": "Jobs Services Pods Events Nodes Namespaces ResourceQuotas LocalQueues",
+            "Watch": "Jobs Services Pods Events Nodes Namespaces ResourceQuotas LocalQueues",
             "Patch": "Job",
             "Delete": "Job Service Pod",
         }.items()

@@ -102,6 +102,10 @@ class Cluster:
             if asked.path == reviews.PATH:
                 return Answer(*web.document(201, reviews.answer(self.access, principal, read)))
             self.access.check(principal, asked)
+            if asked.verb == "watch":
+                return web.Stream(
+                    200, headers={"Content-Type": "application/json"}, open=self.requests.watch(read).lines
+                )
             return Answer(*web.document(*self.requests.answer(read)))
         except KubeError as refusal:
             return Answer(*web.document(refusal.code, refusal.body()))
@@ -164,13 +168,13 @@ class Cluster:
 
 
 def _operation(asked: Asked) -> str:
-    """Return what faults call a request, such as CreateJob, ListPods or GetPodLog."""
+    """Return what faults call a request, such as CreateJob, ListPods, WatchPods or GetPodLog."""
     try:
         target = asked.target
     except KubeError:
         return f"{asked.method} {asked.path}"
     verb = asked.verb.capitalize()
-    kind = f"{target.resource.kind}s" if asked.verb == "list" else target.resource.kind
+    kind = f"{target.resource.kind}s" if asked.verb in ("list", "watch") else target.resource.kind
     return f"{verb}{kind}{target.part.capitalize()}"
 
 

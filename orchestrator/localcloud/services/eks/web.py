@@ -5,22 +5,33 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import ssl
 import struct
 import threading
+from contextlib import closing
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.http.answers import RESET
+from orchestrator.localcloud.http.answers import RESET, Answer
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable
-
-    from orchestrator.localcloud.http.answers import Answer
+    from collections.abc import Callable, Generator
 
 log = logging.getLogger(__name__)
 
 _HANDSHAKE_S = 10.0
+
+
+def _nothing() -> Generator[bytes, None, None]:
+    yield from ()
+
+
+@dataclass(frozen=True)
+class Stream(Answer):
+    """An answer that comes in pieces, as long as somebody is there. An empty piece is not sent."""
+
+    open: Callable[[], Generator[bytes, None, None]] = _nothing
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -47,10 +58,38 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
+        if isinstance(answer, Stream):
+            self._send_pieces(answer)
+            return
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         self.wfile.write(answer.body)
         self.wfile.flush()
+
+    def _send_pieces(self, answer: Stream) -> None:
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        with closing(answer.open()) as pieces:
+            for piece in pieces:
+                if piece:
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+                elif self._has_left():
+                    self.close_connection = True
+                    return
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _has_left(self) -> bool:
+        """Say whether the client has gone. Nobody speaks while an answer comes, but to say good-bye."""
+        self.connection.settimeout(0)
+        try:
+            self.connection.recv(1)
+        except ssl.SSLWantReadError:
+            return False
+        except OSError:
+            return True
+        finally:
+            self.connection.settimeout(None)
+        return True
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer  # noqa: N815
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 import json
 import ssl
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
 
 import urllib3
 from botocore.credentials import Credentials
 from botocore.hooks import HierarchicalEmitter
 from botocore.model import ServiceId
 from botocore.signers import RequestSigner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NAMESPACE = "/api/v1/namespaces/sweep"
 JOBS = "/apis/batch/v1/namespaces/sweep/jobs"
@@ -61,6 +65,23 @@ class Kube:
         is_json = answer.headers["Content-Type"] == "application/json"
         return Answer(answer.status, json.loads(told) if is_json else told)
 
+    @contextmanager
+    def watch(self, path: str, **query: Any) -> Iterator[Iterator[Any]]:
+        """Yield the events that a watch tells, one by one. The connection is closed with it."""
+        asked = f"{path}?{urlencode({'watch': 1, **query})}"
+        headers = {"Authorization": f"Bearer {self.token}"}
+        answer = self._pool.request("GET", asked, headers=headers, retries=False, timeout=60, preload_content=False)
+        try:
+            assert (answer.status, answer.headers["Transfer-Encoding"]) == (200, "chunked"), answer.data
+            yield read_events(answer)
+        finally:
+            answer.close()
+
+    def watch_to_end(self, path: str, **query: Any) -> list[Any]:
+        """Return all that a watch of one second tells."""
+        with self.watch(path, timeoutSeconds=1, **query) as events:
+            return list(events)
+
     def job(self, name: str) -> Any:
         return self.ask("GET", f"{JOBS}/{name}").body
 
@@ -76,6 +97,15 @@ class Kube:
 
     def log(self, pod: str) -> str:
         return str(self.ask("GET", f"{NAMESPACE}/pods/{pod}/log").body)
+
+
+def read_events(answer: Any) -> Iterator[Any]:
+    """Yield the lines of an answer, each as the JSON that it is."""
+    rest = b""
+    for piece in answer.stream(None):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from map(json.loads, lines)
+    assert rest == b"", "the last line has no end"
 
 
 def condition(body: Any, kind: str) -> Any:

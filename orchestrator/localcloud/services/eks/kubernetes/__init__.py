@@ -5,7 +5,8 @@ resources.py    which kinds of objects are there, at which paths?
 fields.py       which fields of an object are known?
 checks.py       what is wrong with an object?
 status.py       how is a request refused?
-store.py        where are the objects, and what happened to them?
+store.py        where are the objects?
+reading/        what is somebody told who lists or watches them?
 quantities.py   how many are 500m?
 quotas.py       may a namespace have one more?
 jobs.py         which pods does a Job have, and when has it ended?

@@ -51,8 +51,7 @@ class Jobs:
         self._tallies: dict[str, _Tally] = {}
 
     def start(self, job: Body) -> None:
-        """Take a new Job."""
-        job["status"] = {}
+        """Take a new Job, whose status is empty."""
         self._tallies[job["metadata"]["uid"]] = _Tally()
         self.look(job)
 

@@ -106,6 +106,7 @@ class Kubelet:
         pod["status"]["podIP"] = f"127.{1 + number // 65025 % 250}.{number // 255 % 255}.{number % 254 + 1}"
         pods.set_condition(pod, "PodScheduled", True, self._store.now())
         pods.waiting(pod, "ContainerCreating")
+        self._store.touch(pod)
         self._store.tell(PODS, pod, "Normal", "Scheduled", f"Successfully assigned {pod['metadata']['name']}")
         self._workers.submit(self._start, pod)
 
@@ -154,6 +155,7 @@ class Kubelet:
     def _refuse(self, pod: Body, why: str) -> None:
         with self._store.lock:
             pods.waiting(pod, "CreateContainerError", why)
+            self._store.touch(pod)
             self._store.tell(PODS, pod, "Warning", "Failed", f"Error: {why}")
 
     def _on_ended(self, pod: Body, ending: Ending) -> None:
@@ -195,6 +197,7 @@ class Kubelet:
             grace_s = pod["spec"].get("terminationGracePeriodSeconds", pods.GRACE_S)
         first = not pods.is_going(pod)
         pod["metadata"] |= {"deletionTimestamp": self._store.now(), "deletionGracePeriodSeconds": grace_s}
+        self._store.touch(pod)
         process = self._processes.get(pod["metadata"]["uid"])
         if process is None:
             if not pods.has_ended(pod):
@@ -226,8 +229,8 @@ class Kubelet:
         """End a pod because its node is short of memory: its object stays, as Failed."""
         message = "The node was low on resource: memory."
         pods.set_condition(pod, pods.DISRUPTED, True, self._store.now(), "TerminationByKubelet", message)
-        pods.ended(pod, self._store, _OUT_OF_MEMORY, "Error")
         pod["status"] |= {"reason": "Evicted", "message": message}
+        pods.ended(pod, self._store, _OUT_OF_MEMORY, "Error")
         self._store.tell(PODS, pod, "Warning", "Evicted", message)
         self._signal(pod, signal.SIGKILL)
         self._has_ended(pod)
@@ -242,12 +245,14 @@ class Kubelet:
             if not pods.has_ended(pod):
                 pods.ended(pod, self._store, _OUT_OF_MEMORY, "Error")
             pod["metadata"]["deletionTimestamp"] = self._store.now()
+            self._store.touch(pod)
             self._has_ended(pod)
         self.look()
 
     def drain(self, node: Body) -> None:
         """Take a spot node away: its pods have until their grace is over; a new one of its group joins."""
         node["spec"]["unschedulable"] = True
+        self._store.touch(node)
         self.groups.replace(node)
         for pod in self._on(node):
             self.evict(pod, "EvictionByEvictionAPI", "Eviction API: evicting")

@@ -152,6 +152,7 @@ def _containers(pod: Body, state: Body, *, ready: bool = False) -> None:
         {
             "name": container["name"],
             "image": container["image"],
+            "imageID": "",
             "ready": ready,
             "started": ready,
             "restartCount": 0,

@@ -37,13 +37,16 @@ def check_quotas(store: Store, resource: Resource, body: Body) -> None:
             )
 
 
-def with_status(store: Store, quota: Body) -> Body:
-    """Return a quota with what its namespace uses of it."""
-    hard = quota["spec"].get("hard", {})
-    namespace = quota["metadata"]["namespace"]
-    used = {name: value for kind in (JOBS, PODS) for name, value in _used(store, kind, namespace).items()}
-    told = {name: shown(used.get(name, Fraction(0))) for name in hard}
-    return {**quota, "status": {"hard": dict(hard), "used": told}}
+def count_quotas(store: Store, resource: Resource, namespace: str) -> None:
+    """Write down what a namespace uses of its quotas, after something of a kind has changed there."""
+    if resource not in (JOBS, PODS, QUOTAS):
+        return
+    for quota in store.all(QUOTAS, namespace):
+        used = {name: value for kind in (JOBS, PODS) for name, value in _used(store, kind, namespace).items()}
+        hard = quota["spec"].get("hard", {})
+        told = {name: shown(used.get(name, Fraction(0))) for name in hard}
+        quota["status"] = {"hard": dict(hard), "used": told}
+        store.touch(quota)
 
 
 def _used(store: Store, resource: Resource, namespace: str) -> dict[str, Fraction]:

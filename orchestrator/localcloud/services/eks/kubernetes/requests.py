@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.eks.kubernetes import checks, fields
 from orchestrator.localcloud.services.eks.kubernetes.jobs import with_defaults
-from orchestrator.localcloud.services.eks.kubernetes.quotas import check_quotas, with_status
+from orchestrator.localcloud.services.eks.kubernetes.quotas import check_quotas, count_quotas
+from orchestrator.localcloud.services.eks.kubernetes.reading.lists import list_objects
+from orchestrator.localcloud.services.eks.kubernetes.reading.watches import Watch, is_asked_for
 from orchestrator.localcloud.services.eks.kubernetes.resources import (
     ACCOUNTS,
     ALL,
@@ -17,7 +19,6 @@ from orchestrator.localcloud.services.eks.kubernetes.resources import (
     NAMESPACES,
     NODES,
     PODS,
-    QUOTAS,
     find_target,
 )
 from orchestrator.localcloud.services.eks.kubernetes.status import (
@@ -66,7 +67,9 @@ class Asked:
     def verb(self) -> str:
         """The verb by which rights are granted."""
         if self.method == "GET":
-            return "get" if self.target.name else "list"
+            if self.target.name:
+                return "get"
+            return "watch" if is_asked_for(self.query, "watch") else "list"
         return {"POST": "create", "PATCH": "patch", "DELETE": "delete"}.get(self.method, self.method.lower())
 
     @property
@@ -86,14 +89,14 @@ class Requests:
         """Paths of fields that this server does not know, as an older one would not."""
         self.refusals: list[str] = []
         """What an admission webhook says to every new Job."""
+        store.changed = lambda resource, namespace: count_quotas(store, resource, namespace)
         jobs.remove = lambda job: self._delete(JOBS, job, "Background")
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
         """Return the status and the document, or the text, that answers a request. Raise KubeError to refuse it."""
         target = asked.target
         with self._store.lock:
-            if target.resource.namespaced and target.namespace:
-                self._store.get(NAMESPACES, "", target.namespace)
+            self._check_namespace(target)
             if target.part == "log" and target.resource is PODS and asked.method == "GET":
                 return 200, self._log(target, asked.query)
             if target.part:
@@ -108,29 +111,24 @@ class Requests:
                 return 200, self._remove(target, asked)
         raise KubeError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
+    def watch(self, asked: Asked) -> Watch:
+        """Return a watch that somebody asks for. Raise KubeError to refuse it."""
+        target = asked.target
+        with self._store.lock:
+            self._check_namespace(target)
+        return Watch(self._store, target, asked.query)
+
+    def _check_namespace(self, target: Target) -> None:
+        if target.resource.namespaced and target.namespace:
+            self._store.get(NAMESPACES, "", target.namespace)
+
     # Reading
 
     def _read(self, target: Target, query: Mapping[str, str]) -> Body:
         resource = target.resource
         if target.name:
-            return self._shown(resource, self._store.get(resource, target.namespace, target.name))
-        items = [
-            self._shown(resource, each)
-            for each in self._store.all(resource, target.namespace)
-            if _has_labels(each, query.get("labelSelector", "")) and _has_fields(each, query.get("fieldSelector", ""))
-        ]
-        start, most = int(query.get("continue") or 0), int(query.get("limit") or 0)
-        stop = start + most if most else len(items)
-        more = {"continue": str(stop)} if stop < len(items) else {}
-        return {
-            "apiVersion": resource.api_version,
-            "kind": f"{resource.kind}List",
-            "metadata": {"resourceVersion": "1", **more},
-            "items": items[start:stop],
-        }
-
-    def _shown(self, resource: Resource, body: Body) -> Body:
-        return shown(with_status(self._store, body) if resource is QUOTAS else body)
+            return shown(self._store.get(resource, target.namespace, target.name))
+        return list_objects(self._store, target, query)
 
     def _log(self, target: Target, query: Mapping[str, str]) -> str:
         pod = self._store.get(PODS, target.namespace, target.name)
@@ -155,7 +153,9 @@ class Requests:
             raise forbidden(resource, "", f"the local cloud makes {resource.plural} by itself")
         body = self._known(resource, asked)
         meta = body.setdefault("metadata", {})
-        if (kind := (body.get("apiVersion"), body.get("kind"))) != (resource.api_version, resource.kind):
+        # What an object does not say of its kind, the path says.
+        kind = (body.get("apiVersion") or resource.api_version, body.get("kind") or resource.kind)
+        if kind != (resource.api_version, resource.kind):
             raise bad_request(f"the API version or kind in the data ({kind}) does not match the expected one")
         if meta.get("namespace", target.namespace) != target.namespace:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
@@ -166,6 +166,7 @@ class Requests:
         body.setdefault("spec", {})
         if resource is JOBS:
             with_defaults(body)
+            body["status"] = {}  # nobody but the cluster says how a Job stands
         checks.check(resource, body)
         if resource is JOBS and self.refusals:
             raise KubeError(
@@ -239,29 +240,3 @@ class Requests:
                 for kind in ALL:
                     for owned in self._store.owned(kind, body):
                         self._delete(kind, owned, policy)
-
-
-def _has_labels(body: Body, selector: str) -> bool:
-    labels = body["metadata"].get("labels") or {}
-    return all(_fits(part, labels) for part in filter(None, selector.split(",")))
-
-
-def _fits(part: str, labels: Mapping[str, str]) -> bool:
-    """Say whether labels fit one part of a selector: name=value, name!=value, name, or !name."""
-    name, equals, value = part.replace("==", "=").partition("=")
-    if not equals:
-        return name[1:] not in labels if name.startswith("!") else name in labels
-    if name.endswith("!"):
-        return labels.get(name[:-1]) != value
-    return labels.get(name) == value
-
-
-def _has_fields(body: Body, selector: str) -> bool:
-    for part in filter(None, selector.split(",")):
-        path, _, wanted = part.replace("==", "=").partition("=")
-        value: Any = body
-        for name in path.split("."):
-            value = value.get(name, "") if isinstance(value, dict) else ""
-        if str(value) != wanted:
-            return False
-    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,14 @@ NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
 QUEUES = Resource("kueue.x-k8s.io", "v1beta1", "localqueues", "LocalQueue")
 
 ALL = (JOBS, SERVICES, PODS, EVENTS, CLAIMS, QUOTAS, ACCOUNTS, NAMESPACES, NODES, QUEUES)
+
+
+_BY_KIND = {(each.api_version, each.kind): each for each in ALL}
+
+
+def resource_of(body: dict[str, Any]) -> Resource:
+    """Return the kind of an object that a server has."""
+    return _BY_KIND[body["apiVersion"], body["kind"]]
 
 
 @dataclass(frozen=True)

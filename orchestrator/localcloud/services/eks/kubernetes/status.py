@@ -65,5 +65,10 @@ def invalid(resource: Resource, name: str, problems: list[str]) -> KubeError:
     return KubeError(422, "Invalid", f'{what} "{name}" is invalid: {shown}')
 
 
+def expired(version: int, oldest: int) -> KubeError:
+    """Return what a server says to somebody who asks for more of the past than it keeps."""
+    return KubeError(410, "Expired", f"too old resource version: {version} ({oldest})")
+
+
 def bad_request(message: str) -> KubeError:
     return KubeError(400, "BadRequest", message)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import threading
 import uuid
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.services.eks.kubernetes.resources import EVENTS
+from orchestrator.localcloud.services.eks.kubernetes.reading.journal import Journal
+from orchestrator.localcloud.services.eks.kubernetes.resources import EVENTS, resource_of
 from orchestrator.localcloud.services.eks.kubernetes.status import already_exists, not_found
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.services.eks.kubernetes.resources import Resource
 
@@ -20,17 +22,27 @@ Body = dict[str, Any]
 
 
 class Store:
-    """Objects by kind, namespace and name. Whoever reads several of them, or changes one, holds `lock`."""
+    """Objects by kind, namespace and name. Whoever reads several of them, or changes one, holds `lock`.
+
+    Whoever has changed one says so by `touch`: that is when those hear of it who watch.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.lock = threading.RLock()
-        self._clock = clock
-        self._versions = itertools.count(1)
+        self.clock = clock
+        self.journal = Journal(self.lock)
+        self.changed: Callable[[Resource, str], None] = lambda *_: None
+        """Called after objects of a kind have changed in a namespace."""
         self._objects: dict[tuple[Resource, str, str], Body] = {}
+
+    @property
+    def version(self) -> int:
+        """The version of all objects together."""
+        return self.journal.version
 
     def now(self) -> str:
         """Return the moment as Kubernetes writes it."""
-        return moment(self._clock.now())
+        return moment(self.clock.now())
 
     def add(self, resource: Resource, body: Body) -> Body:
         """Keep a new object, and return it. Raise KubeError when there is one of its name."""
@@ -38,18 +50,17 @@ class Store:
         key = (resource, meta.get("namespace", ""), meta["name"])
         if key in self._objects:
             raise already_exists(resource, meta["name"])
-        meta |= {
-            "uid": str(uuid.uuid4()),
-            "creationTimestamp": self.now(),
-            "resourceVersion": str(next(self._versions)),
-        }
+        meta |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.now()}
         body |= {"apiVersion": resource.api_version, "kind": resource.kind}
         self._objects[key] = body
+        self._write(resource, body)
         return body
 
     def touch(self, body: Body) -> None:
-        """Give an object that was changed another version."""
-        body["metadata"]["resourceVersion"] = str(next(self._versions))
+        """Give an object another version, if it has changed and is there still."""
+        resource, meta = resource_of(body), body["metadata"]
+        if self.find(resource, meta.get("namespace", ""), meta["name"]) is body:
+            self._write(resource, body)
 
     def find(self, resource: Resource, namespace: str, name: str) -> Body | None:
         """Return an object; None when there is none of this name."""
@@ -78,7 +89,13 @@ class Store:
     def remove(self, resource: Resource, body: Body) -> None:
         """Forget an object."""
         meta = body["metadata"]
-        self._objects.pop((resource, meta.get("namespace", ""), meta["name"]), None)
+        if self._objects.pop((resource, meta.get("namespace", ""), meta["name"]), None) is not None:
+            self._write(resource, body, gone=True)
+
+    def _write(self, resource: Resource, body: Body, *, gone: bool = False) -> None:
+        with self.lock:
+            if self.journal.write(resource, body, gone=gone):
+                self.changed(resource, body["metadata"].get("namespace", ""))
 
     def tell(self, resource: Resource, about: Body, kind: str, reason: str, message: str) -> None:
         """Write an event down; one that has been told already is counted."""
@@ -88,6 +105,7 @@ class Store:
             if same == (meta["uid"], reason, message):
                 event["count"] += 1
                 event["lastTimestamp"] = self.now()
+                self.touch(event)
                 return
         self.add(
             EVENTS,
