@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from orchestrator.platforms.conformance import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
     from orchestrator.wire.result import Attempt
+    from orchestrator.wire.task import Place
 
 
 @pytest.fixture
@@ -39,8 +40,8 @@ def api(subject: Subject) -> KubeApi:  # noqa: ARG001 - it opens the way to the 
     return open_cluster(Clients(), REGION, "sweep")
 
 
-def running(subject: Subject) -> Attempt:
-    attempt = subject.start(subject.task(1, "hang"), subject.spot)
+def running(subject: Subject, place: Place | None = None) -> Attempt:
+    attempt = subject.start(subject.task(1, "hang"), place)
     assert subject.outcome(attempt, TaskState.RUNNING).state is TaskState.RUNNING
     return attempt
 
@@ -68,7 +69,7 @@ def impatient(subject: Subject, **changes: Any) -> Attempt:
 def test_what_befalls_a_pod_has_a_cause_of_its_own(
     cloud: LocalCloud, subject: Subject, fault: str, cause: Cause, reason: str
 ) -> None:
-    attempt = running(subject)
+    attempt = running(subject, subject.spot)
     cloud.steering.add(fault, attempt.training)
     outcome = subject.outcome(attempt)
     assert (outcome.state, outcome.cause) == (TaskState.FAILED, cause)

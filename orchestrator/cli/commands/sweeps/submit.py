@@ -158,7 +158,9 @@ def _find_run(orchestrator: Orchestrator, name: str | None, sweep: Sweep, plan: 
 
     Of a plan, by its id, it is the run of exactly that plan.
     """
-    run = orchestrator.run_of(sweep, name or plan or None)
+    if name is None and plan:
+        name = plan
+    run = orchestrator.run_of(sweep, name)
     if run is None or plan not in ("", run.plan.id):
         return None
     how = "has ended" if run.status().finished else "is under way, and is completed"
