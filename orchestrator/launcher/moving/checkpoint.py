@@ -29,7 +29,7 @@ BATCH = 64
 AT_ONCE = 8
 """Small objects that are copied at the same time."""
 UNREADABLE = (AccessError, NotFound, InvalidRequest)
-"""Errors after which a checkpoint is done without: they will not pass."""
+"""Errors after which a checkpoint is not brought: they will not pass."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Missing:
 def find_checkpoint(attempts: Sequence[Attempt], trainings: Trainings) -> Checkpoint | None:
     """Return what the last of these attempts has saved, or has been given, or the one before it.
 
-    None if there is nothing, or it may not be looked at.
+    None if there is nothing that can be read. Raise AccessError if it may not be looked at.
     """
     task, seen = trainings.task.number, {""}
     for attempt in reversed(attempts):
@@ -91,7 +91,7 @@ def find_checkpoint(attempts: Sequence[Attempt], trainings: Trainings) -> Checkp
         bucket = trainings.control.s3.elsewhere(attempt.lane.region, at.bucket)
         try:
             objects = _objects(bucket, at.key)
-        except UNREADABLE as error:
+        except (NotFound, InvalidRequest) as error:
             log.warning("task %d: its checkpoints cannot be looked at: %s", task, error)
             return None
         if objects:

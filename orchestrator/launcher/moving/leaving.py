@@ -12,6 +12,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orchestrator.errors import AccessError
 from orchestrator.launcher.keep_deadline import Lost, choose_to_leave
 from orchestrator.launcher.moving.checkpoint import find_checkpoint
 from orchestrator.wire.result import Cause, TaskState
@@ -99,6 +100,10 @@ class Leaving:
         return 0.0 if since is None else now - max(since, self._asked_at)
 
     def _choose(self, lost: Lost, now: float) -> int | None:
-        found = find_checkpoint(self.history.attempts, self.moves.trainings)
+        try:
+            found = find_checkpoint(self.history.attempts, self.moves.trainings)
+        except AccessError as error:
+            log.warning("task %d: stays, for its checkpoints cannot be looked at: %s", self.task.number, error)
+            return None
         saved = self.moves.saved(found) if found else None
         return choose_to_leave(self.task, self.history.tried_before(lost.attempt), lost, now, saved)

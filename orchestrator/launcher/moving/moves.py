@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.copies import copy_object
-from orchestrator.errors import AlreadyExists, NotFound
+from orchestrator.errors import AccessError, AlreadyExists, CloudError, NotFound
 from orchestrator.launcher.moving.checkpoint import GB, UNREADABLE, find_checkpoint
 from orchestrator.launcher.moving.saved import NOTHING_AHEAD, USUAL_USD_PER_GB, Ahead, Saved
 from orchestrator.launcher.task_history import Standing
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.copies import Target
     from orchestrator.aws.s3 import S3, Listed
-    from orchestrator.launcher.moving.checkpoint import Checkpoint
+    from orchestrator.errors import SweepError
+    from orchestrator.launcher.moving.checkpoint import Checkpoint, Missing
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.trainings import Trainings
     from orchestrator.launcher.world import World
@@ -47,6 +48,8 @@ class Moves:
         self._looked_after = 0
         """The number of the attempt after which we have looked for the newest checkpoint."""
         self._newest: Checkpoint | None = None
+        self._denied: AccessError | None = None
+        """Why we may not look for it, if we may not."""
         self._decided: Move | None = None
         """What was written down of a move when the next step was decided last."""
         self._there = ""
@@ -63,9 +66,14 @@ class Moves:
         return Ahead(self.saved(found, paid_to), moves_to)
 
     def bring(self, place: Place) -> bool:
-        """Have the newest checkpoint where the next attempt runs. Return False if its step must be decided again."""
+        """Have the newest checkpoint where the next attempt runs. Return False if its step must be decided again.
+
+        Raise CloudError where it may not be brought: without it, all that the task has done would be done again.
+        """
         found = self._find()
         uri = self.trainings.template(place.lane).checkpoints_of(self.task.number)
+        if self._denied is not None:
+            self._refuse_to_forget(self._denied, place)
         if found is None or uri in ("", found.uri, self._there):
             return True
         if self.world.terminated():
@@ -83,9 +91,9 @@ class Moves:
             self.world.sleep(self.world.back_off(self.trainings.poll_s, 1))
             return False
         except UNREADABLE as error:
-            log.warning("task %d: begins anew, for its checkpoint cannot be copied: %s", self.task.number, error)
-            self._newest = None
-            return False
+            if not self._may_go_on():
+                return False
+            raise _cannot_bring(found.region, place.lane.region, error) from error
         self._there = uri
         log.info("task %d: its checkpoint of %.3g GB is in %s", self.task.number, found.gb, place.lane.region)
         return True
@@ -155,9 +163,20 @@ class Moves:
             return None
         number = self.history.newest
         if self._looked_after != number:
-            self._newest, self._there = find_checkpoint(attempts, self.trainings), ""
+            self._newest, self._there, self._denied = None, "", None
+            try:
+                self._newest = find_checkpoint(attempts, self.trainings)
+            except AccessError as error:
+                log.warning("task %d: its checkpoints cannot be looked at: %s", self.task.number, error)
+                self._denied = error
             self._looked_after = number
         return self._newest
+
+    def _refuse_to_forget(self, denied: AccessError, place: Place) -> None:
+        """Raise CloudError if the task has run elsewhere, and has maybe left a checkpoint there."""
+        last = self.history.attempts[-1].lane.region
+        if last != place.lane.region and any(one.seconds for one in self.history.outcomes.values()):
+            raise _cannot_bring(last, place.lane.region, denied) from denied
 
     def saved(self, found: Checkpoint, paid_to: str = "") -> Saved:
         """Return what it takes to bring a checkpoint elsewhere."""
@@ -177,7 +196,17 @@ class Moves:
         self.read()
         reason = f"its checkpoint of {found.gb:.3g} GB is brought from {found.region} to {region}"
         self.history.publish(TaskState.RUNNING, reason)
-        return found.copy(missing, self._copy_one, self._may_go_on)
+        try:
+            return found.copy(missing, self._copy_one, self._may_go_on)
+        except UNREADABLE:
+            self._give_back(found, usd, found.missing_at(target, at.key), gb)
+            raise
+
+    def _give_back(self, found: Checkpoint, usd: float, missing: list[Missing], gb: float) -> None:
+        """Count no price for what is missing still of these GB, which were to cost so many dollars."""
+        back = usd * sum(one.item.size for one in missing) / GB / gb if gb else 0.0
+        self.control.advance(self._key, Move.from_json, lambda there: self._known(there).given_back(found.uri, back))
+        self.read()
 
     def _copy_one(self, source: S3, item: Listed, target: Target) -> bool:
         return self.copy_object(source, item, target, self, self._may_go_on)
@@ -204,3 +233,12 @@ class Moves:
         if there is None:
             raise NotFound("somebody has removed it", where=self.control.s3.uri(self._key))
         return there
+
+
+def _cannot_bring(here: str, there: str, error: SweepError) -> CloudError:
+    """Return the error that ends a task whose checkpoint stays where it is."""
+    hint = "then `sweep retry` goes on from it"
+    mend = "let the launchers' role do that" if isinstance(error, AccessError) else "mend that"
+    return CloudError(
+        f"its checkpoint cannot be brought from {here} to {there}: {error.message}", hint=f"{mend}: {hint}"
+    )

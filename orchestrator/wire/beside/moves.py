@@ -54,6 +54,10 @@ class Move:
         """Return the move with the price of bringing the checkpoint from this address. It is counted once."""
         return self if self.paid_from else replace(self, usd=self.usd + usd, paid_from=source)
 
+    def given_back(self, source: str, usd: float) -> Move:
+        """Return the move without these dollars of the price, for so much was not brought. They go back once."""
+        return replace(self, usd=max(self.usd - usd, 0.0), paid_from="") if self.paid_from == source else self
+
     def begun(self, key: str, upload: str) -> Move:
         """Return the move with an upload that has begun, unless another one has begun before."""
         return replace(self, uploads={key: upload, **self.uploads})

@@ -145,16 +145,65 @@ def test_a_place_to_which_the_dollars_left_do_not_bring_the_checkpoint_is_passed
     assert bench.went_on_from == [None, 10]
 
 
-def test_what_may_not_be_read_is_done_without() -> None:
-    bench = MovingBench(LOST)
+def denied_after(bench: MovingBench, copies: int) -> Exit:
+    """Launch with a role that may not copy any more after so many objects."""
+    copied: list[str] = []
 
-    def refuse(*_: Any) -> bool:
-        raise AccessDenied("no")
+    def copy(*given: Any) -> bool:
+        if len(copied) == copies:
+            raise AccessDenied("copy s3://out-here/state: Access Denied", where=SECOND, hint="a policy is missing")
+        copied.append(given[1].key)
+        return copy_in_memory(*given)
 
     driver = bench.driver()
-    driver.moves.copy_object = refuse
-    assert driver.drive() is Exit.DONE
-    assert bench.went_on_from == [None, None]
+    driver.moves.copy_object = copy
+    return driver.drive()
+
+
+def test_a_checkpoint_that_may_not_be_copied_fails_its_task_and_nothing_begins_without_it() -> None:
+    bench = MovingBench(LOST)
+    assert denied_after(bench, 0) is Exit.UNAVAILABLE
+    assert (bench.attempts, bench.result.state) == ([f"1 in {FIRST}"], TaskState.FAILED)
+    assert bench.result.reason == (
+        f"its checkpoint cannot be brought from {FIRST} to {SECOND}: copy s3://out-here/state: Access Denied "
+        "(let the launchers' role do that: then `sweep retry` goes on from it)"
+    )
+
+
+def test_a_copy_that_was_denied_costs_nothing() -> None:
+    bench = MovingBench(LOST)
+    denied_after(bench, 0)
+    assert [move.usd for move in bench.moves] == [0]
+    assert bench.result.outcomes[0].moved_usd == 0
+
+
+def test_of_a_copy_that_was_denied_half_way_what_has_arrived_is_paid() -> None:
+    bench = MovingBench(LOST)
+    denied_after(bench, 1)
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(5 / GB * 0.15)
+
+
+def test_a_retry_goes_on_from_the_checkpoint_that_could_not_be_copied_and_pays_what_is_missing() -> None:
+    bench = MovingBench(LOST)
+    denied_after(bench, 1)
+    bench.submission, bench.task = 2, replace(bench.task, after=1, places=PLACES[1:])
+    assert bench.launch() is Exit.DONE
+    assert bench.went_on_from == [None, 10]
+    size = 5 + len(json.dumps({"step": 10, "files": {"state": [5, "sum"]}}))
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(size / GB * 0.15)
+
+
+def test_checkpoints_that_may_not_be_looked_at_fail_a_task_that_has_run() -> None:
+    bench = MovingBench(LOST)
+
+    def refuse(what: str) -> None:
+        if what == "list":
+            raise AccessDenied("list s3://out: Access Denied")
+
+    bench.there(FIRST).before = refuse
+    assert bench.launch() is Exit.UNAVAILABLE
+    assert bench.attempts == [f"1 in {FIRST}"]
+    assert f"cannot be brought from {FIRST} to {SECOND}: list s3://out: Access Denied" in bench.result.reason
 
 
 def test_a_source_that_changed_since_it_was_listed_is_listed_again() -> None:
