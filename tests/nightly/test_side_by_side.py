@@ -186,7 +186,9 @@ def come_at(world: World, at: int, other: list[str], *, dies: bool) -> Callable[
         if left >= 0 or other:
             return
         world.bucket.before = lambda _: None
-        other.append(max(world.bucket.objects, key=lambda key: int(world.bucket.objects[key].etag.strip('"'))))
+        other.append(
+            max(world.bucket.objects, key=lambda key: int(world.bucket.objects[key].etag.strip('"').rpartition("-")[2]))
+        )
         other.extend(done.end.why for done in world.tick("job 2", "weekly"))
         if dies:
             raise Killed
