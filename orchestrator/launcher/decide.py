@@ -170,7 +170,16 @@ class _Choice:
                 return Start(place, min(self.task.limits.max_runtime_s, seconds), refusals)
         envelope = self.task.limits.envelope
         reason = f"${self.spent:.2f} of its ${envelope:.2f} are spent, and the rest pays for no further attempt"
-        return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
+        return End(TaskState.FAILED, Exit.UNAVAILABLE, reason + self._copy_in_words(at))
+
+    def _copy_in_words(self, at: int) -> str:
+        """Return what bringing the checkpoint to the cheapest place from this one on costs; nothing if one is free."""
+        saved = self.ahead.saved
+        regions = {place.lane.region for place in self.task.places[at:]}
+        if saved is None or not regions or not all(saved.usd_to(region) for region in regions):
+            return ""
+        region = min(sorted(regions), key=saved.usd_to)
+        return f": the copy of its checkpoint of {saved.gb:.3g} GB to {region} would cost ${saved.usd_to(region):.2f}"
 
     def _affordable_s(self, place: Place) -> int | None:
         """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them.

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.launcher.decide import INTERRUPTIONS, SHORTEST_S, End, Start, decide, exit_of
+from orchestrator.launcher.moving.saved import Ahead, Saved
 from orchestrator.launcher.tried import Tried
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
@@ -144,3 +145,19 @@ def test_a_result_tells_the_exit_code_again(state: TaskState, cause: Cause, code
 
 def test_a_task_that_failed_without_an_attempt_was_unavailable() -> None:
     assert exit_of(Result(7, "key", TaskState.FAILED)) is Exit.UNAVAILABLE
+
+
+def test_an_envelope_that_cannot_pay_for_the_copy_of_a_checkpoint_says_what_the_copy_would_cost() -> None:
+    limits, ahead = Limits(3600, patience_s=0, envelope=4.0), Ahead(Saved(PLACES[0].lane.region, 100.0, 0.05))
+    end = decide(task(limits=limits), [tried(1, Cause.CAPACITY)], 0.0, 0.0, ahead)
+    assert isinstance(end, End)
+    assert end.reason == (
+        "$0.00 of its $4.00 are spent, and the rest pays for no further attempt: "
+        f"the copy of its checkpoint of 100 GB to {PLACES[1].lane.region} would cost $5.00"
+    )
+
+
+def test_an_envelope_that_is_spent_says_nothing_of_copies_where_none_is_needed() -> None:
+    end = after(tried(1, Cause.TASK), limits=Limits(3600, retries=1, envelope=4.0), spent=4.0)
+    assert isinstance(end, End)
+    assert end.reason == "$4.00 of its $4.00 are spent, and the rest pays for no further attempt"

@@ -59,11 +59,12 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     if outcome:
         outcome = outcomes[outcome.number] = outcome.following(outcomes.get(outcome.number))
     outcomes |= _untold(attempts, outcomes, cloud)
-    # The platform's word, else the launcher's last one, else Batch's.
-    if outcome and outcome.reason:
+    # The platform's word of what ran to the end, else the launcher's last one, else Batch's.
+    said = found[0] if found and found[0].reason and found[0].submission == submission.number else None
+    if said and (not outcome or _has_seen_the_end(said, outcome)):
+        reason = said.reason if said.state.terminal else _died_waiting(reason, said.reason)
+    elif outcome and outcome.reason:
         reason = outcome.reason
-    elif not outcome and found and found[0].reason and found[0].submission == submission.number:
-        reason = found[0].reason if found[0].state.terminal else _died_waiting(reason, found[0].reason)
     cancelled = control.cancelled(submission.number)
     state = _state(outcome, cancelled=cancelled)
     if state is TaskState.CANCELLED and cancelled:
@@ -75,6 +76,11 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     in_order = tuple(outcomes[number] for number in sorted(outcomes))
     control.write_result(Result(task, key, state, reason, in_order, submission.number, curves))
     return True
+
+
+def _has_seen_the_end(said: Result, outcome: Outcome) -> bool:
+    """Return whether a launcher had told the end of this attempt: what it said last is then about what follows."""
+    return any(one.number == outcome.number and one.state.terminal for one in said.outcomes)
 
 
 def _died_waiting(batch: str, last: str) -> str:

@@ -180,6 +180,25 @@ def test_a_launcher_that_died_while_it_was_throttled_has_died_and_throttling_has
     assert "Rate exceeded" in reason
 
 
+def test_a_launcher_that_died_after_an_attempt_had_ended_has_died_and_that_attempt_has_failed_nothing(
+    desk: Desk, waiting: Anchor
+) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING, failed(Cause.CAPACITY)])]
+    driver = desk.launcher(waiting, 0)
+    driver._load()
+    while not any(one.state.terminal for one in driver.history.outcomes.values()):
+        driver._take_step()
+    driver.history.publish(TaskState.RUNNING, "its checkpoint of 3 GB is brought from here to there")
+    desk.batch.end_children(desk.batch.jobs[0], "Host EC2 (instance i-1) terminated")
+    desk.sync(waiting)
+    (known,) = [one.result for one in desk.ledger().known("nightly") if one.result.task == 0]
+    assert known.state is TaskState.FAILED
+    assert known.reason == (
+        "its launcher died while it waited: Host EC2 (instance i-1) terminated; "
+        "it had said last: its checkpoint of 3 GB is brought from here to there"
+    )
+
+
 def test_a_launcher_that_was_killed_as_often_as_it_may_start_says_so(desk: Desk, waiting: Anchor) -> None:
     reason = killed_while_throttled(desk, waiting, starts=10)
     assert "terminated (Batch has started the launcher 10 times, as often as it may)" in reason
