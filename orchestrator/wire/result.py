@@ -173,6 +173,9 @@ class Outcome:
             return self
         now = self if self.requested_at is not None else replace(self, requested_at=before.requested_at)
         now = replace(now, moved_usd=max(now.moved_usd, before.moved_usd))
+        if before.state.terminal and not self.metrics:
+            # A platform does not say what the training has reported: whoever saw its end has read that.
+            now = replace(now, metrics=before.metrics, not_finite=before.not_finite)
         if not before.ended_for:
             return now
         if self.cause is not Cause.STOPPED:

@@ -110,3 +110,12 @@ def test_an_attempt_that_asks_for_several_places_comes_back_with_them_and_any_ot
     assert Attempt.from_json(json.loads(json.dumps(both.to_json()))) == both
     assert "others" not in alone.to_json()
     assert "joined" not in replace(other, joined=False).to_json()
+
+
+def test_whoever_looks_at_an_ended_training_again_keeps_what_it_had_reported() -> None:
+    lane = Lane("eks", "eu-west-1", "c5.xlarge", Purchase.SPOT)
+    looked = Outcome(1, lane, "nightly-7-1", TaskState.DONE, usd=0.5)
+    seen = replace(looked, metrics={"loss": 0.25}, not_finite=("val_loss",))
+    assert looked.following(seen) == seen
+    assert looked.following(replace(seen, state=TaskState.RUNNING)).metrics == {}
+    assert replace(looked, metrics={"loss": 0.5}).following(seen).metrics == {"loss": 0.5}
