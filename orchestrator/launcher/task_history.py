@@ -145,7 +145,10 @@ class TaskHistory:
         """Write the task's result, if it says anything new."""
         outcomes = tuple(self.outcomes[number] for number in sorted(self.outcomes))
         curves = self.metrics_reader.curves
-        said = [(one.number, one.state, one.ended_for, one.note, one.silent_since, one.moved_usd) for one in outcomes]
+        said = [
+            (one.number, one.state, one.ended_for, one.note, one.silent_since, one.lost_at, one.moved_usd)
+            for one in outcomes
+        ]
         news = (state, reason, said, curves)
         if news != self._published:
             result = Result(self.task.number, self.task.key, state, reason, outcomes, self.submission, curves)

@@ -164,6 +164,11 @@ class Outcome:
     moved_usd: float = 0.0
     """Dollars for bringing its checkpoint to where the task went on. They are in no other sum of the attempt."""
 
+    @property
+    def has_machines(self) -> bool:
+        """It runs right now: it has begun, has not ended, and does not wait for machines in place of lost ones."""
+        return self.state is TaskState.RUNNING and self.lost_at is None
+
     def following(self, before: Outcome | None) -> Outcome:
         """Return the outcome with what was known before: a training that its launcher had stopped has failed.
 

@@ -113,7 +113,8 @@ def _told_outcomes(row: Any) -> tuple[Outcome, ...]:
         usd=row.usd,
         instances=row.instances,
         started_at=row.started_at,
-        ended_at=row.ended_at,
+        ended_at=row.ended_at if ended else None,
+        lost_at=None if ended else row.ended_at,
         metrics=json.loads(row.metrics),
     )
     if ended or not row.proven:

@@ -35,11 +35,17 @@ class Meter:
         return self._usd_per_hour.get(lane)
 
     def accrued(self, known: Known) -> Accrued | None:
-        """Return what a task has taken; None if it does not run, or if nobody knows since when."""
+        """Return what a task has taken; None if it does not run, or if nobody knows since when.
+
+        What has lost its machines has taken nothing since.
+        """
         outcome = known.result.outcomes[-1] if known.result.outcomes else None
         if known.state is not TaskState.RUNNING or outcome is None or outcome.started_at is None:
             return None
-        seconds = max(self.now - outcome.started_at, outcome.seconds)
+        if outcome.state.terminal:
+            return None  # the task goes on: its checkpoint is brought to where its next training runs
+        until = self.now if outcome.lost_at is None else min(self.now, outcome.lost_at)
+        seconds = max(until - outcome.started_at, outcome.seconds)
         usd = seconds / 3600 * (self.usd_per_hour(outcome.lane) or 0.0) * outcome.instances
         return Accrued(seconds - outcome.seconds, max(usd - outcome.usd, 0.0))
 

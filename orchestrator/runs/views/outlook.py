@@ -92,7 +92,7 @@ def expect(plan: Plan, seen: Seen, meter: Meter) -> Outlook:
         work.add(lane, max(share.hours - spent_hours, 0.0), instances)
         so_far = (outcome[0].usd + more.usd) if outcome and more else 0.0
         usd += (more.usd if more else 0.0) + max(share.usd - so_far, 0.0)
-        if known.state is TaskState.RUNNING:
+        if known.state is TaskState.RUNNING and all(one.has_machines for one in outcome):
             price = meter.usd_per_hour(lane)
             per_hour += (price or 0.0) * instances
             unpriced += price is None

@@ -7,10 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.views.logs import Logs
-from orchestrator.runs.why.hindrance import Hindrance
+from orchestrator.runs.why.hindrance import Hindrance, few, in_minutes
 from orchestrator.runs.why.turns import find_turns
 from orchestrator.runs.why.unsent import find_unsent
 from orchestrator.runs.why.waiting import find_waiting
+from orchestrator.runs.why.without_machines import find_without_machines
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.reasons import without_numbers
@@ -49,7 +50,7 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
         found += turns or _silent_launchers(anchor, made, known, ledger, cloud, now)
     else:
         found.append(Hindrance(0, f"Batch was not asked: {cloud.elsewhere(anchor.home)}", "ask at its home", ""))
-    return [*found, *_slow_trainings(anchor, known, cloud, ledger, now)]
+    return [*found, *find_without_machines(known, now), *_slow_trainings(anchor, known, cloud, ledger, now)]
 
 
 def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
@@ -65,10 +66,10 @@ def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
             f"`sweep logs {anchor.name} --task {failed[0].task}` shows all it wrote; "
             f"`sweep retry {anchor.name}` runs again what is not done"
         )
-        yield Hindrance(len(failed), f"failed: {failed[0].reason or 'no reason was given'}", hint, _few(tasks))
+        yield Hindrance(len(failed), f"failed: {failed[0].reason or 'no reason was given'}", hint, few(tasks))
     if others := [one.task for failed in most_first[MOST:] for one in failed]:
         hint = f"`sweep results {anchor.name}` tells why each has failed"
-        yield Hindrance(len(others), "failed for other reasons", hint, _few(Ranges.of(others)))
+        yield Hindrance(len(others), "failed for other reasons", hint, few(Ranges.of(others)))
 
 
 def _refused(known: list[Known]) -> Iterator[Hindrance]:
@@ -83,19 +84,19 @@ def _refused(known: list[Known]) -> Iterator[Hindrance]:
             if any(outcome.cause is Cause.CAPACITY and str(outcome.lane) == lane for outcome in one.result.outcomes)
         )
         hint = "allow more Regions, instance types or `on_demand` under `where`, or a longer `patience`"
-        yield Hindrance(len(tasks), f"{lane} had no capacity, {count:,} times", hint, _few(tasks))
+        yield Hindrance(len(tasks), f"{lane} had no capacity, {count:,} times", hint, few(tasks))
     starting = [one.result for one in known if one.state is TaskState.STARTING and one.result.reason]
     for reason, count in Counter(one.reason for one in starting).most_common(MOST):
         tasks = Ranges.of(one.task for one in starting if one.reason == reason)
-        yield Hindrance(count, f"AWS refuses for now: {reason}", "launchers ask again by themselves", _few(tasks))
+        yield Hindrance(count, f"AWS refuses for now: {reason}", "launchers ask again by themselves", few(tasks))
 
 
 def _unsent(anchor: Anchor, made: list[Submission], ledger: Ledger, now: float) -> Iterator[Hindrance]:
     """Yield the tasks that nobody has sent."""
     tasks, age = find_unsent(anchor, made, ledger, now)
     if tasks:
-        what = f"were never sent: their submit or retry was ended {_minutes(age)} ago, on its way"
-        yield Hindrance(len(tasks), what, f"`sweep retry {anchor.name}` sends them", _few(tasks))
+        what = f"were never sent: their submit or retry was ended {in_minutes(age)} ago, on its way"
+        yield Hindrance(len(tasks), what, f"`sweep retry {anchor.name}` sends them", few(tasks))
 
 
 def _waiting(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud, now: float) -> Iterator[Hindrance]:
@@ -103,7 +104,7 @@ def _waiting(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Clou
     for submission in made:
         since = submission.made_at or anchor.created_at
         for one in find_waiting(anchor, ledger.arrays(anchor.name, [submission]), ledger, cloud, since):
-            where = f"wait in {one.array} since {_minutes(now - one.since)}, {one.running:,} of it run"
+            where = f"wait in {one.array} since {in_minutes(now - one.since)}, {one.running:,} of it run"
             words = f": {one.reason}" if one.reason else ""
             if one.quotas:
                 what = f"{where}: {'; '.join(map(str, one.quotas))}{words}"
@@ -133,9 +134,9 @@ def _silent_launchers(
                 silent.append(task)
                 longest = max(longest, age)
     if silent:
-        what = f"launchers run for up to {_minutes(longest)} and have written nothing down"
+        what = f"launchers run for up to {in_minutes(longest)} and have written nothing down"
         hint = "their logs are in the launchers' log group: credentials, network or the image's Region"
-        yield Hindrance(len(silent), what, hint, _few(Ranges.of(silent)))
+        yield Hindrance(len(silent), what, hint, few(Ranges.of(silent)))
 
 
 def _slow_trainings(
@@ -145,29 +146,29 @@ def _slow_trainings(
     running: list[tuple[float, int]] = []
     for one in known:
         last = one.result.outcomes[-1] if one.result.outcomes else None
-        if one.state is TaskState.RUNNING and last and last.started_at:
+        if one.state is TaskState.RUNNING and last and last.started_at and last.has_machines:
             running.append((now - last.started_at, one.result.task))
     running.sort(reverse=True)
     slow = [(age, task) for age, task in running if age > SLOW * 3600 * _planned_hours(anchor, task)]
     if slow:
         age, task = slow[0]
         limits = anchor.plan.share(task).limits
-        planned = _minutes(3600 * _planned_hours(anchor, task))
-        what = f"run for much longer than planned, task {task} for {_minutes(age)} instead of {planned}"
-        hint = f"its time-out ends it after {_minutes(limits.max_runtime_s)}; plan with a larger `runtime` next time"
-        yield Hindrance(len(slow), what, hint, _few(Ranges.of(task for _, task in slow)))
+        planned = in_minutes(3600 * _planned_hours(anchor, task))
+        what = f"run for much longer than planned, task {task} for {in_minutes(age)} instead of {planned}"
+        hint = f"its time-out ends it after {in_minutes(limits.max_runtime_s)}; plan with a larger `runtime` next time"
+        yield Hindrance(len(slow), what, hint, few(Ranges.of(task for _, task in slow)))
     silent = _silent_since(known)
     if silent:
         which = Ranges.of(silent)
-        longest = _minutes(now - min(silent.values()))
+        longest = in_minutes(now - min(silent.values()))
         what = f"their logs have had no new line for up to {longest}"
         look = f"`sweep logs {anchor.name} --task {which[0]}` shows what it wrote last"
         hint = f"{look}; `stall` in the sweep file ends such trainings"
-        yield Hindrance(len(silent), what, hint, _few(which))
+        yield Hindrance(len(silent), what, hint, few(which))
     logs = Logs(cloud, anchor.name, ledger.damage)
     for age, task in islice(running, MOST):
         if age > SILENT_S and task not in silent and next(logs.new_lines(Ranges.of([task])), None) is None:
-            what = f"runs for {_minutes(age)}, and its log has no line"
+            what = f"runs for {in_minutes(age)}, and its log has no line"
             yield Hindrance(
                 1, what, "print something, unbuffered (`python -u`); or it hangs: cancel and look", str(task)
             )
@@ -178,7 +179,7 @@ def _silent_since(known: list[Known]) -> dict[int, float]:
     found = {}
     for one in known:
         last = one.result.outcomes[-1] if one.result.outcomes else None
-        if one.state is TaskState.RUNNING and last and last.silent_since is not None:
+        if one.state is TaskState.RUNNING and last and last.has_machines and last.silent_since is not None:
             found[one.result.task] = last.silent_since
     return found
 
@@ -186,16 +187,3 @@ def _silent_since(known: list[Known]) -> dict[int, float]:
 def _planned_hours(anchor: Anchor, task: int) -> float:
     share = anchor.plan.share(task)
     return share.longest or share.hours
-
-
-def _minutes(seconds: float) -> str:
-    whole = max(round(seconds), 0)
-    if whole < 120:
-        return f"{whole} s"
-    return f"{whole // 60} min" if whole < 7200 else f"{whole / 3600:.1f} h"
-
-
-def _few(tasks: Ranges) -> str:
-    """Return these tasks, or the first of many, as --task takes them."""
-    text = str(tasks)
-    return text if len(text) <= 40 else f"{text[:40].rpartition(',')[0] or text[:40]}, ..."

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.wire.ranges import Ranges
 
 
 @dataclass(frozen=True)
@@ -14,3 +18,17 @@ class Hindrance:
     hint: str
     examples: str
     """Some of these tasks."""
+
+
+def in_minutes(seconds: float) -> str:
+    """Return a duration as it is told: in seconds, minutes or hours."""
+    whole = max(round(seconds), 0)
+    if whole < 120:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole < 7200 else f"{whole / 3600:.1f} h"
+
+
+def few(tasks: Ranges) -> str:
+    """Return these tasks, or the first of many, as --task takes them."""
+    text = str(tasks)
+    return text if len(text) <= 40 else f"{text[:40].rpartition(',')[0] or text[:40]}, ..."

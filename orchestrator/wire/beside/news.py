@@ -16,7 +16,7 @@ from orchestrator.wire.stored import checked
 from orchestrator.wire.task import Lane
 
 if TYPE_CHECKING:
-    from orchestrator.wire.result import Result
+    from orchestrator.wire.result import Outcome, Result
 
 FORMAT = "1"
 """The version of the names. Whoever does not know another one reads the results themselves."""
@@ -46,6 +46,7 @@ class News:
     """Dollars that all attempts cost."""
     started_at: float | None
     ended_at: float | None
+    """When the newest attempt ended; of one that has not ended, when it lost its machines, if it waits for others."""
     etag: str
     """S3's name for the content of the result."""
 
@@ -115,9 +116,13 @@ class News:
             billable_s=sum(outcome.billable_s for outcome in result.outcomes),
             usd=result.usd,
             started_at=last.started_at if last else None,
-            ended_at=last.ended_at if last else None,
+            ended_at=_without_machines_since(last) if last else None,
             etag=etag,
         )
+
+
+def _without_machines_since(last: Outcome) -> float | None:
+    return last.ended_at if last.state.terminal else last.lost_at
 
 
 def moment_name(moment: int) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from orchestrator.plan.facts import Lot
-from orchestrator.plan.plan import Dataset, Plan
+from orchestrator.plan.plan import Dataset, Plan, Share
 from orchestrator.runs.known.rows import Known
 from orchestrator.runs.views.accrued import Accrued, Meter
+from orchestrator.runs.views.outlook import Seen, expect
 from orchestrator.wire.result import Outcome, Result, TaskState
-from orchestrator.wire.task import Lane, Purchase
+from orchestrator.wire.task import Lane, Limits, Place, Purchase
 from tests.fixtures.sweeps import make_sweep
 
 LANE = Lane("sagemaker", "us-east-1", "ml.g5.xlarge", Purchase.SPOT)
@@ -48,6 +50,31 @@ def test_only_what_runs_is_estimated(state: TaskState) -> None:
 def test_nobody_knows_of_what_has_not_said_when_it_began() -> None:
     assert meter(NOON).accrued(known(started_at=None)) is None
     assert meter(NOON).accrued(Known("etag", Result(7, "key", TaskState.RUNNING), TaskState.RUNNING)) is None
+
+
+def test_what_has_lost_its_machines_costs_nothing_from_then_on() -> None:
+    waits = known(lost_at=NOON + 1800)
+    assert meter(NOON + 1800).accrued(waits) == meter(NOON + 7200).accrued(waits) == Accrued(1800, 0.25)
+
+
+def test_of_a_task_whose_last_training_has_ended_nothing_runs() -> None:
+    """Its checkpoint is brought elsewhere: the task goes on, and no training."""
+    ended = Outcome(1, LANE, "training", TaskState.FAILED, started_at=NOON, ended_at=NOON + 1800, usd=0.25)
+    moves = Known("etag", Result(7, "key", TaskState.RUNNING, outcomes=(ended,)), TaskState.RUNNING)
+    assert meter(NOON + 7200).accrued(moves) is None
+
+
+def test_what_has_no_machines_costs_nothing_an_hour() -> None:
+    moves = replace(known(), result=known(TaskState.FAILED).result)
+    plan = Plan(
+        make_sweep(),
+        "market",
+        (Dataset("alps@1", 10),),
+        (Share(0, 8, 0, (Place(LANE, "s3://data/", 0.5),), 1.0, 1.0, Limits(3600)),),
+        lots=(Lot(LANE, 0.5, 4),),
+    )
+    for begun, hourly in ((known(), 0.5), (known(lost_at=NOON + 1800), 0.0), (moves, 0.0)):
+        assert expect(plan, Seen(0.0, [begun], {}), Meter(plan, NOON + 3600)).usd_per_hour == hourly
 
 
 def test_all_of_them_add_up() -> None:

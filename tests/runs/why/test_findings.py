@@ -13,7 +13,7 @@ from orchestrator.plan.facts import QuotaFact
 from orchestrator.runs.run import Run
 from orchestrator.runs.why.findings import Hindrance, find_causes
 from orchestrator.runs.written.anchor import submissions
-from orchestrator.wire.result import Cause, Result, TaskState
+from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Quota
 from tests.launcher.fakes import RUNNING, Life, failed
 from tests.runs.bench import ACCOUNT, Desk, plan
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.wire.result import Attempt
 
 HOUR = 3600.0
 
@@ -146,6 +147,38 @@ def test_trainings_that_fell_silent_are_told_since_when(desk: Desk) -> None:
     assert silent.what.startswith("their logs have had no new line for up to ")
     assert (silent.tasks, silent.examples) == (1, "0")
     assert "`sweep logs nightly --task 0`" in silent.hint
+
+
+def test_a_training_that_has_lost_its_machines_waits_for_others_and_has_not_fallen_silent(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=1)))
+    desk.platform.lives = [Life(looks=[RUNNING])]
+    desk.platform.started_at = began = desk.time.now
+    driver = desk.launcher(anchor, 0)
+    driver._load()
+    poll = desk.platform.poll
+
+    def lose(attempt: Attempt) -> Outcome | None:
+        outcome = poll(attempt)
+        return replace(outcome, lost_at=began + 60) if outcome and desk.time.now > began + 60 else outcome
+
+    desk.platform.poll = lose  # type: ignore[method-assign]
+    while desk.time.now < began + 3000:
+        driver._take_step()
+    (found,) = causes(desk, anchor, after=began + 3660 - desk.time.now)
+    assert found.what == "lost their machines on spot, and wait for others for up to 60 min"
+    assert (found.tasks, found.examples) == (1, "0")
+    assert "cost nothing" in found.hint
+
+
+def test_a_task_whose_checkpoint_is_on_its_way_is_told_in_its_launchers_words(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=1)))
+    reason = "its checkpoint of 3 GB is brought from us-east-1 to eu-west-1"
+    begun(desk, anchor, 0)
+    (attempt,) = desk.cloud().control(anchor.name).attempts(0)
+    ended = Outcome(1, attempt.lane, attempt.training, TaskState.FAILED, Cause.INTERRUPTED, started_at=desk.time.now)
+    desk.cloud().control(anchor.name).write_result(Result(0, "key", TaskState.RUNNING, reason, (ended,)))
+    (found,) = causes(desk, anchor, after=4 * HOUR)
+    assert (found.tasks, found.what, found.examples) == (1, reason, "0")
 
 
 def test_away_from_its_home_batch_is_not_asked_and_that_is_said(desk: Desk) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.runs.known.rows import known_of_row, row_of_news
 from orchestrator.wire.beside.news import News, moment_name
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Lane, Purchase
@@ -72,3 +74,10 @@ def test_news_of_a_result_have_its_place_among_the_others() -> None:
     assert (told.proven, told.seconds, told.billable_s, told.usd) == (1, 4.0, 0.5, 0.75)
     assert (told.lane, told.instances, told.started_at, told.ended_at) == (LANE, 2, 9.0, None)
     assert News.of(Result(7, "key", TaskState.CANCELLED), '"etag"', 5).lane is None
+
+
+def test_a_training_that_has_lost_its_machines_is_told_with_when() -> None:
+    waits = Outcome(1, LANE, "training", TaskState.RUNNING, started_at=10.0, lost_at=70.0)
+    told = News.of(Result(7, "key", TaskState.RUNNING, outcomes=(waits,)), '"etag"', 5)
+    (seen,) = known_of_row(SimpleNamespace(**row_of_news("nightly", told, told.state))).result.outcomes
+    assert (seen.state, seen.ended_at, seen.lost_at) == (TaskState.RUNNING, None, 70.0)
