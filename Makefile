@@ -1,25 +1,32 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Python >= 3.10, git and make are all they need.
 PYTHON ?= python3
 BIN    := .venv/bin
-UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
+UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
 # Where a machine keeps wheels of its own (a CPU build of PyTorch, say), uv must be told so; pip would know.
 LINKS  := $(PIP_FIND_LINKS:%=--find-links %)
 INDEX  := $(PIP_INDEX_URL:%=--default-index %)
 EXTRAS := local,parquet,png,postgres
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Four on two cores: half of the time, a test waits for processes of its own.
+PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # An activated environment elsewhere must not leak into ours.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME CONDA_PREFIX
 # Without compiled files each of the many processes of a test or a demo would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
+# Half of all files are libraries' own tests, and what no `sweep` loads. Some hold no Python that can be compiled.
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/(tests|sympy|networkx|mpmath|mypy|mypyc|pip|setuptools|pygments)/' .venv/lib || true
 
-.PHONY: demo test test-long month lint torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images cloud-init clean
+.PHONY: demo test test-long month lint style torch browser toolkit horovod trackers scripts bench chaos parity clients fuzz images cloud-init clean
 
 demo: .venv/.installed
 	@$(BIN)/sweep demo
 
-test: lint
+# Types are checked beside the tests, and what is wrong with them is told at the end: on two cores, neither needs both.
+test: style
 	@$(BIN)/python -c 'import importlib.util as u; raise SystemExit(u.find_spec("torch") is None)' || echo "PyTorch is not installed: tests of PyTorch DDP are skipped ('make torch' installs it)."
-	$(PYTEST)
+	@told=$$(mktemp); { $(TYPES); } > $$told 2>&1 & types=$$!; \
+	$(PYTEST); tests=$$?; \
+	wait $$types; wrong=$$?; cat $$told; rm $$told; \
+	test $$tests -eq 0 || exit $$tests; exit $$wrong
 
 # What repeats a behaviour that a shorter test of `make test` shows: in another database, at another moment.
 test-long: .venv/.installed
@@ -29,11 +36,12 @@ test-long: .venv/.installed
 month: .venv/.installed
 	$(BIN)/python -m pytest -m 'long or not long' tests/nightly/test_month.py tests/nightly/on_the_cloud
 
-lint: .venv/.installed
+TYPES := $(BIN)/mypy && $(BIN)/lint-imports --no-logo
+lint: style
+	$(TYPES)
+style: .venv/.installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
 
 bench: .venv/.installed
 	@$(BIN)/python -m benchmarks $(ONLY) $(PRICES:%=--prices %) $(TRACES:%=--traces %)
@@ -88,12 +96,14 @@ clean:
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(UV) $(LINKS) $(INDEX) --group dev --editable '.[$(EXTRAS)]'
+	@$(COMPILE)
 	@mv .venv/.unfinished $@ && touch $@
 
 # PyTorch's CPU build, pinned in pyproject.toml only: the machine's own wheel where there is one, else PyTorch's.
 torch: .venv/.torch
 .venv/.torch: .venv/.installed
 	$(UV) $(or $(LINKS),--torch-backend cpu) $(INDEX) --editable '.[$(EXTRAS),torch]'
+	@$(COMPILE)
 	@touch $@
 
 # What drives a browser, for the test in which a stranger's page attacks the local cloud. The browser is the machine's own.

@@ -64,7 +64,7 @@ def _sweep(types: int, lengths: list[float], each: int, horizon: int) -> Sweep:
             "space": {"size": lengths, "seed": {"range": [1, each]}},
             "where": {"instance_types": [f"ml.t{number}" for number in range(types)]},
             "runtime": {f"ml.t{number}": f"{pace:.3f} * size" for number, pace in enumerate(_paces(types))},
-            "plan": {"deadline": f"{horizon}h"},
+            "plan": {"horizon": f"{horizon}h"},
         }
     )
 

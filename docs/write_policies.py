@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.infra.names import names
 from orchestrator.infra.policies import ROLES, policy
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 
 FOLDER = Path(__file__).with_name("policies")
 ACCOUNT = "123456789012"

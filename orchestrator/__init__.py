@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.plan.plan import Plan as Plan
     from orchestrator.rules import read_sweep as read
     from orchestrator.runs.run import Run as Run
-    from orchestrator.settings import Settings as Settings
+    from orchestrator.settings.settings import Settings as Settings
     from orchestrator.spec.sweep import Sweep as Sweep
     from orchestrator.training.checkpoint import Checkpoints as Checkpoints
     from orchestrator.training.report import report as report
@@ -34,7 +34,7 @@ _HOMES = {
     "Orchestrator": "orchestrator.api",
     "Plan": "orchestrator.plan.plan",
     "Run": "orchestrator.runs.run",
-    "Settings": "orchestrator.settings",
+    "Settings": "orchestrator.settings.settings",
     "Sweep": "orchestrator.spec.sweep",
     "SweepError": "orchestrator.errors",
     "read": "orchestrator.rules:read_sweep",

@@ -11,7 +11,7 @@ from orchestrator.notices.channels import Channels
 from orchestrator.runs.cloud import Account
 
 if TYPE_CHECKING:
-    from orchestrator.settings import Settings
+    from orchestrator.settings.settings import Settings
 
 ROLES = ("job_role", "execution_role", "role")
 """The settings that name a role. Any of them says the account's number."""

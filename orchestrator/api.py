@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.api_homes import HOMES
+
 if TYPE_CHECKING:
     from orchestrator.budgets.budget import Budget as BudgetOfMonth
     from orchestrator.budgets.hold import read_month
@@ -65,10 +67,11 @@ if TYPE_CHECKING:
     from orchestrator.scaling.scaling import Scaling
     from orchestrator.scaling.steps import Asked as ScalingAsked
     from orchestrator.scaling.steps import Step as ScalingStep
-    from orchestrator.settings import Settings
-    from orchestrator.settings import read as read_settings
+    from orchestrator.settings.settings import Settings
+    from orchestrator.settings.settings import read as read_settings
     from orchestrator.snapshots import CatalogLoss
     from orchestrator.spec.duration import seconds as read_duration
+    from orchestrator.spec.reading.reader import find_place
     from orchestrator.spec.schedule.schedule import Schedule, read_schedule
     from orchestrator.spec.sweep import Objective, Sweep
     from orchestrator.spending.bill import read_bill
@@ -155,6 +158,7 @@ __all__ = [
     "find_differences",
     "find_model_differences",
     "find_paid",
+    "find_place",
     "fit_efficiency",
     "freeze",
     "image_address",
@@ -183,115 +187,11 @@ __all__ = [
     "write_plan",
 ]
 
-_HOMES = {
-    "BEFORE": "orchestrator.notices.send",
-    "BudgetOfMonth": "orchestrator.budgets.budget:Budget",
-    "CatalogLoss": "orchestrator.snapshots",
-    "Conducted": "orchestrator.nightly.conduct",
-    "Beside": "orchestrator.runs.views.beside",
-    "CostRow": "orchestrator.runs.views.costs",
-    "Decision": "orchestrator.models.models",
-    "Delivery": "orchestrator.notices.send",
-    "Difference": "orchestrator.runs.views.differences",
-    "Discovered": "orchestrator.feeds.feeds",
-    "Fetched": "orchestrator.runs.artifacts",
-    "Finding": "orchestrator.feeds.discover",
-    "Frozen": "orchestrator.nightly.freeze",
-    "Hindrance": "orchestrator.runs.why.hindrance",
-    "Lane": "orchestrator.wire.task",
-    "LanePrices": "orchestrator.catalog.price_history",
-    "Learned": "orchestrator.learned",
-    "LearnedMark": "orchestrator.learned",
-    "LearnedRow": "orchestrator.learned",
-    "LogLine": "orchestrator.runs.views.logs",
-    "ModelDifference": "orchestrator.models.differences",
-    "Models": "orchestrator.models.models",
-    "Moved": "orchestrator.runs.sending.replan",
-    "NightRow": "orchestrator.nightly.views",
-    "Notice": "orchestrator.notices.notice",
-    "Objective": "orchestrator.spec.sweep",
-    "Orchestrator": "orchestrator.orchestrator",
-    "OtherPlan": "orchestrator.runs.written.anchor",
-    "Outlook": "orchestrator.runs.views.outlook",
-    "Plan": "orchestrator.plan.plan",
-    "Problem": "orchestrator.catalog.check_catalog",
-    "Promotion": "orchestrator.models.promotion",
-    "Proposal": "orchestrator.runs.sending.proposal",
-    "Refusal": "orchestrator.models.refusals",
-    "Pushed": "orchestrator.images.push",
-    "QuotaUse": "orchestrator.catalog.quotas",
-    "Ranges": "orchestrator.wire.ranges",
-    "Refreshed": "orchestrator.feeds.refresh",
-    "Run": "orchestrator.runs.run",
-    "RunRow": "orchestrator.runs.views.status",
-    "SPENDING_KINDS": "orchestrator.spending.month:KINDS",
-    "Scaling": "orchestrator.scaling.scaling",
-    "ScalingAsked": "orchestrator.scaling.steps:Asked",
-    "ScalingRow": "orchestrator.scaling.figures",
-    "ScalingStep": "orchestrator.scaling.steps:Step",
-    "Schedule": "orchestrator.spec.schedule.schedule",
-    "ScheduleRow": "orchestrator.nightly.views",
-    "Schedules": "orchestrator.nightly.schedules",
-    "Search": "orchestrator.runs.ending.reap",
-    "Settings": "orchestrator.settings",
-    "Share": "orchestrator.plan.plan",
-    "Spending": "orchestrator.spending.month",
-    "SpendingRow": "orchestrator.spending.month",
-    "Status": "orchestrator.runs.views.status",
-    "Stopped": "orchestrator.runs.ending.proof",
-    "Story": "orchestrator.runs.why.story",
-    "Stray": "orchestrator.runs.ending.reap",
-    "StrayArray": "orchestrator.runs.ending.stray_arrays",
-    "StrayLeftover": "orchestrator.runs.ending.stray_leftovers",
-    "Sweep": "orchestrator.spec.sweep",
-    "TaskRow": "orchestrator.runs.views.tasks",
-    "TaskState": "orchestrator.wire.result",
-    "TimePart": "orchestrator.runs.why.story",
-    "add_up": "orchestrator.spending.month",
-    "bring_up": "orchestrator.spending.paid",
-    "channels_of": "orchestrator.runs.telling",
-    "compare_timings": "orchestrator.scaling.figures:compare",
-    "draw_frontier": "orchestrator.plan.frontier_chart",
-    "draw_month": "orchestrator.spending.month_chart",
-    "draw_prices": "orchestrator.catalog.price_chart",
-    "draw_scaling": "orchestrator.scaling.chart",
-    "find_differences": "orchestrator.runs.views.differences",
-    "find_model_differences": "orchestrator.models.differences",
-    "find_paid": "orchestrator.spending.paid",
-    "fit_efficiency": "orchestrator.scaling.figures",
-    "freeze": "orchestrator.nightly.freeze",
-    "image_address": "orchestrator.images.push:address",
-    "list_schedules": "orchestrator.nightly.views",
-    "next_night": "orchestrator.nightly.calendar",
-    "night_history": "orchestrator.nightly.views:history",
-    "notice_of_decision": "orchestrator.models.telling",
-    "notice_of_end": "orchestrator.runs.telling",
-    "notice_of_rollback": "orchestrator.models.telling",
-    "notice_of_stuck": "orchestrator.runs.telling",
-    "notify": "orchestrator.notices.send",
-    "read_bill": "orchestrator.spending.bill",
-    "read_duration": "orchestrator.spec.duration:seconds",
-    "read_month": "orchestrator.budgets.hold",
-    "read_month_span": "orchestrator.spending.paid",
-    "read_plan": "orchestrator.plan.file",
-    "read_schedule": "orchestrator.spec.schedule.schedule",
-    "read_settings": "orchestrator.settings:read",
-    "read_sweep": "orchestrator.rules",
-    "schema": "orchestrator.rules",
-    "settle_run": "orchestrator.runs.sending.envelopes",
-    "show_schedule": "orchestrator.nightly.views",
-    "tell": "orchestrator.runs.telling",
-    "with_bill": "orchestrator.spending.month",
-    "with_budgets": "orchestrator.spending.month",
-    "write_plan": "orchestrator.plan.file",
-}
-"""The module that each name lives in; behind a colon stands what it is called there, if that is another name."""
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, its_name = _HOMES[name].partition(":")
+    module, _, its_name = HOMES[name].partition(":")
     return getattr(import_module(module), its_name or name)
 
 

@@ -17,7 +17,7 @@ from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.runs import Runs
 from orchestrator.runs.written import anchor as anchors
 from orchestrator.runs.written.anchor import Anchor
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 from orchestrator.sources import refuse_no_source
 from orchestrator.wire.task import Lane, Purchase
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.sending.proposal import Proposal
     from orchestrator.runs.views.status import RunRow
     from orchestrator.runs.written.home import Home
-    from orchestrator.settings import Settings
+    from orchestrator.settings.settings import Settings
     from orchestrator.snapshots import Snapshots
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.manifest import ClassicLine

@@ -8,18 +8,19 @@ from orchestrator.errors import SettingsError, SpecError, did_you_mean
 from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
 from orchestrator.platforms import registry
 from orchestrator.platforms.base import Complaint
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 from orchestrator.spec.known_types import KnownTypes
 from orchestrator.spec.reading.mistakes import find_mistakes
 from orchestrator.spec.reading.reader import read
 from orchestrator.spec.schema import schema as sweep_schema
+from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from orchestrator.platforms.base import Planning
-    from orchestrator.settings import Settings
+    from orchestrator.settings.settings import Settings
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.shapes import Shape
 
@@ -76,8 +77,15 @@ class Rules:
                 raise SpecError(error.message, where=f"image {image} of the manifest", hint=error.hint) from error
 
     def complaints(self, sweep: Sweep) -> Iterator[Complaint]:
-        """Yield what one of its platforms cannot do of a sweep, and platforms that it names but nobody installed."""
+        """Yield what one of its platforms cannot do of a sweep, and platforms that it names but nobody installed.
+
+        Raise SettingsError where it is the settings that do.
+        """
         installed = registry.platforms()
+        for name in self._settings.platforms.keys() - installed:
+            where = [text for text in (self._settings.file_of(name), f"platforms.{name}") if text]
+            message, hint = f"no platform {name!r} is installed", did_you_mean(name, list(installed))
+            raise SettingsError(message, where=": ".join(where), hint=hint)
         named: dict[tuple[str | int, ...], str] = {("platforms", name): name for name in sweep.platforms}
         named |= {("where", "platforms", index): name for index, name in enumerate(sweep.where.platforms)}
         unknown = {at: name for at, name in named.items() if name not in installed}
@@ -86,6 +94,7 @@ class Rules:
         if unknown:
             return
         used = sweep.where.platforms or self.usual
+        yield from self._unknown_types(sweep, used)
         for name in used:
             yield from self.planning(name).check(sweep)
         if sweep.where.resources is not None:
@@ -97,6 +106,19 @@ class Rules:
             at = ("platforms", name)
             for mistake in find_mistakes(self.planning(name).asks, sweep.platforms[name], at):
                 yield Complaint(mistake.message, mistake.hint, mistake.at)
+
+    def _unknown_types(self, sweep: Sweep, used: Sequence[str]) -> Iterator[Complaint]:
+        """Yield the instance types that none of the platforms has which the sweep may use, however they are bought."""
+        for index, name in enumerate(sweep.where.instance_types):
+            refusals = [
+                [self.planning(platform).refuses(Lane(platform, "", name, purchase)) for purchase in Purchase]
+                for platform in used
+            ]
+            if refusals and all(all(each) for each in refusals):
+                told = "; ".join(dict.fromkeys(each[0] for each in refusals))
+                message = f"{name} is no instance type of {' or '.join(used)}: {told}"
+                hint = "name their types, or another platform under where.platforms"
+                yield Complaint(message, hint, ("where", "instance_types", index))
 
 
 def schema() -> dict[str, Any]:

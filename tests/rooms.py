@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 HOUSE = "orchestrator"
 PLATFORM = "platforms.*.*"
 """The modules of a platform: each has a folder of its own."""
+SHARED = ("platforms.account", "platforms.bare", "platforms.conformance")
+"""The folders beside, which are no platform: they are for all of these."""
 
 
 class Rooms(Contract):
@@ -61,7 +63,7 @@ def trespasses(rules: dict[str, frozenset[str]], pairs: set[tuple[str, str]]) ->
 
 def into_platforms(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """The imports that lead into a platform's folder from outside."""
-    return {(a, b) for a, b in pairs if within(b, PLATFORM) and folder(a) != folder(b)}
+    return {(a, b) for a, b in pairs if within(b, PLATFORM) and folder(b) not in SHARED and folder(a) != folder(b)}
 
 
 def folder(module: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.account import account
 from orchestrator.errors import SettingsError
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 
 ROLE, LAUNCHER, STARTER = (
     f"arn:aws:iam::{number}:role/r" for number in ("111111111111", "222222222222", "333333333333")

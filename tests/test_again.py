@@ -23,6 +23,7 @@ from orchestrator.wire.task import Lane, Purchase
 from tests.fixtures.examples import examples
 
 if TYPE_CHECKING:
+    from orchestrator.plan.plan import Share
     from orchestrator.runs.sending.proposal import Proposal
     from tests.fixtures.team import Team
 
@@ -205,6 +206,20 @@ def test_envelopes_together_stay_within_those_that_the_tasks_had(team: Team) -> 
     assert found.planned.tasks == Ranges.parse("0-4")
     assert have + found.copies_usd <= had * (1 + 1e-9)
     assert have == pytest.approx(had)
+
+
+def test_tasks_whose_envelopes_promise_too_little_today_stay_where_they_are(team: Team) -> None:
+    everywhere(team)
+    costs(team, 0.05, 0.08)
+    plan = planned(team, retries="0\nplan: {budget: 20, minimize: cost}")
+    least = replace(plan, shares=tuple(with_envelope(share, 0.2) for share in plan.shares))
+    found = propose(team, waiting(least))
+    assert (found.moves, found.planned.shares, found.lost) == ([], (), 0)
+    assert found.usd == found.stay_usd > 0
+
+
+def with_envelope(share: Share, usd: float) -> Share:
+    return replace(share, limits=replace(share.limits, envelope=usd))
 
 
 def test_a_copy_that_the_run_has_made_is_there_and_costs_nothing(team: Team) -> None:

@@ -19,7 +19,7 @@ from orchestrator.plans import Plans
 from orchestrator.rules import Rules
 from orchestrator.runs.known.ledger import Ledger
 from orchestrator.runs.past.marks import What
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.fixtures.sweeps import make_sweep
 from tests.runs.past.history import HOUR, NOW, SPOT, Past, refused, trained
 

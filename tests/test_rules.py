@@ -9,8 +9,8 @@ import pytest
 from orchestrator.errors import SettingsError, SpecError, UsageError
 from orchestrator.platforms.base import Complaint
 from orchestrator.rules import Rules, read_sweep
-from orchestrator.settings import Settings
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import Settings
+from orchestrator.settings.settings import read as read_settings
 from orchestrator.spec.model import Model
 from orchestrator.wire.shapes import Chip, Shape
 from tests.fixtures.sweeps import make_sweep
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.spec.sweep import Sweep
+    from orchestrator.wire.task import Lane
 
 SWEEP = """
 name: grid
@@ -45,6 +46,9 @@ class Picky:
         if settings.keys() - {"room"}:
             raise SettingsError("unknown setting 'rom'", hint="did you mean 'room'?")
 
+    def refuses(self, lane: Lane) -> str:
+        return "" if lane.instance_type.startswith(("ml.", "picky.")) else "it is too easy"
+
     def check(self, sweep: Sweep) -> Iterator[Complaint]:
         if sweep.name == "grid":
             yield Complaint("no grids here", "call it otherwise", ("name",))
@@ -57,7 +61,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def make(name: str, settings: dict[str, Any]) -> Any:
         if name not in ("easy", "picky"):
             raise UsageError(f"no platform {name!r} is installed")
-        return type("Easy", (), {"check": lambda *_: iter(()), "shapes": {}})() if name == "easy" else Picky(settings)
+        easy = {"check": lambda *_: iter(()), "refuses": lambda *_: "", "shapes": {}}
+        return type("Easy", (), easy)() if name == "easy" else Picky(settings)
 
     monkeypatch.setattr("orchestrator.platforms.registry.make_planning", make)
 
@@ -96,6 +101,18 @@ def test_a_platform_that_nobody_installed_is_told_where_it_stands(file: Path) ->
     with pytest.raises(SpecError) as error:
         read_sweep(file, Settings())
     assert str(error.value) == f"{file}:5:21: no platform 'piky' is installed (did you mean 'picky'?)"
+
+
+def test_a_type_that_no_platform_of_the_sweep_has_is_told_where_it_stands(file: Path) -> None:
+    for platforms in ("[picky]", "[picky, easy]"):
+        file.write_text((SWEEP % platforms).replace("grid", "wide").replace("[ml.g5.xlarge]", "[ml.g5.xlarge, p4d]"))
+        if "easy" in platforms:
+            assert read_sweep(file, Settings()).name == "wide"
+            continue
+        with pytest.raises(SpecError) as error:
+            read_sweep(file, Settings())
+        says = "p4d is no instance type of picky: it is too easy (name their types, or another platform under "
+        assert str(error.value).startswith(f"{file}:6:34: {says}")
 
 
 def test_what_is_wrong_in_a_platform_s_table_is_told_with_the_file_s_name(tmp_path: Path) -> None:
@@ -162,3 +179,17 @@ def test_launchers_are_counted_where_the_settings_tell_of_their_account(tmp_path
     assert Rules(read_settings(folder=tmp_path, environ={})).launchers_at_once == 64
     (tmp_path / "sweep.toml").write_text("owner = 'me'\n")
     assert Rules(read_settings(folder=tmp_path, environ={})).launchers_at_once is None
+
+
+def test_a_table_of_the_settings_for_a_platform_that_nobody_installed_is_told(tmp_path: Path) -> None:
+    """What stands in it would be ignored, and the sweep would run otherwise than was meant."""
+    file = tmp_path / "sweep.toml"
+    file.write_text("[platforms.picki]\n")
+    (tmp_path / "sweep.yaml").write_text(SWEEP % "[easy]")
+    with pytest.raises(SettingsError) as caught:
+        read_sweep(tmp_path / "sweep.yaml", read_settings(folder=tmp_path))
+    assert caught.value.where == f"{file}: platforms.picki"
+    assert (caught.value.message, caught.value.hint) == (
+        "no platform 'picki' is installed",
+        "did you mean 'picky'?",
+    )

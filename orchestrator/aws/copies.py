@@ -13,9 +13,10 @@ from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import PartTypeDef
 
     from orchestrator.aws.s3 import S3, Listed
 
@@ -77,6 +78,21 @@ def copy_object(source: S3, item: Listed, target: Target, uploads: Uploads, go_o
     return True
 
 
+def arrived_bytes(target: Target, upload: str) -> int:
+    """Return how many bytes of an upload in parts are there; none of one that is complete, or that nobody knows."""
+    try:
+        with aws_errors(f"look at the parts of {target}", where=target.s3.region):
+            return sum(part["Size"] for part in _arrived_parts(target, upload))
+    except NotFound:
+        return 0
+
+
+def _arrived_parts(target: Target, upload: str) -> Iterator[PartTypeDef]:
+    pages = target.client.get_paginator("list_parts").paginate(Bucket=target.s3.bucket, Key=target.key, UploadId=upload)
+    for page in pages:
+        yield from page.get("Parts", [])
+
+
 class _Parts:
     """One large object on its way."""
 
@@ -118,8 +134,7 @@ class _Parts:
 
     def _arrived(self, upload: str) -> dict[int, str]:
         """Return the etags of the parts that are there, by their numbers."""
-        pages = self.target.client.get_paginator("list_parts").paginate(**self.named, UploadId=upload)
-        return {part["PartNumber"]: part["ETag"] for page in pages for part in page.get("Parts", [])}
+        return {part["PartNumber"]: part["ETag"] for part in _arrived_parts(self.target, upload)}
 
     def _copy_part(self, upload: str, number: int) -> str:
         first = (number - 1) * self.part_bytes

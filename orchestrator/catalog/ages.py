@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Row, Table
 
     from orchestrator.catalog.platforms import Platforms
-    from orchestrator.max_age import MaxAge
+    from orchestrator.settings.max_age import MaxAge
 
 _PRICED = (Purchase.SPOT, Purchase.ON_DEMAND)
 

@@ -29,7 +29,7 @@ from orchestrator.catalog.survey.survey import resurvey, survey
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import campaign_tags, campaigns, datasets, prices, refreshes, replicas
 from orchestrator.errors import CatalogError, did_you_mean
-from orchestrator.max_age import read_max_age
+from orchestrator.settings.max_age import read_max_age
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

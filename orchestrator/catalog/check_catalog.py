@@ -9,7 +9,7 @@ from sqlalchemy import case, func, select
 
 from orchestrator.catalog.ages import days, newest_prices
 from orchestrator.catalog.files.to_come import list_to_come, tell_to_come
-from orchestrator.catalog.market import ANY
+from orchestrator.catalog.market import stands_for
 from orchestrator.catalog.quotas import newest_units
 from orchestrator.catalog.wording import counted, few
 from orchestrator.db.engine import reading
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from orchestrator.catalog.ages import Price
     from orchestrator.catalog.platforms import Platforms
-    from orchestrator.max_age import MaxAge
+    from orchestrator.settings.max_age import MaxAge
 
 
 @dataclass(frozen=True)
@@ -183,6 +183,6 @@ def _covers(commitment: Row[Any], lane: Lane) -> bool:
     return (
         lane.platform == commitment.platform
         and lane.purchase is Purchase.ON_DEMAND
-        and commitment.region in (ANY, lane.region)
-        and commitment.instance_type in (ANY, lane.instance_type)
+        and stands_for(commitment.region, lane.region)
+        and stands_for(commitment.instance_type, lane.instance_type)
     )

@@ -26,6 +26,7 @@ POOLS = ("pool", "platform", "region", "instance_type", "usd_per_hour", "discoun
 LEASES = ("run", "platform", "region", "quota", "units")
 HISTORY = ("platform", "region", "instance_type", "purchase", "instances", "bytes", "sizes", "hours")
 STARTS = ("platform", "region", "instance_type", "purchase", "start_h", "starts_per_hour")
+BILLING = ("platform", "start_billed", "least_s", "allowance_s")
 STORAGE = ("region", "from_gb", "usd_per_gb")
 DISCOUNTS = ("platform", "region", "instance_type", "hours", "usd_per_hour")
 STARTED = ("platform", "region", "instance_type", "purchase", "trainings", "start_h")
@@ -36,10 +37,22 @@ PINS = ("what", "place", "value", "by", "at")
 ANY = "*"
 """Stands for every Region, instance type or purchase: in a quota over a whole Region, or a savings plan."""
 
+
+def stands_for(held: str, name: str) -> bool:
+    """Return whether what a commitment is for holds for this Region or type: `*` is all, `g5.*` all of a family."""
+    return held in (ANY, name) or (is_family(held) and name.startswith(held[:-1]))
+
+
+def is_family(instance_type: str) -> bool:
+    """Return whether it stands for all types of a family, as `g5.*` does."""
+    return instance_type.endswith(".*")
+
+
 _WHOLE = ("bytes", "units", "held", "instances", "tasks", "trainings", "times")
 _NUMBERS = (*_WHOLE, "usd_per_hour", "on_demand_usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h",
             "transfer_usd_per_gb", "from_gb", "usd_per_gb", "discount", "hours", "start_h",
-            "starts_per_hour", "asked_h", "refused_h", "granted_h", "waited_h", "value")  # fmt: skip
+            "starts_per_hour", "asked_h", "refused_h", "granted_h", "waited_h", "value",
+            "start_billed", "least_s", "allowance_s")  # fmt: skip
 
 
 def table(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
@@ -127,6 +140,10 @@ class Market:
     starts: pd.DataFrame = field(default_factory=partial(table, (), STARTS))
     """STARTS: hours that a training holds its slot on a lane beside those that it trains, and how many may be started
     in an hour in the lane's Region. What is not named here starts and ends at once."""
+    billing: pd.DataFrame = field(default_factory=partial(table, (), BILLING))
+    """BILLING: platforms that bill more than the hours that trainings train, as their `Billing` says. `start_billed` is
+    the part of a start that is billed, 1 or 0; `allowance_s` is null where the platform does not say. A platform that
+    is not named here bills nothing else."""
     storage: pd.DataFrame = field(default_factory=partial(table, (), STORAGE))
     """STORAGE: $/GB for a month in the Regions that data may be copied to, from a tier on, as far as it is known."""
     launchers: int | None = None
@@ -153,6 +170,7 @@ class Market:
         made: tuple[pd.DataFrame, ...] = (self.datasets, self.candidates, self.transfers)
         made = (*made, self.quotas, self.uses, self.pools, self.leases, self.history, self.discounts)
         made = (*made, self.starts) if len(self.starts) else made
+        made = (*made, self.billing) if len(self.billing) else made
         made = (*made, self.storage) if len(self.storage) else made
         return (*made, *self.seen.tables)
 

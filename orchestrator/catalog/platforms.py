@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.platforms.billing import Billing
 from orchestrator.platforms.refusals import find_refusal
 from orchestrator.platforms.start import Start
 from orchestrator.spec.known_types import KnownTypes
@@ -96,6 +97,10 @@ class Platforms:
     def start(self, lane: Lane) -> Start:
         """Return how trainings of a lane start: at once, and as many as are wanted, if its platform does not say."""
         return getattr(self._planning[lane.platform], "start", Start())
+
+    def billing(self, platform: str) -> Billing:
+        """Return what a platform bills beside training: nothing, if it does not say."""
+        return getattr(self._planning[platform], "billing", Billing())
 
     def uses(self, lane: Lane, site: str = "") -> dict[str, int]:
         """Return the units of each quota, by its name, that one instance counts for. A site is a quota of its own."""

@@ -10,6 +10,7 @@ What the commands share:
 options.py       options and arguments of several commands
 session.py       what do the options before a command name, and how is a run opened?
 complete.py      which names are offered where a shell completes a word?
+placing.py       on which line of the sweep file is what an error is about?
 confirm.py       how does a command ask before it spends money or stops work?
 errors.py        how does an error become one line and an exit code?
 

@@ -85,7 +85,8 @@ class Feeds:
     ) -> Iterator[Refreshed]:
         """Bring AWS's facts into the catalog, and yield what became of each feed in each Region.
 
-        All feeds are read, if none is named, in the Regions that the catalog or the settings know. With `only_old`
+        All feeds are read, if none is named, in the Regions that the catalog or the settings know. What data costs to
+        keep is read in the control Region, too. With `only_old`
         those are left out that were read not long ago, as the setting `max_age` says. Raise UsageError for an unknown
         feed or Region, and if there is no Region.
         """
@@ -98,7 +99,8 @@ class Feeds:
             )
         now = datetime.now(timezone.utc)
         young = self._young(chosen, now) if only_old else frozenset()
-        return Refresh(self._catalog.observe, self._clients, now).run(chosen, wanted, young)
+        home = "" if regions else self._region
+        return Refresh(self._catalog.observe, self._clients, now, home).run(chosen, wanted, young)
 
     def _young(self, feeds: Sequence[Feed], now: datetime) -> frozenset[tuple[str, str]]:
         """Return the feeds and Regions whose facts are not too old yet. What is told as it is now is never young."""

@@ -77,6 +77,8 @@ class Refresh:
     """Takes the facts into the catalog: see `catalog.files.observe`."""
     clients: Clients
     now: datetime
+    home: str = ""
+    """The control Region, if feeds that are read `at_home` are to be read there whatever other Regions are named."""
 
     def run(
         self, feeds: Sequence[Feed], regions: Sequence[str], young: Container[tuple[str, str]] = ()
@@ -89,6 +91,7 @@ class Refresh:
         are among the `young` are not asked.
         """
         pairs = [(feed, region) for region in regions for feed in feeds if not feed.everywhere]
+        pairs += [(feed, self.home) for feed in feeds if feed.at_home and self.home and self.home not in regions]
         pairs += [(feed, ANY) for feed in feeds if feed.everywhere]
         pairs = [(feed, region) for feed, region in pairs if (feed.name, region) not in young]
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:

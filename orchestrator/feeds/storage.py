@@ -36,4 +36,5 @@ FEED = Feed(
     about="what a gigabyte costs in S3 for a month",
     actions=("pricing:GetProducts",),
     read=read,
+    at_home=True,
 )

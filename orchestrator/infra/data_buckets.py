@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from orchestrator.settings import Settings
+    from orchestrator.settings.settings import Settings
 
 
 def pattern_of(bucket: str, region: str) -> str:

@@ -14,8 +14,6 @@ from orchestrator.aws.account.queues import Queues
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
 from orchestrator.errors import NotFound, SweepError, UsageError, did_you_mean
-from orchestrator.infra import deploy, destroy, state
-from orchestrator.infra.deploy import Wanted
 from orchestrator.infra.fill import control_region, fill
 from orchestrator.infra.names import (
     ACCOUNT,
@@ -27,20 +25,22 @@ from orchestrator.infra.names import (
     names,
     ours,
 )
-from orchestrator.infra.template import control_template, region_template, write_template
-from orchestrator.settings import PROJECT_FILE, project_file
+from orchestrator.infra.stacks import deploy, destroy, state
+from orchestrator.infra.stacks.deploy import Wanted
+from orchestrator.infra.stacks.template import control_template, region_template, write_template
+from orchestrator.settings.settings import PROJECT_FILE, project_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from orchestrator.aws.account.cloudformation import Stack
     from orchestrator.images.launcher import Brought, Parts
-    from orchestrator.infra.deploy import Planned
-    from orchestrator.infra.destroy import Going
     from orchestrator.infra.fill import Filled
     from orchestrator.infra.names import Names
-    from orchestrator.infra.state import StackState
-    from orchestrator.settings import Settings
+    from orchestrator.infra.stacks.deploy import Planned
+    from orchestrator.infra.stacks.destroy import Going
+    from orchestrator.infra.stacks.state import StackState
+    from orchestrator.settings.settings import Settings
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+")
 

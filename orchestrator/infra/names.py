@@ -10,8 +10,8 @@ from orchestrator.platforms import registry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.infra_settings import InfraSettings
-    from orchestrator.settings import Settings
+    from orchestrator.settings.infra import InfraSettings
+    from orchestrator.settings.settings import Settings
 
 ACCOUNT, PARTITION = "${AWS::AccountId}", "${AWS::Partition}"
 """The account's number and AWS's part of the world in a template: they are not known before it is deployed."""
@@ -33,6 +33,8 @@ ROLES = ("role", "job_role", "execution_role", "schedule_role", "conductor_role"
 """The settings that name roles."""
 QUEUE = "sweep-tasks"
 LANE_QUEUE = "sweep-tasks-{region}"
+LANE_QUEUE_OF_PLATFORMS = "sweep-tasks-{platform}-{region}"
+"""The other name of lanes' queues that is ours: for teams whose platforms are not to wait for each other."""
 LOG_GROUP = "/sweep/launchers"
 SCHEDULE_GROUP = "sweep"
 DEAD_LETTERS = "sweep-schedules-dead"
@@ -85,9 +87,10 @@ class Names:
         """Return the name of a Region's bucket."""
         return self.region_bucket.replace("{region}", region)
 
-    def lane_queues(self) -> dict[str, str]:
-        """Return the queue in which tasks wait for the slots of each Region, by Region."""
-        return {region: self.lane_queue.replace("{region}", region) for region in self.regions}
+    def lane_queues(self) -> list[str]:
+        """Return the queues in which tasks wait for slots, each once; the name may tell Regions and platforms apart."""
+        names = (self.lane_queue.replace("{platform}", name) for name in self.platforms)
+        return list(dict.fromkeys(name.replace("{region}", region) for name in names for region in self.regions))
 
     @property
     def image_repository(self) -> str:
@@ -134,6 +137,8 @@ def names(settings: Settings, account: str, regions: tuple[str, ...] = ()) -> Na
             said["launcher_image"].replace("{account}", number).replace("{region}", settings.region)
         )
     theirs = {name: value for name, value in said.items() if value not in ("", known[name])}
+    if theirs.get("lane_queue") == LANE_QUEUE_OF_PLATFORMS:
+        made["lane_queue"] = theirs.pop("lane_queue")
     image = theirs.get("launcher_image", "")
     if image and _repository(image) == _repository(known["launcher_image"]):  # whichever of ours it is
         made["launcher_image"] = theirs.pop("launcher_image")

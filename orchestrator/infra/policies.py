@@ -14,13 +14,13 @@ from orchestrator.infra.names import CONDUCTOR_REPOSITORY
 from orchestrator.infra.statements import listed, say_together
 from orchestrator.infra.telling import tell
 from orchestrator.platforms import registry
-from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
+from orchestrator.platforms.account.statements import OF_A_RUN, TAGGED, allow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.infra.names import Names
-    from orchestrator.platforms.statements import Statement
+    from orchestrator.platforms.account.statements import Statement
 
 _DEFINITIONS = "arn:aws:batch:*:{account}:job-definition/sweep-launcher*"
 _CONDUCTORS = "arn:aws:batch:*:{account}:job-definition/sweep-conductor*"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orchestrator.platforms.statements import Statement
+    from orchestrator.platforms.account.statements import Statement
 
 
 def listed(value: Any) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.notices.channels import is_reference, topic_region
-from orchestrator.platforms.statements import allow
+from orchestrator.platforms.account.statements import allow
 from orchestrator.training.references import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.infra.names import Names
-    from orchestrator.platforms.statements import Statement
+    from orchestrator.platforms.account.statements import Statement
 
 
 def tell(names: Names) -> Iterator[Statement]:

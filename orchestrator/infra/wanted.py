@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.wanted import Wanted
+from orchestrator.platforms.account.wanted import Wanted
 
 if TYPE_CHECKING:
     from orchestrator.infra.names import Names

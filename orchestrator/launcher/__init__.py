@@ -5,9 +5,11 @@
     classic.py          what is the task of a line that nobody has planned?
     drive.py            how is a task brought to its end, each training started exactly once?
     decide.py           what comes next, after what was tried?
+    sites.py            which site of a place, such as a zone, is asked next?
     tried.py            which attempt has ended, and how?
     keep_deadline.py    where is a task with a deadline started next, and for how long?
     spot_policy.py      where does a task with a deadline go on: spot here, spot elsewhere, on demand, or nowhere yet?
+    spot_slack.py       how much slack does a task need to begin on spot, and to stay there?
     trainings.py        how are its trainings requested, started, looked at and stopped?
     watching/           when is a training looked at, what does its log say, and when is it ended?
     task_history.py     what is known of the task: which attempts are recorded, how did they end?

@@ -9,13 +9,15 @@
 | interrupted, a service's fault | the same place; after 20 in a row, the end                                  |
 | stopped                        | the end                                                                     |
 
+A place whose sites, such as zones, were not all asked has not refused yet: the next one is asked at once (sites.py).
+
 A task that has a deadline and keeps checkpoints goes where keep_deadline.py says: when it begins, and when a training
 was refused, interrupted, or has come to the end of the stretch it was started for.
 
 What it was decided to move to is where it goes on, whatever the table says of a training that was stopped or refused.
 
 A place is passed over when the dollars left do not pay for a minute of it, after the newest checkpoint is brought
-there. Places that one request asks for are one: they are refused together.
+there, or when it cannot be brought there. Places that one request asks for are one: they are refused together.
 
 What does not depend on how attempts ended, drive.py decides itself: a call refused for a quota, throttling or a lost
 connection waits and is tried again (`Driver.drive`), and a SIGTERM without a cancel makes the launcher exit so that
@@ -30,9 +32,10 @@ from typing import TYPE_CHECKING
 
 from orchestrator.launcher.keep_deadline import choose_stretch, has_time_left
 from orchestrator.launcher.moving.saved import NOTHING_AHEAD
+from orchestrator.launcher.sites import before_the_round, count_rounds, is_in_a_round
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
-from orchestrator.wire.task import KEPT_BACK_S
+from orchestrator.wire.task import SHORTEST_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,9 +44,8 @@ if TYPE_CHECKING:
     from orchestrator.launcher.tried import Tried
     from orchestrator.wire.task import Place, Task
 
-SHORTEST_S = 60
-"""Seconds of a training that is just worth starting."""
-
+FOREVER_S = 1e9
+"""Seconds that no training lasts."""
 INTERRUPTIONS = 20
 """Interruptions in a row after which a task is given up. Spot interruptions are restarted by the platform itself and
 never come here. So many failures of the service mean that it cannot run this training; each may have been billed."""
@@ -59,6 +61,8 @@ class Start:
     """Refusals and interruptions in a row before it: the more there were, the longer the launcher waits."""
     max_wait_s: int = 0
     """Seconds that it may run and wait together, where that is less than the task's limits say; else 0."""
+    site: str = ""
+    """Which of the place's sites is asked; empty if it has none of its own to choose from."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,10 @@ def exit_of_failure(cause: Cause) -> Exit:
     return Exit.TASK_WRONG if cause in {Cause.TASK, Cause.TIMEOUT} else Exit.UNAVAILABLE
 
 
+def _listed(regions: frozenset[str]) -> str:
+    return ", ".join(sorted(regions))
+
+
 @dataclass(frozen=True)
 class _Choice:
     """All that the next step of a task is chosen from."""
@@ -126,7 +134,8 @@ class _Choice:
 
         All its attempts together run no longer than its limits allow one of them.
         """
-        stretch = choose_stretch(self.task, self.tried, self.now, self.ahead)
+        known = before_the_round(self.ahead.sites, self.tried)
+        stretch = choose_stretch(self.task, known, self.now, self.ahead)
         if stretch is None:
             return None
         step = self.start(stretch.place, self._refused_in_a_row())
@@ -151,8 +160,9 @@ class _Choice:
         first = refused[0]
         since = first.outcome.ended_at or first.attempt.recorded_at
         place = first.attempt.place
-        if self.now - since < self.task.limits.patience_s:
-            return self.start(place, len(refused))
+        in_a_round = is_in_a_round(self.ahead.sites, self.tried)
+        if in_a_round or self.now - since < self.task.limits.patience_s:
+            return self.start(place, 0 if in_a_round else count_rounds(self.ahead.sites, self.tried))
         after = place + len(self.task.together(places[place]))
         if after < len(places):
             return self.start(after)
@@ -162,7 +172,11 @@ class _Choice:
 
     def start(self, at: int, refusals: int = 0) -> Start | End:
         """Return a start at this place, or at the next one that the dollars left can pay for; else the end."""
-        for place in range(at, len(self.task.places)):
+        closed = self.ahead.closed
+        places = [n for n in range(at, len(self.task.places)) if self.task.places[n].lane.region not in closed]
+        if not places:
+            return End(TaskState.FAILED, Exit.UNAVAILABLE, f"its checkpoint cannot be brought to {_listed(closed)}")
+        for place in places:
             seconds = self._affordable_s(self.task.places[place])
             if seconds is None:
                 return Start(place, self.task.limits.max_runtime_s, refusals)
@@ -187,19 +201,26 @@ class _Choice:
         Bringing the checkpoint there is paid first. Of places that are asked for together, the dearest may be the one
         that is taken.
         """
-        rate = max(each.hourly_usd for each in self.task.together(place))
+        together = self.task.together(place)
+        rate = max(each.hourly_usd for each in together)
         moving, envelope = self.ahead.usd_to(place.lane.region), self.task.limits.envelope
         if envelope is None or (rate <= 0 and not moving):
             return None
         left = envelope - self.spent - moving
         if rate <= 0:
             return self.task.limits.max_runtime_s if left >= 0 else 0
-        return int(left / rate * 3600) - KEPT_BACK_S
+        # A price of next to nothing pays for ever.
+        return int(min(left / rate * 3600, FOREVER_S)) - max(each.kept_back_s for each in together)
 
     def _refused_in_a_row(self) -> int:
-        """Return how many of the last attempts were refused or interrupted at one place before they had run at all."""
-        if not self.tried or self.tried[-1].outcome.seconds:
+        """Return how many of the last attempts were refused or interrupted at one place before they had run at all.
+
+        Sites of the place that refuse one after the other are one refusal, once all have; until then there is none.
+        """
+        if not self.tried or self.tried[-1].outcome.seconds or is_in_a_round(self.ahead.sites, self.tried):
             return 0
+        if self.ahead.sites and self.tried[-1].outcome.cause is Cause.CAPACITY:
+            return count_rounds(self.ahead.sites, self.tried)
         return len([one for one in self._streak() if not one.outcome.seconds])
 
     def _streak(self) -> list[Tried]:

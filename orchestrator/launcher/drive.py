@@ -122,8 +122,9 @@ class Driver:
         return self._end(step) if isinstance(step, End) else self._record(step)
 
     def _decide(self) -> Start | End:
-        ahead = self.moves.ahead()  # which learns what moves have cost
-        return decide(self.task, self.history.tried(), self.history.spent, self.world.now(), ahead)
+        ahead, tried = self.moves.ahead(), self.history.tried()  # the former learns what moves have cost
+        ahead = self.trainings.with_sites(ahead, tried)
+        return decide(self.task, tried, self.history.spent, self.world.now(), ahead)
 
     def _record(self, step: Start) -> Exit | None:
         """Record the next attempt, if we still may. Whoever loses the race for its number follows what was recorded."""
@@ -143,6 +144,7 @@ class Driver:
         if not self.turn.has_come(step):
             self.turn.wait(step)
             return None
+        step = self.trainings.at_a_site(step, self.history.tried())
         attempt = self.trainings.attempt(step, number, self.history.submission, self.world.now())
         if self.history.record(attempt):
             self._just_recorded = number

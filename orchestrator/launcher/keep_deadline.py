@@ -12,23 +12,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from orchestrator.launcher.moving.saved import COPY_GB_PER_HOUR, NOTHING_AHEAD
-from orchestrator.launcher.spot_policy import Chance, Situation, choose, longest_wait
+from orchestrator.launcher.spot_policy import Chance, Situation, choose, has_slack_to_begin, longest_wait
+from orchestrator.launcher.spot_slack import LOOK_HOURS, START_HOURS
 from orchestrator.launcher.tried import Tried
 from orchestrator.wire.result import Cause
-from orchestrator.wire.task import KEPT_BACK_S, Expected, Purchase
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.launcher.moving.saved import Ahead, Saved
     from orchestrator.wire.result import Attempt, Outcome
-    from orchestrator.wire.task import Place, Task
+    from orchestrator.wire.task import Expected, Place, Task
 
 HOUR = 3600.0
-START_HOURS = 0.1
-"""A prior: hours from a start until the training is back at work."""
-LOOK_HOURS = 0.25
-"""Hours for which spot is worth starting at the least."""
 LEAST_LEFT = 0.05
 """The part of the work that is thought to be left at the least: what was done is estimated."""
 _USUAL_SHARE = 0.9
@@ -53,13 +50,19 @@ def choose_stretch(task: Task, tried: Sequence[Tried], now: float, ahead: Ahead 
     chances = weigh(task, tried, now, ahead.saved)
     if not chances or task.limits.end_by is None:
         return None
+    barred = {number for number, place in enumerate(task.places) if place.lane.region in ahead.closed}
+    chances = [replace(chance, is_open=chance.is_open and n not in barred) for n, chance in enumerate(chances)]
     left = (task.limits.end_by - now) / HOUR
     chosen = ahead.moves_to
+    if chosen is None and not tried and ahead.saved is None and has_slack_to_begin(chances, left):
+        chosen = 0  # the plan has weighed the places, and who has slots where
     if chosen is None or (chances[chosen].spot and longest_wait(chances, left) <= 0):  # it is too late for that now
         situation = Situation(left, look=LOOK_HOURS, at_risk=task.limits.saved_every_s / HOUR)
         chosen = choose(chances, replace(situation, closed_hours=_closed_hours(tried, now)))
     if chosen is None:  # what waits for spot asks for it again: only an answer tells that it is back
-        spot = [number for number, chance in enumerate(chances) if chance.spot]
+        spot = [number for number, chance in enumerate(chances) if chance.spot and number not in barred]
+        if not spot:
+            return None
         chosen = min(spot, key=lambda number: chances[number].usd_per_hour * chances[number].hours)
     if not chances[chosen].spot:
         return Stretch(chosen, None)
@@ -106,16 +109,19 @@ def choose_to_leave(
 
 def _is_paid(place: Place, chance: Chance, usd_left: float | None) -> bool:
     """Return whether so many dollars pay for all the work left there, whatever its machines may cost."""
-    most = chance.start_usd + place.hourly_usd * (chance.hours + chance.start_hours + KEPT_BACK_S / HOUR)
+    most = chance.start_usd + place.hourly_usd * (chance.hours + chance.start_hours + place.kept_back_s / HOUR)
     return usd_left is None or most <= usd_left
 
 
 def weigh(task: Task, tried: Sequence[Tried], now: float, saved: Saved | None) -> list[Chance]:
     """Return what is known of the task's places, in their order; nothing if none are to be weighed."""
-    expected = [place.expected for place in task.places if place.expected]
-    if task.limits.end_by is None or not task.limits.saved_every_s or len(expected) < len(task.places):
+    if task.limits.end_by is None or not task.limits.saved_every_s:
         return []
-    return [_chance(task, number, tried, now, saved) for number in range(len(task.places))]
+    weighed = [(place, place.expected) for place in task.places if place.expected is not None]
+    if len(weighed) < len(task.places):
+        return []
+    weighing = _Weighing(task, tried, now, saved)
+    return [weighing.chance(place, expected) for place, expected in weighed]
 
 
 def _back_hours(task: Task, chosen: int, saved: Saved | None) -> float:
@@ -131,23 +137,32 @@ def has_time_left(task: Task, tried: Sequence[Tried]) -> bool:
     return bool(tried[-1].attempt.max_wait_s) and ran < task.limits.max_runtime_s
 
 
-def _chance(task: Task, number: int, tried: Sequence[Tried], now: float, saved: Saved | None) -> Chance:
-    place = task.places[number]
-    expected = place.expected or Expected(0.0, 0.0)
-    there = [one for one in tried if _is_at(one, place)]
-    last_lost = max((_ended(one) for one in there if _was_lost(one)), default=None)
-    usual_life = 1 / expected.interruptions_per_hour if expected.interruptions_per_hour > 0 else math.inf
-    return Chance(
-        expected.usd_per_hour,
-        hours=expected.hours * _left(task, place.lane.region, tried, everywhere=saved is not None),
-        start_hours=START_HOURS + (saved.hours_to(place.lane.region) if saved else 0.0),
-        start_usd=saved.usd_to(place.lane.region) if saved else 0.0,
-        spot=place.lane.purchase is Purchase.SPOT,
-        is_open=last_lost is None or now - last_lost >= task.limits.patience_s,
-        open_hours=2 * usual_life if last_lost is None else (now - last_lost) / HOUR,
-        share=_share(there),
-        group=place.lane.region,
-    )
+@dataclass(frozen=True)
+class _Weighing:
+    """All that a task's places are weighed by at one moment."""
+
+    task: Task
+    tried: Sequence[Tried]
+    now: float
+    saved: Saved | None
+
+    def chance(self, place: Place, expected: Expected) -> Chance:
+        """Return what is known of a place, where the task is expected to take so long."""
+        saved, region = self.saved, place.lane.region
+        there = [one for one in self.tried if one.attempt.is_at(place)]
+        last_lost = max((_ended(one) for one in there if _was_lost(one)), default=None)
+        usual_life = 1 / expected.interruptions_per_hour if expected.interruptions_per_hour > 0 else math.inf
+        return Chance(
+            expected.usd_per_hour,
+            hours=expected.hours * _left(self.task, region, self.tried, everywhere=saved is not None),
+            start_hours=START_HOURS + (saved.hours_to(region) if saved else 0.0),
+            start_usd=saved.usd_to(region) if saved else 0.0,
+            spot=place.lane.purchase is Purchase.SPOT,
+            is_open=last_lost is None or self.now - last_lost >= self.task.limits.patience_s,
+            open_hours=2 * usual_life if last_lost is None else (self.now - last_lost) / HOUR,
+            share=_share(there),
+            group=region,
+        )
 
 
 def _left(task: Task, region: str, tried: Sequence[Tried], *, everywhere: bool) -> float:
@@ -162,10 +177,6 @@ def _left(task: Task, region: str, tried: Sequence[Tried], *, everywhere: bool) 
             saved = one.outcome.seconds - task.limits.saved_every_s - START_HOURS * HOUR
             done += max(saved, 0.0) / HOUR / expected.hours
     return max(1 - done, LEAST_LEFT)
-
-
-def _is_at(one: Tried, place: Place) -> bool:
-    return (one.attempt.lane, one.attempt.site) == (place.lane, place.site)
 
 
 def _ended(one: Tried) -> float:

@@ -20,6 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.launcher.spot_slack import slack_to_begin
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -103,6 +105,12 @@ def longest_wait(chances: Sequence[Chance], left: float) -> float:
     """
     safe = _safe_harbour(chances)
     return float("inf") if safe is None else left - chances[safe].hours - chances[safe].start_hours
+
+
+def has_slack_to_begin(chances: Sequence[Chance], left: float) -> bool:
+    """Return whether a task may begin on spot, so that on demand still ends in time. It may if nothing is on demand."""
+    safe = _safe_harbour(chances)
+    return safe is None or left - chances[safe].hours >= slack_to_begin(chances[safe].start_hours)
 
 
 class _Policy:

@@ -85,6 +85,7 @@ class TaskHistory:
             instances=attempt.instances,
             requested_at=asked,
             ended_at=None if cause is None else now,
+            site=attempt.site,
         )
 
     @property
@@ -146,7 +147,10 @@ class TaskHistory:
         outcomes = tuple(self.outcomes[number] for number in sorted(self.outcomes))
         curves = self.metrics_reader.curves
         said = [
-            (one.number, one.state, one.ended_for, one.note, one.silent_since, one.lost_at, one.moved_usd)
+            (
+                *(one.number, one.state, one.ended_for, one.note, one.waits_for),
+                *(one.silent_since, one.lost_at, one.moved_usd),
+            )
             for one in outcomes
         ]
         news = (state, reason, said, curves)

@@ -14,13 +14,13 @@ from orchestrator.localcloud.names import (
     bucket,
     lane_queue,
 )
-from orchestrator.localcloud.services.moto_backends import create_profile, create_queue, create_role
+from orchestrator.localcloud.services.moto.backends import create_profile, create_queue, create_role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from orchestrator.localcloud.services.batch.api import Batch
-    from orchestrator.localcloud.services.moto_backends import LogStreams, Objects
+    from orchestrator.localcloud.services.moto.backends import LogStreams, Objects
 
 LOG_GROUPS = ("/aws/batch/job", "/aws/sagemaker/TrainingJobs")
 EXAMPLES = {"eu-central-1": ("berlin-winter", "oslo-night"), "eu-west-1": ("oslo-night",)}

@@ -28,6 +28,7 @@ from orchestrator.localcloud.http.web import Server
 from orchestrator.localcloud.iam.authority import Authority, Facts
 from orchestrator.localcloud.iam.identities import Callers
 from orchestrator.localcloud.iam.service_roles import Bounded, Unbounded
+from orchestrator.localcloud.iam.web_identities import WebIdentities
 from orchestrator.localcloud.local_api import LocalApi
 from orchestrator.localcloud.machines import prerequisites
 from orchestrator.localcloud.machines.own_mounts import OwnMounts
@@ -36,7 +37,6 @@ from orchestrator.localcloud.machines.real_toolkit import RealToolkit
 from orchestrator.localcloud.machines.tunnel import Tunnel
 from orchestrator.localcloud.names import Access
 from orchestrator.localcloud.provision import provision
-from orchestrator.localcloud.services import moto_backends
 from orchestrator.localcloud.services.batch.api import Batch
 from orchestrator.localcloud.services.cloudformation.api import CloudFormation
 from orchestrator.localcloud.services.cloudformation.caller import Caller
@@ -44,23 +44,24 @@ from orchestrator.localcloud.services.ec2.service import Compute
 from orchestrator.localcloud.services.ecr import Registry
 from orchestrator.localcloud.services.eks.api import Eks
 from orchestrator.localcloud.services.eks.cluster import Around
-from orchestrator.localcloud.services.eks.kubernetes.images import Images
+from orchestrator.localcloud.services.eks.kubernetes.pods.images import Images
 from orchestrator.localcloud.services.eks.tokens import Tokens
 from orchestrator.localcloud.services.events import Events
-from orchestrator.localcloud.services.job_starter import JobStarter
 from orchestrator.localcloud.services.logs import Logs
 from orchestrator.localcloud.services.market.commitments import SavingsPlans
 from orchestrator.localcloud.services.market.pricing import ENDPOINTS, Pricing
 from orchestrator.localcloud.services.market.service_quotas import ServiceQuotas
-from orchestrator.localcloud.services.moto_ec2 import role_of_profile
-from orchestrator.localcloud.services.moto_identities import Identities
-from orchestrator.localcloud.services.moto_images import Repositories
+from orchestrator.localcloud.services.moto import backends as moto_backends
+from orchestrator.localcloud.services.moto.ec2 import role_of_profile
+from orchestrator.localcloud.services.moto.identities import Identities
+from orchestrator.localcloud.services.moto.images import Repositories
 from orchestrator.localcloud.services.quotas import Quotas
 from orchestrator.localcloud.services.resource_tags import ResourceTags
 from orchestrator.localcloud.services.sagemaker.api import Trainings
 from orchestrator.localcloud.services.sagemaker.lifecycle import Lifecycle
 from orchestrator.localcloud.services.sagemaker.toolkit.imitated import ImitatedToolkit
-from orchestrator.localcloud.services.schedules import Schedules
+from orchestrator.localcloud.services.schedules.job_starter import JobStarter
+from orchestrator.localcloud.services.schedules.schedules import Schedules
 from orchestrator.localcloud.site import Site
 
 if TYPE_CHECKING:
@@ -192,7 +193,8 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
     faults = Faults()
     call_faults, repositories = CallFaults(faults, clock), Repositories()
     callers = Callers(site.account, access.key_id, Identities())
-    around = Around(site, Tokens(callers, guard.secret), Images(site.account, repositories), call_faults)
+    web = WebIdentities(site.account, clock, Identities(), iam.authority if iam else None)
+    around = Around(site, Tokens(callers, guard.secret), Images(site.account, repositories), call_faults, web)
     clusters = {region: Eks(around, region, empty=options.empty) for region in options.regions}
     cloud_faults = CloudFaults(
         faults, clock, site.quotas, lifecycle, batch, trainings, clusters, compute.lifecycle, compute.capacity
@@ -220,6 +222,7 @@ def _cloud(options: Options, site: Site, guard: Guard, access: Access, iam: _Iam
         local_api=LocalApi(clock, faults, cloud_faults, overview, iam.authority if iam else None),
         call_faults=call_faults,
         rates=Rates(),
+        web_identities=web,
         authority=iam.authority if iam else None,
     )
 

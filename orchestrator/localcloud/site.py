@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.machines.processes import Processes
     from orchestrator.localcloud.services.events import Events
     from orchestrator.localcloud.services.logs import Logs
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
     from orchestrator.localcloud.services.quotas import Quotas
     from orchestrator.localcloud.services.sagemaker.toolkit.starter import Starter
 

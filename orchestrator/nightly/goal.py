@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.errors import aws_code
 from orchestrator.errors import Damaged, NotFound
 from orchestrator.platforms.source import Package
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from orchestrator.spec.schedule.schedule import Schedule
 from orchestrator.spec.sweep import Sweep
 from orchestrator.wire.names import canonical, digest

@@ -123,7 +123,8 @@ class Plan:
 
     @property
     def worst_usd(self) -> float:
-        """The most that the plan can cost: its envelopes, or every attempt until its timeout at its dearest place."""
+        """The most that the plan can cost: its envelopes; or every try until its timeout, with all that may be billed
+        besides, where that is dearest."""
         tasks = fsum(share.count * _worst_usd(share) for share in self.shares)
         return tasks + fsum(copy.usd for copy in self.copies)
 
@@ -290,5 +291,5 @@ def _worst_usd(share: Share) -> float:
     limits = share.limits
     if limits.envelope is not None:
         return limits.envelope
-    rate = max(place.rate * place.instances for place in share.places)
-    return rate * limits.max_runtime_s / 3600 * (1 + limits.retries)
+    dearest = max(place.hourly_usd * (limits.max_runtime_s + place.kept_back_s) for place in share.places)
+    return dearest / 3600 * (1 + limits.retries)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orchestrator.errors import InfeasibleError
+from orchestrator.errors import InfeasibleError, Refused
 from orchestrator.plan.slots import LotKey
 from orchestrator.planner.model.solution import Solution
 from orchestrator.planner.offer.formulate import formulate
@@ -73,7 +73,7 @@ def plan_again(sweep: Sweep, market: Market, tasks: Ranges, there: Sequence[Shar
     formulation = replace(formulation, offer=replace(offer, busy=_of_lanes(offer, busy.ending)))
     try:
         plan = solve_formulated(formulation, market)
-    except InfeasibleError:
+    except (InfeasibleError, Refused):  # what stays keeps the envelope that it has
         if lost or (sweep.plan.deadline is not None and stay_hours > sweep.plan.hours):
             raise
         return Again(None, stay.usd, stay_hours, lost, ())

@@ -17,10 +17,11 @@ from orchestrator.plan.slots import LotKey
 from orchestrator.planner.hours.lane_times import with_times
 from orchestrator.planner.hours.learned import LearnedHours
 from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.offer.offer import QUOTA
 from orchestrator.planner.offer.spot_prices import as_learned
-from orchestrator.planner.solver.meet_goal import meet_goal
+from orchestrator.planner.start_rates import StartsTooLate, solve_in_time
 from orchestrator.wire.task import Lane, Purchase
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def _planned_usd(old: Plan, new: Plan, market: Market, todays: set[str]) -> floa
         then = replace(then, quotas=_quotas(old, market))
     then = replace(then, candidates=_candidates(old, market, todays), discounts=table((), DISCOUNTS), seen=Seen())
     try:
-        return meet_goal(formulate(new.sweep, then, learned).offer.problem, new.sweep.plan).paid
-    except (DoesNotFit, SweepError):
+        return solve_in_time(formulate(new.sweep, then, learned).offer, new.sweep.plan, TimeLimit()).paid
+    except (DoesNotFit, StartsTooLate, SweepError):
         return None
 
 

@@ -107,13 +107,14 @@ def _expected(offer: Offer, choices: Choices, row: int) -> Expected:
 
 def _places(plan: Plan, offer: Offer, candidates: Integers) -> dict[int, Place]:
     """Return the places of these candidates, by their rows."""
-    columns = offer.candidates.iloc[candidates][["dataset", *LOT_AND_COUNT, "s3_uri", "copy", "rate"]]
+    columns = offer.candidates.iloc[candidates][["dataset", *LOT_AND_COUNT, "s3_uri", "copy", "rate", "allowance_s"]]
     found: dict[int, Place] = {}
     for candidate, cells in zip(candidates.tolist(), columns.itertuples(index=False, name=None), strict=True):
-        dataset, platform, region, instance_type, purchase, arn, instances, uri, copy, rate = cells
+        dataset, platform, region, instance_type, purchase, arn, instances, uri, copy, rate, allowance_s = cells
         lane = Lane(platform, region, instance_type, Purchase(purchase))
         uri = uri if copy == NO_COPY else copied_uri(plan.datasets[dataset].name)
-        found[candidate] = Place(lane, uri, float(rate), arn, int(instances))
+        allowance = int(allowance_s) if np.isfinite(allowance_s) else None
+        found[candidate] = Place(lane, uri, float(rate), arn, int(instances), allowance_s=allowance)
     return found
 
 

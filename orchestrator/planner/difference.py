@@ -91,6 +91,7 @@ def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
     pins = market.seen.pins
     pinned = set(pins.loc[pins["what"] == "price", "place"])
     tasks_before, tasks_after = tasks_by_lot(old), tasks_by_lot(new)
+    mixed = len({key.lane.platform for key in before.keys() | after.keys()}) > 1
     without_tasks = []
     for key in sorted(before.keys() | after.keys()):
         counts_before, counts_after = tasks_before.get(key, Counter()), tasks_after.get(key, Counter())
@@ -106,7 +107,8 @@ def _lane_changes(old: Plan, new: Plan, market: Market) -> Iterator[str]:
         elif counts_before != counts_after:
             changes.append(f"tasks{_on(counts_before)} became tasks{_on(counts_after)}")
         if changes:
-            name = f"{key} of {key.site}" if key.site else str(key)
+            name = f"{key.lane.platform} {key}" if mixed else str(key)
+            name = f"{name} of {key.site}" if key.site else name
             line = f"{name}: {'; '.join(changes)}"
             if count_before or count_after:
                 yield line

@@ -50,9 +50,10 @@ class Fallbacks:
         load = np.bincount(choices.lane, weights=solution.tasks * choices.hours, minlength=problem.lanes)
         self._solution = solution
         regions, _ = offer.lanes["region"].factorize()
-        self._region: Integers = regions[choices.lane]
-        self._lot: Integers = problem.lots[choices.lane]
-        self._instances: Integers = problem.instances[choices.lane]
+        self._lane: Integers = choices.lane
+        self._region: Integers = regions
+        """The number of each lane's Region."""
+        self._lot, self._instances = problem.lots, problem.instances
         self._may_change_instances = sweep.train.may_change_instances
         stays = (offer.lanes["purchase"] != Purchase.SPOT.value).to_numpy()[choices.lane]
         self._stays: Booleans | None = stays if sweep.weighs_spot else None
@@ -75,15 +76,15 @@ class Fallbacks:
         choices, cohort = problem.choices, self._solution.problem.choices.cohort[row]
         others = np.arange(problem.first_choice[cohort], problem.first_choice[cohort + 1])
         others = self._worth_a_try(row, others[self._usable[others]])
-        home = int(self._region[row])
+        home = int(self._region[self._lane[row]])
         if home not in self._left:
             self._left[home] = self._lanes.copy(), self._spare.copy()
         lanes, free = self._left[home]
-        away = others[self._region[others] != home]
+        away = others[self._region[self._lane[others]] != home]
         likely = away[free[choices.lane[away]] >= count * choices.hours[away]].tolist()
         second = next((other for other in likely if self._has_room(home, lanes, other, count)), None)
         best = self._with_one_that_stays(row, self._by_turns(others, home, second), others)
-        if not best or self._region[best[0]] == home:
+        if not best or self._region[self._lane[best[0]]] == home:
             return RankedChoices([row, *best], 0)
         free[choices.lane[best[0]]] -= count * choices.hours[best[0]]
         return RankedChoices([row, *best], lanes.add(best[0], count))
@@ -102,29 +103,48 @@ class Fallbacks:
 
     def _worth_a_try(self, row: int, others: Integers) -> Integers:
         """Return those of the other choices, cheapest first, that make sense when this one is refused."""
-        fits = self._may_change_instances | (self._instances[others] == self._instances[row])
-        elsewhere = self._lot[others] != self._lot[row]
-        others = others[fits & (elsewhere | (self._instances[others] < self._instances[row]))]
-        _, first_of_lot = np.unique(self._lot[others], return_index=True)
+        lane, here = self._lane[others], self._lane[row]
+        fits = self._may_change_instances | (self._instances[lane] == self._instances[here])
+        elsewhere = self._lot[lane] != self._lot[here]
+        others = others[fits & (elsewhere | (self._instances[lane] < self._instances[here]))]
+        _, first_of_lot = np.unique(self._lot[self._lane[others]], return_index=True)
         return others[np.sort(first_of_lot)]
 
     def _with_one_that_stays(self, row: int, best: list[int], others: Integers) -> list[int]:
         """Return the best choices, the last of them on demand if none is: in the same Region, where checkpoints lie."""
-        if self._stays is None or any(self._stays[other] for other in (row, *best)):
+        if self._stays is None or self._stays[row]:
             return best
         staying = others[self._stays[others]]
-        at_home = staying[self._region[staying] == self._region[row]]
+        hours = self._solution.problem.choices.hours
+        # The plan counts on going on there in time: it is as fast as spot, or there is no faster one.
+        staying = staying[hours[staying] <= max(hours[staying].min(initial=np.inf), hours[row])]
+        if np.isin(best, staying).any():
+            return best
+        at_home = staying[self._region[self._lane[staying]] == self._region[self._lane[row]]]
         safe = (at_home if len(at_home) else staying)[:1].tolist()
         return [*best[: MAX_PLACES - 2], *safe] if safe else best
 
     def _by_turns(self, others: Integers, home: int, second: int | None) -> list[int]:
         """Return `second`, then the best choice of each other Region, then the second best of each, and so on."""
-        region = self._region[others]
+        others = others[: self._enough(others, home, second)]
+        region = self._region[self._lane[others]]
         turn = _turns(region) + (region == home)
         turn[others == second] = -1
         if second is not None:
-            turn[(region == self._region[second]) & (others != second)] += 1
+            turn[(region == self._region[self._lane[second]]) & (others != second)] += 1
         return [int(other) for other in others[np.lexsort((others, turn))[: MAX_PLACES - 1]]]
+
+    def _enough(self, others: Integers, home: int, second: int | None) -> int:
+        """Return how many of the other choices are enough to know the best places: all further ones come later.
+
+        Those are some in more other Regions than a share has places, and `second`.
+        """
+        seen, until_second = set[int](), 0 if second is None else int(np.searchsorted(others, second)) + 1
+        for number, region in enumerate(self._region[self._lane[others]].tolist(), start=1):
+            seen.add(region)
+            if len(seen - {home}) > MAX_PLACES:
+                return max(number, until_second)
+        return len(others)
 
 
 def _turns(groups: Integers) -> Integers:

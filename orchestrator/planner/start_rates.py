@@ -105,7 +105,8 @@ def fit_starts(
     """
     hours = until
     for tried in range(TRIES):
-        problem = _without_busy_hours(held, offer, hours, is_sure=tried > 0)
+        hurried = replace(held, deadline=max(held.deadline - (until - hours), 0.0))
+        problem = _without_busy_hours(hurried, offer, hours, is_sure=tried > 0)
         if is_limited:
             problem = replace(problem, limits=(*problem.limits, *_limits_of_starts(problem, offer)))
         found = solve(problem, hours)
@@ -169,8 +170,12 @@ def _rates(offer: Offer) -> Floats:
 
 
 def _late_hours(slow: Solution, offer: Offer, until: float) -> float:
-    """Return the hours by which the last task ends later; 0 or less if none does."""
-    return float(_end_hours(slow, offer).max()) - until * SLACK
+    """Return the hours by which the last task ends later, or too late to go on elsewhere; 0 or less if none does."""
+    ends, spare = _end_hours(slow, offer), slow.problem.choices.spare
+    late = ends.max(initial=0.0) - until * SLACK
+    busy = (slow.tasks > 0) & (spare > 0)
+    deadline = max(until, slow.problem.deadline)
+    return float(max(late, (ends + spare)[busy].max(initial=-np.inf) - deadline * SLACK))
 
 
 def _tasks_on_lanes(solution: Solution) -> Floats:

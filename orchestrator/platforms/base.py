@@ -1,11 +1,11 @@
-"""What a platform is: three parts, and the values that travel through them. `conformance.py` holds all to it.
+"""What a platform is: three parts, and the values that travel through them. `conformance/` holds all to it.
 
     Runner      runs trainings: all that a launcher needs
     Planning    what the platform refuses, counts and prepares: needed to plan and to submit
     Operating   what the platform needs in an account: needed to set it up and to clean up
 
 Each part is a class that is named in the package's metadata by an entry point of its own (`registry.py`), so that a
-launcher loads the first only. The docstrings below, and those of `operating.py`, are the whole contract.
+launcher loads the first only. The docstrings below, and those of `account/operating.py`, are the whole contract.
 
 Every method raises the errors of `orchestrator.errors`, as `aws.errors.aws_errors` makes them, and no others. Throttled
 and Unreachable mean that nothing is known: callers ask again later. AccessError means that we may not ask.
@@ -107,10 +107,13 @@ class Runner(Protocol):
         - `reason` is one line for people, and is not empty where there is a cause;
         - `started_at` and `ended_at` are seconds since the epoch, and an ended training that ran has both;
         - `usd` is what was really paid so far for all instances: never more than the attempt's `rate` times `instances`
-          times `billable_s`, the seconds that each instance is billed for;
+          times `billable_s`, the seconds that each instance is billed for. Both are 0 until the platform knows: what
+          runs is estimated by the plan's price;
         - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty;
         - `lost_at`, of a training on spot that goes on by itself with other machines, is when the last ones were taken
           away, while it waits for these: a launcher may then move it;
+        - `waits_for` is one line for people where it has not begun for longer than its patience, which does not count
+          then, such as in a queue: what it waits for. It does not change from look to look while that is the same;
         - `note` is one line for people where it runs on something else than was asked for: `lane` and `instances` say
           on what, and `usd` what that costs. It is empty where all is as it should be.
         """
@@ -175,6 +178,7 @@ class Staging:
     """The ARN of the role that the settings give to trainings; empty if they give none."""
     poll_s: float
     sites: tuple[str, ...] = ()  # of the plan's places in this Region
+    lanes: tuple[Lane, ...] = ()  # of these places
     images: tuple[str, ...] = ()
     """Images of some tasks' own, by `Task.image`: only a platform whose Planning says `line_images` is given any."""
 
@@ -182,6 +186,7 @@ class Staging:
 class Planning(Protocol):
     """Knows what can be planned on the platform. It is made from its own table of the settings, and it is pure.
 
+    It may have a `start` and a `billing`, of `start.py` and `billing.py`: what trainings take beside their own hours.
     Only `stage` asks AWS. Everything else answers at once, offline, the same for the same arguments.
     """
 

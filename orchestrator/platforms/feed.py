@@ -40,6 +40,8 @@ class Feed:
     """True if there may be nothing to tell of a Region that is well: no training runs. Else nothing is a failure."""
     everywhere: bool = False
     """True if it tells of all Regions at once. Then it is asked once, about the Region `*`."""
+    at_home: bool = False
+    """True if the control Region is asked about as well: runs keep what they leave behind there."""
     only_if_named: bool = False
     """True if it is read only where somebody names it: AWS answers it so many times a day."""
     is_spot: bool = False

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.operating import Operating
     from orchestrator.platforms.base import Planning, Runner
-    from orchestrator.platforms.operating import Operating
 
 RUNNERS, PLANNING, OPERATING = "sweep.runners", "sweep.planning", "sweep.operating"
 DEFAULT = "sagemaker"

@@ -52,8 +52,11 @@ _FOR_STARTER = (
     "start", "starter/variables", "starter/words",
 )  # fmt: skip
 _FOR_BARE_MACHINES = (
-    "__init__", "__main__", "assignment", "bucket", "child", "coming_back", "container", "folders", "leave", "logs",
-    "machine_run", "meet", "notices", "outcome", "place", "saving", "ssh", "surroundings", "transfer", "usage",
+    "__init__", "__main__", "assignment", "machine_run", "notices",
+    *(f"files/{name}" for name in ("__init__", "bucket", "folders", "saving", "transfer")),
+    *(f"running/{name}" for name in ("__init__", "child", "container", "surroundings")),
+    *(f"telling/{name}" for name in ("__init__", "logs", "outcome", "usage")),
+    *(f"together/{name}" for name in ("__init__", "coming_back", "leave", "meet", "place", "ssh")),
 )  # fmt: skip
 
 

@@ -32,7 +32,11 @@ _HOSTS = {"ecr": "api.ecr"}
 
 
 class CallFailed(Exception):
-    """AWS has refused a call, or has not answered it: in one line."""
+    """AWS has refused a call, or has not answered it: in one line. `passes` says that it may do it later."""
+
+    def __init__(self, problem: str, *, passes: bool = False) -> None:
+        super().__init__(problem)
+        self.passes = passes
 
 
 class Address(NamedTuple):
@@ -91,7 +95,7 @@ def call_by_hand(
             break
         time.sleep(random.uniform(0, wait_s))
         wait_s *= 2
-    raise CallFailed(" ".join(problem.split()))
+    raise CallFailed(" ".join(problem.split()), passes=passes)
 
 
 def endpoint(service: str, region: str, environ: Mapping[str, str]) -> str:

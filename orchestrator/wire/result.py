@@ -61,7 +61,7 @@ class Attempt:
     rate: float
     """The most dollars that one of its instances costs in an hour."""
     site: str = ""
-    """Its place's site."""
+    """Its place's site; or, where the place has none, the one of its lane's sites that was asked, such as a zone."""
     instances: int = 1
     output: str = ""
     """The S3 prefix of its template: where a platform that forgets its trainings has written how this one ended."""
@@ -71,12 +71,20 @@ class Attempt:
     """Places that its request asks for too, in this order, if its own has no machines."""
     max_wait_s: int = 0
     """Seconds that it may run and wait together, where that is less than its task's limits say; else 0."""
+    allowance_s: int | None = None
+    """Its place's: seconds that its instances may be paid for beyond `max_runtime_s`."""
+
+    def is_at(self, place: Place) -> bool:
+        """Return whether it was made at this place, in whichever of the place's sites."""
+        return self.lane == place.lane and place.site in ("", self.site)
 
     def to_json(self) -> dict[str, Any]:
         body = asdict(self) | {"lane": str(self.lane), "version": VERSION}
         del body["others"]
         if not self.max_wait_s:
             del body["max_wait_s"]
+        if self.allowance_s is None:
+            del body["allowance_s"]
         return body | {"others": [place.to_json() for place in self.others]} if self.others else body
 
     @classmethod
@@ -101,6 +109,7 @@ class Cause(str, Enum):
 _OFTEN_EMPTY = frozenset(
     {
         "note",
+        "waits_for",
         "silent_since",
         "not_finite",
         "requested_at",
@@ -109,6 +118,7 @@ _OFTEN_EMPTY = frozenset(
         "interruptions",
         "lost_at",
         "moved_usd",
+        "site",
     }
 )
 """Fields of an outcome that are stored only where they say something."""
@@ -147,6 +157,8 @@ class Outcome:
     note: str = ""
     """One line for people: what it runs on that was not asked for; empty while there is nothing."""
 
+    waits_for: str = ""
+    """One line for people: what has kept it from beginning for longer than its patience; empty while nothing has."""
     silent_since: float | None = None
     """Since when its log has had no new line, where that is long; None while it writes, or nobody can tell."""
     not_finite: tuple[str, ...] = ()
@@ -163,6 +175,8 @@ class Outcome:
     """When its machines were taken away, if it waits for others, in seconds since the epoch; else None."""
     moved_usd: float = 0.0
     """Dollars for bringing its checkpoint to where the task went on. They are in no other sum of the attempt."""
+    site: str = ""
+    """The part of its lane that it was asked of, or runs in, such as a zone; empty where the lane has no parts."""
 
     @property
     def has_machines(self) -> bool:
@@ -177,10 +191,10 @@ class Outcome:
         if before is None:
             return self
         now = self if self.requested_at is not None else replace(self, requested_at=before.requested_at)
-        now = replace(now, moved_usd=max(now.moved_usd, before.moved_usd))
-        if before.state.terminal and not self.metrics:
-            # A platform does not say what the training has reported: whoever saw its end has read that.
-            now = replace(now, metrics=before.metrics, not_finite=before.not_finite)
+        now = replace(now, moved_usd=max(now.moved_usd, before.moved_usd), site=now.site or before.site)
+        if before.state.terminal and not self.not_finite:
+            # A platform does not say all that the training has reported: whoever saw its end has read that.
+            now = replace(now, metrics={**before.metrics, **self.metrics}, not_finite=before.not_finite)
         if not before.ended_for:
             return now
         if self.cause is not Cause.STOPPED:

@@ -14,8 +14,11 @@ Scalar = str | int | float | bool
 WITH_IMAGE = 2
 """The version of a task with an image of its own: older launchers would train it in another one."""
 KEPT_BACK_S = 180
-"""Seconds that an envelope pays for besides the training's own time: machines are billed from before its clock starts
-until after it was stopped. The planner adds them to each envelope, and the launcher lets no attempt run into them."""
+"""Seconds that are kept back for each attempt besides its own time, where its platform does not say how many: machines
+are billed from before its clock starts until after it was stopped. The planner adds them to each envelope, and the
+launcher lets no attempt run into them."""
+SHORTEST_S = 60
+"""Seconds of a training that is just worth starting: no envelope is for fewer, and no launcher starts one for fewer."""
 
 
 class Purchase(str, Enum):  # a docstring would stand in the schema of the sweep file
@@ -93,11 +96,19 @@ class Place:
     leave_usd_per_gb: float | None = None
     """Dollars for a GB of checkpoints that is brought from there to another Region of the task: the dearest of them
     counts. None where none are kept, or nobody knows."""
+    allowance_s: int | None = None
+    """Seconds that an instance may be paid for there beyond the training's longest run: its platform ends it then,
+    whatever hangs. None where the platform does not say, or an older plan."""
 
     @property
     def hourly_usd(self) -> float:
         """The most dollars that an hour of a training costs there."""
         return self.rate * self.instances
+
+    @property
+    def kept_back_s(self) -> int:
+        """The seconds that are kept back for an attempt there, besides its own time."""
+        return KEPT_BACK_S if self.allowance_s is None else self.allowance_s
 
     def to_json(self) -> dict[str, Any]:
         body: dict[str, Any] = {"lane": str(self.lane), "s3_uri": self.s3_uri, "rate": self.rate}
@@ -108,6 +119,8 @@ class Place:
             body["expected"] = asdict(self.expected)
         if self.leave_usd_per_gb is not None:
             body["leave_usd_per_gb"] = self.leave_usd_per_gb
+        if self.allowance_s is not None:
+            body["allowance_s"] = self.allowance_s
         return body | {"joined": True} if self.joined else body
 
     @classmethod

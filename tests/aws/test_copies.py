@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.aws import copies
-from orchestrator.aws.copies import Target, copy_object
+from orchestrator.aws.copies import Target, arrived_bytes, copy_object
 from orchestrator.aws.s3 import S3, Listed
 from orchestrator.errors import AlreadyExists, NotFound, Unreachable
 
@@ -108,10 +108,13 @@ def test_parts_that_have_arrived_stay_when_the_copy_is_broken_off(s3: S3, target
     item, noted, answers = put(s3, body), Noted(), iter([True, True, False])
     assert not copy_object(s3, item, Target(target, "to/state"), noted, lambda: next(answers))
     assert not target.exists("to/state")
+    to, (upload,) = Target(target, "to/state"), noted.uploads.values()
+    assert arrived_bytes(to, upload) == 2 * LEAST_PART
     counting.calls.clear()
     assert copy_object(s3, item, Target(target, "to/state"), noted, always)
     assert target.get("to/state").body == body
     assert (counting.calls.count("upload_part_copy"), counting.calls.count("create_multipart_upload")) == (1, 0)
+    assert arrived_bytes(to, upload) == 0, "it is complete: what has arrived is the object"
 
 
 @pytest.mark.parametrize("call", ["create_multipart_upload", "upload_part_copy", "complete_multipart_upload"])

@@ -39,8 +39,8 @@ OPERATIONS = {
     ],
     "ec2": [
         "CancelSpotInstanceRequests", "CreatePlacementGroup", "DeletePlacementGroup", "DescribeCapacityReservations",
-        "DescribeImages", "DescribeInstanceTypes", "DescribeInstances", "DescribeRegions", "DescribeRouteTables",
-        "DescribeSecurityGroups",
+        "DescribeImages", "DescribeInstanceTypeOfferings", "DescribeInstanceTypes", "DescribeInstances",
+        "DescribeKeyPairs", "DescribeRegions", "DescribeRouteTables", "DescribeSecurityGroups",
         "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints", "GetConsoleOutput",
         "GetSpotPlacementScores", "RunInstances", "TerminateInstances",
     ],

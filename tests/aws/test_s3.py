@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from orchestrator.aws import s3 as module
 from orchestrator.aws.s3 import S3, Written
 from orchestrator.errors import AccessDenied, AlreadyExists, NotFound
-from orchestrator.localcloud.services.moto_backends import Objects
+from orchestrator.localcloud.services.moto.backends import Objects
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
-from orchestrator.max_age import MaxAge
+from orchestrator.settings.max_age import MaxAge
 from tests.catalog.conftest import write
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.images import launcher
 from orchestrator.infra.names import names
 from orchestrator.infra.policies import policy
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.images.parts import FILES
 from tests.infra.replay import without
 

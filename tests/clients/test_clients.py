@@ -102,6 +102,7 @@ def test_kubernetes_own_client_watches_a_job_and_its_pods(
     told = json.loads(run("kubernetes", str(HERE / "kube_watch.py"), *words).splitlines()[-1])
     assert (told["jobs"][0], told["jobs"][-1]) == ("ADDED", "DELETED")
     assert len(told["pods"]) == 2
+    assert told["selected"]
     for seen in told["pods"]:
         assert (seen[0], seen[-1]) == ("ADDED", "DELETED")
         assert set(seen[1:-1]) == {"MODIFIED"}

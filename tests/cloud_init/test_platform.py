@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.ec2 import request
+from orchestrator.platforms.ec2.sent import request
 from orchestrator.wire.result import TaskState
 from tests.cloud_init.test_cloud_init import booted, pytestmark
-from tests.platforms.test_ec2 import bucket, subject
+from tests.platforms.ec2.test_conformance import bucket, subject
 
 if TYPE_CHECKING:
     import pytest
 
     from orchestrator.localcloud import LocalCloud
-    from orchestrator.platforms.conformance import Subject
+    from orchestrator.platforms.conformance.suite import Subject
 
 __all__ = ["bucket", "pytestmark", "subject"]
 

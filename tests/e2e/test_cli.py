@@ -88,6 +88,7 @@ def test_every_result_stands_beside_the_point_it_came_from(sweep: Shell, name: s
     assert all(row["metrics"]["loss"] == (row["point"]["x"] - 2) ** 2 + 1 for row in rows)
 
 
+@pytest.mark.long
 def test_what_failed_is_told_and_run_again(sweep: Shell, name: str) -> None:
     sweep.team.breaks(1)
     sweep.team.plan("[1, 2]", data="{campaigns: [alps]}")

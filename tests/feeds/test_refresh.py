@@ -279,3 +279,12 @@ def test_where_only_what_is_old_is_wanted_young_facts_are_not_asked_for(
     assert asked(timedelta(hours=25)) == ["spot", "use"]
     assert asked(timedelta(days=31)) == ["prices-today", "spot", "use"]
     assert len(list(feeds.refresh(regions=["us-east-1"]))) == 3
+
+
+def test_what_data_costs_to_keep_is_read_in_the_control_region_as_well(empty: Catalog) -> None:
+    """A run's own objects lie there, whether any data does or not."""
+    kept = replace(feed(name="kept"), at_home=True)
+    run = Refresh(empty.observe, Clients(), NOW, home="us-east-1").run
+    asked = [(one.feed, one.region) for one in run([kept, feed()], ["eu-west-1"])]
+    assert asked == [("kept", "eu-west-1"), ("prices-today", "eu-west-1"), ("kept", "us-east-1")]
+    assert [one.region for one in run([kept], ["eu-west-1", "us-east-1"])] == ["eu-west-1", "us-east-1"]

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator import settings
 from orchestrator.aws.s3 import Stored
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.db.database import Database
@@ -18,6 +17,7 @@ from orchestrator.plan.file import read_plan, write_plan
 from orchestrator.rules import Rules, read_sweep
 from orchestrator.runs.written.anchor import Anchor
 from orchestrator.runs.written.submission import Submission
+from orchestrator.settings import settings
 from orchestrator.spec.classic import read_classic
 from orchestrator.wire.beside.lineage import Lineage
 from orchestrator.wire.beside.markers import CancelMarker, Fence, PauseMarker

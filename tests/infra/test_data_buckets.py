@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.infra.data_buckets import unnamed_buckets
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 
 TEAM = {"team-eu-west-1": "eu-west-1", "team-us-east-1": "us-east-1", "drives": "us-east-1"}
 

@@ -12,10 +12,12 @@ import pytest
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Expected, Lane, Limits, Place, Purchase, Task
+from tests.fixtures.cloud import client_of
 from tests.launcher import test_on_the_cloud
 from tests.launcher.test_on_the_cloud import Launchers, ended
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from orchestrator.localcloud.cloud import LocalCloud
@@ -38,6 +40,16 @@ if given.hang and not saved.exists():
     time.sleep(600)
 """
 """It hangs until it is asked to go, and then goes on where it stopped."""
+
+
+@pytest.fixture(scope="session")
+def cloud(moved_cloud: LocalCloud) -> LocalCloud:
+    return moved_cloud
+
+
+@pytest.fixture(scope="session")
+def client(cloud: LocalCloud) -> Callable[..., Any]:
+    return client_of(cloud)
 
 
 @pytest.fixture

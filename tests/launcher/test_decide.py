@@ -116,6 +116,18 @@ def test_no_attempt_may_run_for_longer_than_the_dollars_left(
         assert step.exit is Exit.UNAVAILABLE
 
 
+@given(st.floats(0, 20), st.floats(0, 10), st.integers(0, 3600))
+def test_what_a_platform_may_bill_beyond_the_longest_run_is_within_the_dollars_left(
+    envelope: float, spent: float, allowance_s: int
+) -> None:
+    places = (replace(PLACES[0], allowance_s=allowance_s),)
+    step = after(spent=spent, places=places, limits=Limits(36_000, envelope=envelope))
+    if isinstance(step, Start):
+        assert spent + (step.max_runtime_s + allowance_s) / 3600 * PLACES[0].rate <= envelope + 1e-6
+    else:
+        assert spent + (SHORTEST_S + 1 + allowance_s) / 3600 * PLACES[0].rate > envelope
+
+
 causes = st.sampled_from([cause for cause in Cause if cause is not Cause.NONE])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.launcher.decide import End, Start, decide
+from orchestrator.launcher.moving.saved import Ahead, Saved
 from orchestrator.launcher.tried import Tried
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
@@ -55,6 +56,20 @@ def test_a_task_without_deadline_checkpoints_or_expectations_goes_to_its_first_p
         assert after(**changes) == Start(0, 40 * HOUR)  # type: ignore[arg-type]
     silent = (SPOT, replace(ON_DEMAND, expected=None))
     assert decide(task(places=silent, limits=LIMITS), [], 0.0, NOW) == Start(0, 40 * HOUR)
+
+
+def test_a_place_to_which_the_checkpoint_cannot_be_brought_is_passed_over() -> None:
+    lost, cheap = tried(Cause.INTERRUPTED, SPOT, hours=1.0), replace(AWAY, expected=Expected(10.0, 0.5))
+    places, saved = (SPOT, cheap, ON_DEMAND), Saved("us-west-2", gb=1.0, usd_per_gb=0.02)
+    open_to_all = decide(task(places=places, limits=LIMITS), [lost], 0.0, NOW, Ahead(saved))
+    assert isinstance(open_to_all, Start)
+    assert open_to_all.place == 1
+    for hours, taken in ((9.5, 2), (15.0, 0)):
+        limits = replace(LIMITS, end_by=NOW + hours * HOUR)
+        ahead = Ahead(saved, closed=frozenset({"eu-west-1"}))
+        step = decide(task(places=places, limits=limits), [lost], 0.0, NOW, ahead)
+        assert isinstance(step, Start)
+        assert step.place == taken
 
 
 def test_what_was_saved_is_no_longer_left_where_it_was_saved() -> None:

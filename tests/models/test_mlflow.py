@@ -15,7 +15,7 @@ import pytest
 
 from orchestrator.errors import SettingsError
 from orchestrator.models.models import Models
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.models.bench import finished
 from tests.models.mlflow_server import Registry, mlflow
 

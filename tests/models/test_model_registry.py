@@ -18,10 +18,10 @@ from orchestrator.infra.policies import policy
 from orchestrator.localcloud.http.call import Call
 from orchestrator.localcloud.iam.needs.find import needs
 from orchestrator.localcloud.iam.needs.scene import Scene
-from orchestrator.localcloud.services import moto_backends
+from orchestrator.localcloud.services.moto import backends as moto_backends
 from orchestrator.models.models import Models
 from orchestrator.models.readers import tell_readers
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.models.bench import finished
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.localcloud.services import timetable
+from orchestrator.localcloud.services.schedules import timetable
 from orchestrator.nightly.calendar import catch_up, due, following, moment
 from orchestrator.spec.schedule.schedule import Schedule
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.aws.messages import sqs
-from orchestrator.localcloud.services import moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
+from orchestrator.localcloud.services.moto import backends as moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
 from orchestrator.nightly import aftermath, views
 from orchestrator.nightly.conduct import Clock, Conductor
 from orchestrator.nightly.dead_letters import DeadLetter

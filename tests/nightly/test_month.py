@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from orchestrator.localcloud.services import timetable
+from orchestrator.localcloud.services.schedules import timetable
 from orchestrator.nightly.calendar import catch_up
 from orchestrator.nightly.goal import read_goal
 from tests.nightly.world import HOUR, Killed, World

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import Damaged, NotFound, SettingsError, UsageError
-from orchestrator.localcloud.services import moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
+from orchestrator.localcloud.services.moto import backends as moto_backends  # noqa: F401 - from then on, moto's groups keep their timers
 from orchestrator.nightly import views
 from orchestrator.nightly.conduct import LATE_S
 from orchestrator.nightly.freeze import freeze
@@ -16,7 +16,7 @@ from orchestrator.nightly.goal import Goal
 from orchestrator.nightly.schedules import Schedules
 from orchestrator.nightly.shelf import Night
 from orchestrator.orchestrator import Orchestrator
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from orchestrator.spec.schedule.schedule import Schedule
 from orchestrator.spec.sweep import Sweep
 from tests.fixtures.aws import BUCKET, REGION

@@ -27,7 +27,7 @@ from orchestrator.nightly.picking import marks as marks_module
 from orchestrator.nightly.picking import pick as pick_module
 from orchestrator.nightly.shelf import Entry, Shelf
 from orchestrator.orchestrator import Orchestrator
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from orchestrator.snapshots import Snapshots
 from orchestrator.spec.schedule.schedule import Schedule
 from orchestrator.spec.sweep import Sweep

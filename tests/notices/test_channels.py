@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from orchestrator.errors import SettingsError
 from orchestrator.notices.channels import check_address, named
 from orchestrator.notices.notice import KINDS
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.fixtures.sweeps import make_sweep
 
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:sweeps"

@@ -11,7 +11,7 @@ import yaml
 
 from orchestrator.notices.notice import FINISHED, KINDS, Notice
 from orchestrator.notices.webhook import sign
-from orchestrator.settings import read
+from orchestrator.settings.settings import read
 from tests.fixtures.sweeps import make_sweep
 
 PAGE = (Path(__file__).parents[2] / "docs" / "budgets-and-notices.md").read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def test_the_most_that_a_plan_can_cost_is_at_its_dearest_place_with_all_its_inst
     (first, *_) = plan.shares
     places = tuple(replace(first.places[0], rate=rate, instances=n) for rate, n in ((1.0, 4), (3.0, 1), (1.0, 2)))
     made = replace(plan, shares=(replace(first, count=2, places=places),))
-    assert made.worst_usd == pytest.approx(2 * 4 * 1.0 * 24)
+    assert made.worst_usd == pytest.approx(2 * 4 * 1.0 * (24 + 180 / 3600))
     assert made.hours == pytest.approx(2 * 4 * first.hours)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.catalog.market import DISCOUNTS, HISTORY, table
+from orchestrator.catalog.market import DISCOUNTS, HISTORY, STARTS, table
 from orchestrator.plan.plan import Plan
 from orchestrator.planner.attribution import attribute
 from orchestrator.planner.solve import solve
@@ -63,6 +63,19 @@ HURRY = {"space": {"epochs": [1], "lr": [1, 2, 3, 4]}, "runtime": 1, "plan": {"d
 )
 def test_a_change_of_one_kind_is_all_of_it(after: Market, expected: dict[str, float]) -> None:
     assert parts(BEFORE, after, **HURRY) == expected
+
+
+def test_what_starts_make_dearer_is_no_change() -> None:
+    """A deadline that starts would break moves tasks to a dearer lane, today as before: only the price has changed."""
+
+    def market(usd: float) -> Market:
+        dearer = candidate(slots=10, region="us-west-2", usd_per_hour=1.5, on_demand_usd_per_hour=1.5)
+        made = make_market(candidate(slots=10, usd_per_hour=usd), dearer)
+        lanes = made.candidates[list(STARTS[:4])].drop_duplicates().itertuples(index=False, name=None)
+        return replace(made, starts=table([(*lane, 0.05, 3600.0) for lane in lanes], STARTS))
+
+    asked = {"space": {"lr": {"range": [1, 100], "step": 1}}, "runtime": 1.0, "plan": {"deadline": "10h"}}
+    assert parts(market(1.0), market(1.1), **asked) == {"prices": 9.0}  # of the 90 hours that stay there
 
 
 def test_what_our_own_tasks_paid_and_how_long_they_took_is_told_apart() -> None:

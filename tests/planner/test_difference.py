@@ -56,6 +56,15 @@ def test_a_lane_that_only_the_new_plan_knows() -> None:
     ]
 
 
+def test_lanes_of_several_platforms_begin_with_theirs() -> None:
+    """Two platforms may sell one instance type in one Region."""
+    on_nodes = candidate(platform="eks", usd_per_hour=0.5, slots=None)
+    assert changed([candidate(platform="ec2")], [candidate(platform="ec2"), on_nodes])[1:] == [
+        "ec2 ml.g5.xlarge on_demand in us-east-1: 4 tasks became 0",
+        "eks ml.g5.xlarge on_demand in us-east-1: new to the plan at $0.5/h; 0 tasks became 4",
+    ]
+
+
 def test_a_lane_that_only_the_old_plan_knows_is_looked_up_in_todays_market() -> None:
     """It has become so dear that nobody would come to it, or is not for sale."""
     rivals = [candidate(region=f"eu-west-{n}", usd_per_hour=2.0) for n in range(1, 6)]

@@ -12,7 +12,7 @@ from orchestrator.cli.session import Session
 from orchestrator.errors import AccessDenied, Unreachable
 from orchestrator.orchestrator import Orchestrator
 from orchestrator.runs.views.first_look import NEW_LOOKS
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.runs.bench import ACCOUNT, plan
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def test_the_sweep_file_names_others_beside_the_settings(desk: Desk, hook: Hook)
 
 
 def test_a_budget_is_told_at_its_marks_and_a_refusal_with_the_day_it_resumes(desk: Desk, hook: Hook) -> None:
-    made = plan(tasks=1, name="steering", budget={"per_month": 10})
+    made = plan(tasks=1, name="steering", budget={"per_month": 10.5})
     for name in ("monday", "tuesday", "wednesday"):
         anchor = desk.anchor(made, name, created_at=time.time())
         with (
@@ -88,7 +88,7 @@ def test_a_budget_is_told_at_its_marks_and_a_refusal_with_the_day_it_resumes(des
             create(desk.bucket, anchor)
     (half, refused_notice) = told(hook)
     assert half[0] == "budget"
-    assert half[1].endswith(": 50 % are spent or held, $2.80 of $10.00 are left")
+    assert half[1].endswith(": 50 % are spent or held, $2.94 of $10.50 are left")
     assert refused_notice[0] == "refused"
     assert refused_notice[1].startswith("run wednesday was not made: the budget of workload steering for ")
     assert "it resumes on" in refused_notice[1]

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.rules import read_sweep
 from orchestrator.wire.result import TaskState
-from tests.platforms.trainings import Desk, Trained
+from tests.platforms.sagemaker.trainings import Desk, Trained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

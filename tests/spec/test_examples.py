@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.planner.solve import solve
+from orchestrator.platforms.registry import platforms
 from orchestrator.rules import read_sweep as read
 from orchestrator.rules import schema
 from tests.fixtures.sweeps import candidate, make_market
@@ -37,7 +38,7 @@ def test_an_example_is_a_sweep(path: Path) -> None:
 
 PARTS = [
     part
-    for page in (HANDBOOK, SAGEMAKER, EC2, TRAINING, HELPERS, OWN_SCRIPT)
+    for page in (HANDBOOK, SAGEMAKER, EC2, EKS, TRAINING, HELPERS, OWN_SCRIPT)
     for part in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
 ]
 
@@ -66,6 +67,22 @@ def test_an_example_can_be_planned(path: Path) -> None:
     types = sweep.where.instance_types
     lanes = [candidate(region=region, instance_type=name, usd_per_hour=1.0 + n) for n, name in enumerate(types)]
     assert solve(sweep, make_market(*lanes)).tasks == len(sweep.points)
+
+
+PRICES = {"sagemaker": ("ml.g5.12xlarge", 7.1), "ec2": ("g5.12xlarge", 5.7), "eks": ("g5.12xlarge", 5.7)}
+
+
+@pytest.mark.parametrize("cheapest", PRICES)
+def test_the_example_for_three_platforms_goes_where_it_is_cheapest(cheapest: str) -> None:
+    sweep = read(ROOT / "examples" / "three-platforms.yaml")
+    assert set(sweep.where.platforms) == set(PRICES) == set(platforms())
+    offers = [
+        candidate(platform=name, instance_type=kind, usd_per_hour=usd / 2 if name == cheapest else usd, slots=64.0)
+        for name, (kind, usd) in PRICES.items()
+    ]
+    plan = solve(sweep, make_market(*offers))
+    assert {share.places[0].lane.platform for share in plan.shares} == {cheapest}
+    assert {place.lane.platform for share in plan.shares for place in share.places} == set(PRICES)
 
 
 @pytest.mark.parametrize(

@@ -300,9 +300,45 @@ def test_a_result_that_tells_of_a_move_is_read_as_it_was_written() -> None:
     assert found.outcomes[0].to_json() == before.outcomes[0].to_json() | {"moved_usd": 0.02}
 
 
+def test_a_result_that_names_a_zone_is_read_as_it_was_written() -> None:
+    found = Result.from_json(body("result-with-zone.json"))
+    before = Result.from_json(body("result.json"))
+    assert found.outcomes[0] == replace(before.outcomes[0], site="eu-west-1b")
+    assert found.outcomes[0].to_json() == before.outcomes[0].to_json() | {"site": "eu-west-1b"}
+
+
+def test_a_result_that_a_queue_holds_back_is_read_as_it_was_written() -> None:
+    found = Result.from_json(body("result-in-a-queue.json"))
+    assert (found.state, found.outcomes[0].waits_for) == (
+        "starting",
+        body("result-in-a-queue.json")["outcomes"][0]["waits_for"],
+    )
+    assert found.to_json() == body("result-in-a-queue.json")
+
+
+def test_a_result_whose_training_has_lost_its_machines_is_read_as_it_was_written() -> None:
+    found = Result.from_json(body("result-that-waits.json"))
+    assert (found.state, found.outcomes[0].lost_at, found.outcomes[0].interruptions) == ("running", 1795000600.0, 1)
+    assert not found.outcomes[0].has_machines
+    assert found.to_json() == body("result-that-waits.json")
+
+
 def test_a_line_that_tells_what_it_costs_to_leave_is_read_as_it_was_written() -> None:
     found = manifest.parse((GOLDEN / "line-with-move-price.manifest").read_text(encoding="utf-8"))
     assert isinstance(found, Task)
     first, second = golden_task().places
     assert found.places == (replace(first, leave_usd_per_gb=0.02), second)
     assert [place.to_json().get("leave_usd_per_gb") for place in found.places] == [0.02, None]
+
+
+def test_a_line_and_an_attempt_whose_platform_says_what_it_may_bill_besides_are_read() -> None:
+    found = manifest.parse((GOLDEN / "line-with-allowance.manifest").read_text(encoding="utf-8"))
+    assert isinstance(found, Task)
+    first, second = golden_task().places
+    assert found.places == (replace(first, allowance_s=900), second)
+    assert [place.to_json().get("allowance_s") for place in found.places] == [900, None]
+    assert [place.kept_back_s for place in found.places] == [900, 180]
+    attempt = Attempt.from_json(body("attempt-with-allowance.json"))
+    assert attempt == replace(Attempt.from_json(body("attempt.json")), allowance_s=900)
+    assert attempt.to_json()["allowance_s"] == 900
+    assert "allowance_s" not in Attempt.from_json(body("attempt.json")).to_json()

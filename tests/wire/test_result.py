@@ -119,3 +119,5 @@ def test_whoever_looks_at_an_ended_training_again_keeps_what_it_had_reported() -
     assert looked.following(seen) == seen
     assert looked.following(replace(seen, state=TaskState.RUNNING)).metrics == {}
     assert replace(looked, metrics={"loss": 0.5}).following(seen).metrics == {"loss": 0.5}
+    used = replace(looked, metrics={"cpu_percent": 93.0}).following(seen)  # the platform has measured something too
+    assert (used.metrics, used.not_finite) == ({"loss": 0.25, "cpu_percent": 93.0}, ("val_loss",))

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 _ASKING = "read the savings plans"
 ENDPOINT = "us-east-1"
 """One answers for the whole account."""
+_MEMBERS = (
+    "savingsPlanId",
+    "savingsPlanType",
+    "currency",
+    "commitment",
+    "start",
+    "end",
+    "region",
+    "ec2InstanceFamily",
+)
+"""What AWS calls the members of `SavingsPlan`, in their order."""
 
 
 class SavingsPlan(NamedTuple):
@@ -28,6 +39,10 @@ class SavingsPlan(NamedTuple):
     """What is paid for an hour, used or not."""
     starts_at: str
     ends_at: str
+    region: str = ""
+    """The only Region that it is for, if its kind is EC2Instance."""
+    family: str = ""
+    """The only family of instance types that it is for, such as `g5`, if its kind is that."""
 
 
 class PlanRate(NamedTuple):
@@ -42,17 +57,17 @@ def list_savings_plans(clients: Clients) -> Iterator[SavingsPlan]:
     """Yield the account's savings plans that are in force, or will be."""
     client, states = clients.client("savingsplans", ENDPOINT), ["active", "queued", "payment-pending"]
     for plan in _pages(lambda token: client.describe_savings_plans(states=states, **token), "savingsPlans"):
-        names = ("savingsPlanId", "savingsPlanType", "currency", "commitment", "start", "end")
-        yield SavingsPlan(*(str(plan.get(name, "")) for name in names))
+        yield SavingsPlan(*(str(plan.get(name) or "") for name in _MEMBERS))
 
 
-def list_rates(clients: Clients, plan: str, service: str, region: str) -> Iterator[PlanRate]:
-    """Yield what a service's products of a Region cost under a savings plan, each by its usage type."""
+def list_rates(clients: Clients, plan: str, service: str, region: str, **kinds: str) -> Iterator[PlanRate]:
+    """Yield what a service's products of a Region cost under a savings plan, each by its usage type.
+
+    `kinds` are more of AWS's filters: `tenancy="shared"`, say.
+    """
     client = clients.client("savingsplans", ENDPOINT)
-    asked = {
-        "savingsPlanId": plan,
-        "filters": [{"name": "region", "values": [region]}, {"name": "serviceCode", "values": [service]}],
-    }
+    filters = {"region": region, "serviceCode": service, **kinds}
+    asked = {"savingsPlanId": plan, "filters": [{"name": name, "values": [one]} for name, one in filters.items()]}
     for rate in _pages(lambda token: client.describe_savings_plan_rates(**asked, **token), "searchResults"):
         yield PlanRate(*(str(rate.get(name, "")) for name in ("usageType", "currency", "rate")))
 

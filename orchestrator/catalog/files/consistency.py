@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.catalog.market import ANY
+from orchestrator.catalog.market import ANY, is_family
 from orchestrator.catalog.survey.commitments import RESERVATION, SAVINGS_PLAN, TRAINING_PLAN
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def commitment_problem(row: Mapping[str, Any]) -> RowProblem | None:
 def _lane_problem(row: Mapping[str, Any], name: str) -> RowProblem | None:
     """Return what is wrong with what is a lane: it is for one Region and one instance type, and its ARN is there."""
     for column in ("region", "instance_type"):
-        if row[column] == ANY:
-            return RowProblem(column, f"{ANY!r} is for savings plans; {name} has one {column}")
+        if row[column] == ANY or is_family(row[column]):
+            return RowProblem(column, f"{row[column]!r} is for savings plans; {name} has one {column}")
     region = row["arn"].split(":")[3]
     if region != row["region"]:
         return RowProblem("arn", f"is of {region}, not of {row['region']}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.catalog.files.cells import is_local
 from orchestrator.catalog.files.consistency import RowProblem
-from orchestrator.catalog.market import ANY
+from orchestrator.catalog.market import ANY, is_family
 from orchestrator.catalog.survey.commitments import LANES, SAVINGS_PLAN
 from orchestrator.errors import did_you_mean
 from orchestrator.wire.task import Lane, Purchase
@@ -50,6 +50,8 @@ def _refused(
     platform: str, region: str, instance_type: str | None, bought: str | None, platforms: Platforms
 ) -> RowProblem | None:
     if instance_type in (None, ANY) or bought in (None, ANY) or region == ANY or is_local(region):
+        return None
+    if bought == SAVINGS_PLAN and is_family(instance_type or ""):
         return None
     purchase = _BOUGHT.get(str(bought)) or Purchase(bought)
     why = platforms.refuses(Lane(platform, region, str(instance_type), purchase))

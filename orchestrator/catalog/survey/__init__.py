@@ -5,7 +5,7 @@ select_datasets.py   which datasets does a sweep train on?
 lines.py             which datasets do the lines of a classic JOBARRAY stand for?
 select_types.py      which instance types does `where.resources` stand for?
 for_sale.py          which lanes may a sweep buy?
-starts.py            how long does a training take to start, and how many may start in an hour?
+starts.py            how long does a training take to start, how many may start in an hour, and what is billed?
 commitments.py       which training plans and savings plans may a sweep use?
 infeasible.py        why can a dataset be trained nowhere?
 """

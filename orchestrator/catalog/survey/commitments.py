@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 
-from orchestrator.catalog.market import ANY, POOLS
+from orchestrator.catalog.market import ANY, POOLS, stands_for
 from orchestrator.db.tables import commitments
 from orchestrator.wire.task import Lane, Purchase
 
@@ -89,7 +89,7 @@ def _commitments_in_use(
         opens, closes = window(row.starts_at, row.ends_at, now)
         is_open = opens < (FAR_H if closes is None else closes)
         region_allowed = not where.regions or row.region in (ANY, *where.regions)
-        type_allowed = row.instance_type in (ANY, *where.instance_types)
+        type_allowed = any(stands_for(row.instance_type, name) for name in where.instance_types)
         if is_open and region_allowed and type_allowed:
             found.append((row, opens, closes))
     return found

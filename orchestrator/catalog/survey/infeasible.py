@@ -27,15 +27,25 @@ def check_instance_types(connection: Connection, where: Where, for_sale: ForSale
     sold = select(prices.c.instance_type).where(prices.c.platform.in_(for_sale.platforms), seen).distinct()
     known = {*connection.scalars(sold), *(plan.instance_type for plan in for_sale.plans)}
     if not known:
+        others = sorted(connection.scalars(select(prices.c.platform).where(seen).distinct()))
+        if others:
+            message = f"the catalog has no prices of {few(for_sale.platforms)}, only of {few(others)}"
+            raise CatalogError(message, hint="`sweep catalog refresh` brings them from AWS")
         raise CatalogError("the catalog has no prices", hint="sweep catalog load prices.csv")
-    for name in where.instance_types:
+    for index, name in enumerate(where.instance_types):
+        key = f"where.instance_types.{index}"
         if name not in known:
-            raise InfeasibleError(
-                f"no price of instance type {name!r} is known", hint=did_you_mean(name, sorted(known))
-            )
+            theirs = select(prices.c.platform).where(seen & (prices.c.instance_type == name)).distinct()
+            if others := sorted(connection.scalars(theirs)):
+                message = f"{name} is a type of {few(others)}, and the sweep runs on {few(for_sale.platforms)}"
+                hint = f"name {few(others)} under `where.platforms`; {did_you_mean(name, sorted(known))}"
+                raise InfeasibleError(message, where=key, hint=hint)
+            message = f"no price of instance type {name!r} is known on {' or '.join(for_sale.platforms)}"
+            raise InfeasibleError(message, where=key, hint=did_you_mean(name, sorted(known)))
         offered = select(OFFERED.c.platform).where(OFFERED.c.instance_type == name).limit(1)
         if name in for_sale.refused and connection.scalar(offered) is None:
-            raise InfeasibleError(for_sale.refused[name])
+            hint = f"mend that, or leave {name} out"
+            raise InfeasibleError(f"{name} cannot be had: {for_sale.refused[name]}", where=key, hint=hint)
 
 
 def no_place_error(

@@ -20,7 +20,7 @@ from orchestrator.catalog.survey.for_sale import gather_lanes
 from orchestrator.catalog.survey.infeasible import check_instance_types, no_place_error
 from orchestrator.catalog.survey.lines import name_lines
 from orchestrator.catalog.survey.select_datasets import Chosen, datasets_named, select_datasets
-from orchestrator.catalog.survey.starts import starts_of
+from orchestrator.catalog.survey.starts import billing_of, starts_of
 from orchestrator.db.engine import reading
 from orchestrator.db.tables import UtcTime, datasets, replicas, storage_prices, transfer_prices
 from orchestrator.errors import CatalogError
@@ -131,6 +131,7 @@ class _Survey:
             pools=table(savings_pools(connection, self._sweep.where, self._now), POOLS),
             leases=live,
             starts=starts_of(lanes, self._platforms),
+            billing=billing_of(lanes, self._platforms),
             storage=storage(connection, lanes),
             cautions=(*self._platforms.cautions(self._sweep), *self._left_out()),
         )

@@ -1,7 +1,8 @@
 """The commands of `sweep`: a file is called like its command, or its group of commands.
 
 sweeps/    what makes a sweep, and a run of it?
-runs/      what looks at runs, and acts on them?
+runs/      what looks at runs?
+steering/  what changes how a run goes on?
 workloads/ what is there for what is trained again and again?
 account/   what is there for what all sweeps share?
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.images.launcher import Brought
-    from orchestrator.infra.deploy import Planned
-    from orchestrator.infra.destroy import Going
     from orchestrator.infra.fill import Filled
-    from orchestrator.infra.state import StackState
+    from orchestrator.infra.stacks.deploy import Planned
+    from orchestrator.infra.stacks.destroy import Going
+    from orchestrator.infra.stacks.state import StackState
 
 
 @dataclass(frozen=True)

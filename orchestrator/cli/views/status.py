@@ -39,6 +39,10 @@ class StatusView:
     """What is expected of the run; None once it has ended."""
     paused: str = ""
     """Why no more tasks are begun; empty if they are."""
+    moving: int = 0
+    """Running tasks whose checkpoint is brought to where they go on."""
+    waiting: int = 0
+    """Running tasks whose machines were taken away, and that wait for others."""
     limit: dict[str, int] = field(default_factory=dict)
     """Instances at once, by Region or lane, or `all`; empty if it is not limited."""
 
@@ -58,6 +62,8 @@ class StatusView:
             running_usd=status.running_usd,
             outlook=status.outlook,
             paused=status.paused,
+            moving=status.moving,
+            waiting=status.waiting,
             limit={what or EVERYTHING: slots for what, slots in status.limit.items()},
         )
 
@@ -68,7 +74,7 @@ class StatusView:
 
     def __str__(self) -> str:
         """Return one line: `nightly: 12/24 done, 3 running, 9 pending, $0.12 and about $0.03 running`."""
-        others = [f"{self.counts[state]:,} {state}" for state in STATES if state != "done" and self.counts[state]]
+        others = [self._counted(state) for state in STATES if state != "done" and self.counts[state]]
         cost = formatting.money(self.usd)
         if self.running_usd:
             cost += f" and about {formatting.money(self.running_usd)} running"
@@ -76,6 +82,13 @@ class StatusView:
             others.append("paused")
         parts = [f"{self.counts['done']:,}/{self.tasks:,} done", *others, cost]
         return f"{self.run}: {', '.join(parts)}"
+
+    def _counted(self, state: str) -> str:
+        """Return `3 running`; or `3 running (1 moving, 1 waiting for machines)`, for nothing trains there just now."""
+        words = f"{self.counts[state]:,} {state}"
+        idle = {"moving": self.moving, "waiting for machines": self.waiting} if state == "running" else {}
+        named = [f"{count:,} {what}" for what, count in idle.items() if count]
+        return f"{words} ({', '.join(named)})" if named else words
 
 
 def outlook_line(view: StatusView) -> str:

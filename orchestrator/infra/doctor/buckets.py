@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.aws.account.bucket_state import bucket_state
 from orchestrator.aws.s3 import region_of_bucket
 from orchestrator.errors import NotFound
-from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
+from orchestrator.platforms.account.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from orchestrator.secrecy import looks_like_aws_secret, looks_like_key, names_se
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.account.finding import Finding
 
 HIDDEN = "(left out: it may be a secret)"
 _PACKAGES = ("sweep-orchestrator", "boto3", "botocore", "sqlalchemy", "pydantic", "highspy")

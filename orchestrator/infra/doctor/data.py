@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.infra.data_buckets import is_named, pattern_of
-from orchestrator.platforms.finding import DEPLOY, PERMISSION, Finding, ok, wrong
+from orchestrator.platforms.account.finding import DEPLOY, PERMISSION, Finding, ok, wrong
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:

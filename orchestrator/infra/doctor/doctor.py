@@ -10,13 +10,13 @@ from orchestrator.errors import AccessError, SweepError
 from orchestrator.infra.doctor import buckets, data, dead_letters, identity, images, platforms, queues, quotas, roles
 from orchestrator.infra.doctor.subject import Need, Subject
 from orchestrator.infra.names import names
-from orchestrator.platforms.finding import OTHER, PERMISSION, Finding, carefully, wrong
+from orchestrator.platforms.account.finding import OTHER, PERMISSION, Finding, carefully, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.infra.names import Names
-    from orchestrator.settings import Settings
+    from orchestrator.settings.settings import Settings
 
 _CHECKS: tuple[tuple[str, Callable[[Subject], Iterator[Finding]]], ...] = (
     ("setting", identity.settings),

@@ -11,15 +11,15 @@ from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import AccessError
 from orchestrator.infra.names import account_of_roles
 from orchestrator.platforms import registry
-from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
-from orchestrator.settings import PROJECT_FILE
+from orchestrator.platforms.account.finding import DEPLOY, Finding, ok, warning, wrong
+from orchestrator.settings.settings import PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.session import Clients
     from orchestrator.infra.doctor.subject import Subject
-    from orchestrator.settings import Settings
+    from orchestrator.settings.settings import Settings
 
 _TOO_FAR_S = 300.0
 """Seconds that a clock may be wrong before AWS refuses what it has signed."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.ecr import Ecr, Image
 from orchestrator.errors import NotFound
-from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
+from orchestrator.platforms.account.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

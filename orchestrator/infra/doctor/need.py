@@ -8,15 +8,15 @@ from orchestrator.errors import SweepError
 from orchestrator.infra.doctor.subject import Data, Need
 from orchestrator.plan.slots import instances_taken, tasks_by_lot, units_taken
 from orchestrator.platforms import registry
-from orchestrator.platforms.finding import ok, wrong
-from orchestrator.platforms.wanted import AtOnce
+from orchestrator.platforms.account.finding import ok, wrong
+from orchestrator.platforms.account.wanted import AtOnce
 from orchestrator.wire.names import S3Uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.plan.plan import Plan
-    from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.account.finding import Finding
 
 
 def need_of(make: Callable[[], Plan], where: str, *, nights: bool = False) -> tuple[Need, Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.networks import way_out
-from orchestrator.platforms.finding import Finding, ok, warning, wrong
+from orchestrator.platforms.account.finding import Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from orchestrator.aws.account.service_quotas import list_quotas
 from orchestrator.errors import CloudError
 from orchestrator.infra.doctor import network
 from orchestrator.plan.launcher_price import LAUNCHERS_A_VCPU
-from orchestrator.platforms.finding import DEPLOY, QUOTA, Finding, ok, warning, wrong
+from orchestrator.platforms.account.finding import DEPLOY, QUOTA, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,10 +46,10 @@ def queues(subject: Subject) -> Iterator[Finding]:
 
 
 def _lane_queues(subject: Subject) -> list[str]:
-    """Return the queues of Regions; nothing of a pattern that names more than those: these are the team's own."""
-    if any(fact in subject.names.lane_queue for fact in ("{platform}", "{instance_type}", "{purchase}")):
+    """Return the queues of lanes; nothing of a name that tells instance types apart: nobody says which there are."""
+    if any(fact in subject.names.lane_queue for fact in ("{instance_type}", "{purchase}")):
         return []
-    return list(subject.names.lane_queues().values())
+    return subject.names.lane_queues()
 
 
 def _environment(subject: Subject, found: Environment) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import AccessDenied, CloudError
 from orchestrator.platforms import registry
-from orchestrator.platforms.finding import QUOTA, Finding, ok, warning, wrong
+from orchestrator.platforms.account.finding import QUOTA, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.errors import NotFound
 from orchestrator.infra import policies
 from orchestrator.infra.statements import listed
-from orchestrator.platforms.finding import DEPLOY, Finding, ok, warning, wrong
+from orchestrator.platforms.account.finding import DEPLOY, Finding, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.infra.names import Names
-    from orchestrator.platforms.wanted import AtOnce
-    from orchestrator.settings import Settings
+    from orchestrator.platforms.account.wanted import AtOnce
+    from orchestrator.settings.settings import Settings
     from orchestrator.spec.sweep import Sweep
     from orchestrator.wire.task import Lane, Quota
 

@@ -81,7 +81,9 @@ class Leaving:
         if waits:
             self._asked_at = now
         envelope = self.task.limits.envelope
-        usd_left = None if envelope is None else envelope - self.history.spent
+        # What it has run so far is billed at its end: until then it counts as the most that it can be.
+        unbilled = max(attempt.rate * attempt.instances * outcome.seconds / 3600 - outcome.usd, 0.0)
+        usd_left = None if envelope is None else envelope - self.history.spent - unbilled
         place = self._choose(Lost(attempt, outcome, waits, usd_left), now)
         if place is None:
             return None

@@ -11,10 +11,10 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orchestrator.aws.copies import copy_object
+from orchestrator.aws.copies import arrived_bytes, copy_object
 from orchestrator.errors import AccessError, AlreadyExists, CloudError, NotFound
 from orchestrator.launcher.moving.checkpoint import GB, UNREADABLE, find_checkpoint
-from orchestrator.launcher.moving.saved import NOTHING_AHEAD, USUAL_USD_PER_GB, Ahead, Saved
+from orchestrator.launcher.moving.saved import USUAL_USD_PER_GB, Ahead, Saved
 from orchestrator.launcher.task_history import Standing
 from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.names import S3Uri
@@ -54,26 +54,32 @@ class Moves:
         """What was written down of a move when the next step was decided last."""
         self._there = ""
         """The address to which the newest checkpoint has been brought."""
+        self._closed: set[str] = set()
+        """Regions to which it cannot be brought."""
 
     def ahead(self) -> Ahead:
         """Return what is known of where the task may go on. Ask when no attempt is open."""
         found = self._find()
         self._decided = self.read() if found or self.may_leave else None
         moves_to = self.place_of(self._decided)
+        if moves_to is not None and self.task.places[moves_to].lane.region in self._closed:
+            moves_to = None
+        closed = frozenset(self._closed)
         if found is None:
-            return NOTHING_AHEAD if moves_to is None else Ahead(moves_to=moves_to)
+            return Ahead(moves_to=moves_to, closed=closed)
         paid_to = self._decided.lane.region if self._decided and self._decided.paid_from else ""
-        return Ahead(self.saved(found, paid_to), moves_to)
+        return Ahead(self.saved(found, paid_to), moves_to, closed=closed)
 
     def bring(self, place: Place) -> bool:
         """Have the newest checkpoint where the next attempt runs. Return False if its step must be decided again.
 
-        Raise CloudError where it may not be brought: without it, all that the task has done would be done again.
+        Raise CloudError where it may not be brought, and no later place needs it brought: without it, all that the task
+        has done would be done again.
         """
         found = self._find()
         uri = self.trainings.template(place.lane).checkpoints_of(self.task.number)
-        if self._denied is not None:
-            self._refuse_to_forget(self._denied, place)
+        if self._denied is not None and self._forgets(place):
+            return self._pass_over(place, self.history.attempts[-1].lane.region, self._denied)
         if found is None or uri in ("", found.uri, self._there):
             return True
         if self.world.terminated():
@@ -93,7 +99,7 @@ class Moves:
         except UNREADABLE as error:
             if not self._may_go_on():
                 return False
-            raise _cannot_bring(found.region, place.lane.region, error) from error
+            return self._pass_over(place, found.region, error)
         self._there = uri
         log.info("task %d: its checkpoint of %.3g GB is in %s", self.task.number, found.gb, place.lane.region)
         return True
@@ -163,7 +169,7 @@ class Moves:
             return None
         number = self.history.newest
         if self._looked_after != number:
-            self._newest, self._there, self._denied = None, "", None
+            self._newest, self._there, self._denied, self._closed = None, "", None, set()
             try:
                 self._newest = find_checkpoint(attempts, self.trainings)
             except AccessError as error:
@@ -172,11 +178,23 @@ class Moves:
             self._looked_after = number
         return self._newest
 
-    def _refuse_to_forget(self, denied: AccessError, place: Place) -> None:
-        """Raise CloudError if the task has run elsewhere, and has maybe left a checkpoint there."""
-        last = self.history.attempts[-1].lane.region
-        if last != place.lane.region and any(one.seconds for one in self.history.outcomes.values()):
-            raise _cannot_bring(last, place.lane.region, denied) from denied
+    def _forgets(self, place: Place) -> bool:
+        """Return whether the task has run elsewhere last, and has maybe left a checkpoint there."""
+        elsewhere = self.history.attempts[-1].lane.region != place.lane.region
+        return elsewhere and any(one.seconds for one in self.history.outcomes.values())
+
+    def _pass_over(self, place: Place, here: str, error: SweepError) -> bool:
+        """Return False, for the step must be decided again: there is a later place here, where the checkpoint lies.
+
+        Raise CloudError if there is none.
+        """
+        self._closed.add(place.lane.region)
+        places = self.task.places if self.may_leave else self.task.places[self.task.places.index(place) + 1 :]
+        cannot = _cannot_bring(here, place.lane.region, error)
+        if all(other.lane.region != here for other in places):
+            raise cannot from error
+        log.warning("task %d: %s. It stays in %s", self.task.number, cannot.message, here)
+        return False
 
     def saved(self, found: Checkpoint, paid_to: str = "") -> Saved:
         """Return what it takes to bring a checkpoint elsewhere."""
@@ -197,16 +215,26 @@ class Moves:
         reason = f"its checkpoint of {found.gb:.3g} GB is brought from {found.region} to {region}"
         self.history.publish(TaskState.RUNNING, reason)
         try:
-            return found.copy(missing, self._copy_one, self._may_go_on)
+            if found.copy(missing, self._copy_one, self._may_go_on):
+                return True
         except UNREADABLE:
             self._give_back(found, usd, found.missing_at(target, at.key), gb)
             raise
+        if self.history.standing() is not Standing.WANTED:  # nobody will bring the rest
+            self._give_back(found, usd, found.missing_at(target, at.key), gb)
+        return False
 
     def _give_back(self, found: Checkpoint, usd: float, missing: list[Missing], gb: float) -> None:
         """Count no price for what is missing still of these GB, which were to cost so many dollars."""
-        back = usd * sum(one.item.size for one in missing) / GB / gb if gb else 0.0
+        left = sum(one.item.size - self._arrived_bytes(one) for one in missing)
+        back = usd * left / GB / gb if gb else 0.0
         self.control.advance(self._key, Move.from_json, lambda there: self._known(there).given_back(found.uri, back))
         self.read()
+
+    def _arrived_bytes(self, one: Missing) -> int:
+        """Return how many bytes have arrived of an object that is brought in parts, and is not whole."""
+        upload = self.find(one.target.key)
+        return arrived_bytes(one.target, upload) if upload else 0
 
     def _copy_one(self, source: S3, item: Listed, target: Target) -> bool:
         return self.copy_object(source, item, target, self, self._may_go_on)

@@ -38,6 +38,10 @@ class Ahead:
     """Its newest checkpoint, if one of its places is in another Region; None where nothing needs to be brought."""
     moves_to: int | None = None
     """The number of the place that it was decided to move to; None while it was not."""
+    sites: tuple[str, ...] = ()
+    """The sites of the place that was tried last, such as zones; empty if it has none."""
+    closed: frozenset[str] = frozenset()
+    """Regions to which its checkpoint cannot be brought."""
 
     def usd_to(self, region: str) -> float:
         """Return the dollars that are to be paid before it goes on in a Region."""

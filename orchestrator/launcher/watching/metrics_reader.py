@@ -73,8 +73,11 @@ class MetricsReader:
             if one.number == running.number or (one.number < running.number and one.training not in self._seen)
         ]
 
-    def read(self, runner: Runner, attempt: Attempt, template: Template) -> None:
-        """Read what is new in a training's log. A log that cannot be read changes nothing: the task matters more."""
+    def read(self, runner: Runner, attempt: Attempt, template: Template) -> SweepError | None:
+        """Read what is new in a training's log. Return why it could not be read to its present end, if so.
+
+        The task matters more: no error is raised.
+        """
         if attempt.training not in self._seen:
             self._curves.begin_log()
         seen = self._seen.setdefault(attempt.training, {})
@@ -85,6 +88,8 @@ class MetricsReader:
         except SweepError as error:
             self._heard[attempt.training] += 1
             log.warning("no metrics from the log of %s: %s", attempt.training, error)
+            return error
+        return None
 
     def _counted(self, training: str, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         for line in lines:

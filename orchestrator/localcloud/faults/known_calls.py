@@ -38,11 +38,12 @@ OURS = {
         f"{verb}{kind}"
         for verb, kinds in {
             "Create": "Job Service PersistentVolumeClaim ResourceQuota ServiceAccount Namespace LocalQueue",
-            "Get": "Job Service Pod PodLog Node Namespace ServiceAccount PersistentVolumeClaim ResourceQuota",
+            "Get": "Job Service Pod PodLog Node Namespace ServiceAccount PersistentVolumeClaim ResourceQuota "
+            "LocalQueue",
             "List": "Jobs Services Pods Events Nodes Namespaces ResourceQuotas LocalQueues",
             "Watch": "Jobs Services Pods Events Nodes Namespaces ResourceQuotas LocalQueues",
             "Patch": "Job",
-            "Delete": "Job Service Pod",
+            "Delete": "Job Service Pod LocalQueue",
         }.items()
         for kind in kinds.split()
     )

@@ -17,7 +17,7 @@ from orchestrator.localcloud.services import base_image, iam, s3
 from orchestrator.localcloud.services.cloudformation.caller import act_for
 from orchestrator.localcloud.services.ec2 import images
 from orchestrator.localcloud.services.market import spot_advisor
-from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+from orchestrator.localcloud.services.moto.ec2 import Ec2Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.http.guard import Guard
     from orchestrator.localcloud.http.rates import Rates
     from orchestrator.localcloud.iam.authority import Authority
+    from orchestrator.localcloud.iam.web_identities import WebIdentities
     from orchestrator.localcloud.local_api import LocalApi
     from orchestrator.localcloud.services.ecr import Registry
     from orchestrator.localcloud.services.logs import Logs
-    from orchestrator.localcloud.services.moto_backends import Objects
-    from orchestrator.localcloud.services.schedules import Schedules
+    from orchestrator.localcloud.services.moto.backends import Objects
+    from orchestrator.localcloud.services.schedules.schedules import Schedules
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class Gateway:
     local_api: LocalApi
     call_faults: CallFaults
     rates: Rates
+    web_identities: WebIdentities
     authority: Authority | None = None
     """What holds callers to their policies; None for a cloud in which everybody may do everything."""
     _answered: dict[bytes, Answer] = field(default_factory=dict)
@@ -81,6 +83,8 @@ class Gateway:
         except AwsError as problem:
             return answers.error("local", problem)
         body = environ["wsgi.input"].getvalue()
+        if self.web_identities.asks(environ, body):
+            return self.web_identities.answer(body)
         try:
             scope = self.guard.scope(environ, body)
         except AwsError as problem:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.batch.jobs import Job
     from orchestrator.localcloud.services.ec2.instance import Instance
     from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
     from orchestrator.localcloud.services.sagemaker.api import Trainings
     from orchestrator.localcloud.services.sagemaker.training import Training
 

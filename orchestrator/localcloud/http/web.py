@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.serving import ThreadedWSGIServer
 
 from orchestrator.localcloud.http.answers import RESET
-from orchestrator.localcloud.services.moto_backends import RequestHandler
+from orchestrator.localcloud.services.moto.backends import RequestHandler
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ evaluation.py    what comes of all policies of a caller together?
 identities.py    who is a caller, and which policies has it?
 needs/           which permissions does a call take?
 authority.py     may a call be made?
+web_identities.py  who may take a role on with a token instead of keys?
 service_roles.py what may a service do under a role that it was handed?
 refusal.py       in which words does each service refuse?
 """

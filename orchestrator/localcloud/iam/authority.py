@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.http.call import Call
     from orchestrator.localcloud.iam.identities import Callers, Principal
-    from orchestrator.localcloud.services.moto_identities import Identities
+    from orchestrator.localcloud.services.moto.identities import Identities
 
 _FORMS = ("iam", "sts", "sns", "sqs", "cloudformation", "ec2")
 """Services whose requests are forms. SQS takes JSON, too: newer SDKs send that."""
@@ -86,6 +86,11 @@ class Authority:
         known = {"aws:sourceaccount": (self._account,)}
         actions = ["sts:AssumeRole", *(["sts:TagSession"] if service in _TAG_SESSIONS else [])]
         return all(self._trusted(Asked(action, role, known), ("Service", service)).allowed for action in actions)
+
+    def trusts_provider(self, role: str, provider: str, said: Mapping[str, tuple[str, ...]]) -> bool:
+        """Return whether a role trusts a token of this provider's that says so much."""
+        asked = Asked("sts:AssumeRoleWithWebIdentity", role, said)
+        return self._trusted(asked, ("Federated", provider)).allowed
 
     def asked(self) -> list[dict[str, Any]]:
         """Return every permission that was asked for since the start, whom, how often, and with which context."""

@@ -12,7 +12,7 @@ from orchestrator.localcloud.iam.evaluation import Policies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.localcloud.services.moto_identities import Identities, Known
+    from orchestrator.localcloud.services.moto.identities import Identities, Known
 
 
 @dataclass(frozen=True)

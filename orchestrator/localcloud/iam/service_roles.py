@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.iam.authority import Authority
     from orchestrator.localcloud.iam.identities import Callers
-    from orchestrator.localcloud.services.moto_identities import Identities
+    from orchestrator.localcloud.services.moto.identities import Identities
 
 IMAGE = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[^./]+)\.[^/]+/(?P<name>[^@:]+)")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")

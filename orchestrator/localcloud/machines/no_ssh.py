@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SCRIPT = """#!/bin/sh
-# Open MPI calls it as it calls ssh: HOST COMMAND. Two hosts on one machine must not share files in memory.
+# Open MPI calls it as it calls ssh: HOST COMMAND. Two hosts on one machine must not share files in memory,
+# and a host's name is its own: ssh would not bring the caller's.
 host="$1"
 shift
-export TMPDIR="{folder}/$host" OMPI_MCA_btl_vader_backing_directory="{folder}/$host"
+export SM_CURRENT_HOST="$host" TMPDIR="{folder}/$host" OMPI_MCA_btl_vader_backing_directory="{folder}/$host"
 mkdir -p "$TMPDIR"
 exec {join} /bin/sh -c "$*"
 """

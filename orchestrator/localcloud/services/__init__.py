@@ -6,20 +6,14 @@ eks/              how does a Kubernetes cluster run Jobs?
 ec2/              how does EC2 run instances?
 cloudformation/   how are stacks made, changed and taken away?
 market/           which prices, quotas and spot markets does AWS show?
+schedules/        what happens when a schedule is due? (EventBridge Scheduler)
+moto/             what do we use of moto?
 logs.py           how does what a process prints get into CloudWatch Logs?
 events.py         who hears of a change of a job or a training? (EventBridge)
-schedules.py      what happens when a schedule is due? (EventBridge Scheduler)
-job_starter.py    may a schedule's role submit that job?
-timetable.py      when is a schedule due next?
 quotas.py         how many instances may an account hold?
 iam.py            what may a principal do? (IAM's simulator)
 resource_tags.py  which tags does something have?
 base_image.py     which image can others be made on, in a registry of this cloud's own?
 ecr.py            where does a container image lie?
 s3.py             which Region answers for a bucket?
-moto_backends.py  what do we use of moto?
-moto_identities.py  and of its IAM?
-moto_images.py    and of its ECR?
-moto_ec2.py       and of its EC2, and of instance profiles?
-moto_corrections.py  what does moto do otherwise than AWS?
 """

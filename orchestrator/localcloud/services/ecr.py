@@ -15,7 +15,7 @@ from orchestrator.localcloud.http.answers import AwsError
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.http.call import Call
-    from orchestrator.localcloud.services.moto_images import Repositories
+    from orchestrator.localcloud.services.moto.images import Repositories
 
 Body = dict[str, Any]
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Clock
     from orchestrator.localcloud.services.batch.jobs import Job
-    from orchestrator.localcloud.services.moto_backends import Rules
+    from orchestrator.localcloud.services.moto.backends import Rules
     from orchestrator.localcloud.services.sagemaker.training import Training
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.clock import Clock
-    from orchestrator.localcloud.services.moto_backends import LogStreams
+    from orchestrator.localcloud.services.moto.backends import LogStreams
 
 _EVERY_S = 1.0
 _LONGEST_EVENT = 256 * 1024

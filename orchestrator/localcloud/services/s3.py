@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.localcloud.http.answers import AwsError
 
 if TYPE_CHECKING:
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
 
 _ANYWHERE = ("CreateBucket", "GetBucketLocation", "ListBuckets")
 

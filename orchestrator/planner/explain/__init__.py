@@ -3,6 +3,7 @@
 Whatever a refusal suggests was tried: with it, there is a plan.
 
     why.py                why does a task go where it goes, and not where it is cheaper?
+    billed.py             what is a task billed for beside the hours that it trains?
     one_more.py           what would one more slot of each quota save?
     refusal.py            why is there no plan: which limits bind, and what would do?
     shortfall.py          how many slots, hours or dollars are certainly not enough?

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.planner.solver.meet_goal import least_hours
-from orchestrator.planner.solver.optimise import find_room, is_large
+from orchestrator.planner.solver.optimise import find_least_promise, find_room, is_large
 from orchestrator.planner.start_rates import end_hours, fit_starts, held_problem, least_hours_to_start
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.offer.offer import Offer
@@ -59,15 +61,21 @@ class InTime:
 
     def room(self, problem: Problem, hours: float) -> Solution:
         """Return a solution of a problem that was made from this one, within so many hours; DoesNotFit without one."""
+        return self._in_time(problem, hours, find_room)
+
+    def least_promise(self, problem: Problem, hours: float) -> Solution:
+        """Return the same, but one that promises about as little as can be; no budget counts."""
+        return self._in_time(problem, hours, find_least_promise)
+
+    def _in_time(self, problem: Problem, hours: float, find: Callable[[Problem], Solution]) -> Solution:
+        def find_within(problem: Problem, hours: float) -> Solution:
+            return find(problem.within(hours))
+
         if not self.counts_starts:
-            return find_room(problem.within(hours))
+            return find_within(problem, hours)
         if not is_large(self.offer.problem):
-            return fit_starts(problem, self.offer, hours, _find_room)
-        found = find_room(problem.within(hours))
+            return fit_starts(problem, self.offer, hours, find_within)
+        found = find_within(problem, hours)
         if end_hours(found, self.offer).max() <= hours:
             return found
-        return fit_starts(held_problem(self.offer, problem), self.offer, hours, _find_room)
-
-
-def _find_room(problem: Problem, hours: float) -> Solution:
-    return find_room(problem.within(hours))
+        return fit_starts(held_problem(self.offer, problem), self.offer, hours, find_within)

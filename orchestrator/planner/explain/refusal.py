@@ -15,7 +15,6 @@ from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
     find_enough_units,
-    has_solution,
     round_up_hours,
 )
 from orchestrator.planner.hours.sizes import named_size
@@ -50,7 +49,7 @@ class Refusal:
         if within.stranded.size:
             return self.too_long(int(within.stranded[0]))
         if goal.budget is not None:
-            enough = find_enough_dollars(within, self._trial.room)
+            enough = find_enough_dollars(within, self._trial.least_promise)
             if enough is not None:
                 return self._too_little_money(goal.budget, enough)
         return self._too_few_slots(within)
@@ -141,19 +140,16 @@ class Refusal:
         if self._sweep.plan.budget is None:
             return []
         hours = find_enough_hours(self._problem, self._trial.least_hours, self._trial.room)
-        enough = find_enough_dollars(self._problem.within(hours), self._trial.room) if hours else None
+        enough = find_enough_dollars(self._problem.within(hours), self._trial.least_promise) if hours else None
         return [f"relax the {self._limit} to {_spell(hours)} with a budget of {enough:.2f}"] if hours and enough else []
 
     def enough_hours(self, likely: float = np.inf) -> float | None:
         """Return how many hours would do, within the budget; None if no time is enough.
 
-        Others that are `likely` to do are tried, too, where fewer are not known.
+        Those that are `likely` to do are tried first.
         """
         problem = replace(self._problem, budget=self._trial.budget)
-        found = find_enough_hours(problem, self._trial.least_hours, self._trial.room)
-        if likely < (found or np.inf) and has_solution(problem, round_up_hours(likely), self._trial.room):
-            return round_up_hours(likely)
-        return found
+        return find_enough_hours(problem, self._trial.least_hours, self._trial.room, likely)
 
     @property
     def _sweep(self) -> Sweep:

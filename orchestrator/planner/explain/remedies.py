@@ -15,8 +15,7 @@ from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.solution import DoesNotFit
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import least_hours
-from orchestrator.planner.solver.optimise import all_at_their_cheapest, find_room, is_large, optimise
-from orchestrator.planner.solver.rounding import promise_least
+from orchestrator.planner.solver.optimise import find_least_promise, find_room, is_large
 from orchestrator.spec.duration import HOUR, MINUTE
 
 if TYPE_CHECKING:
@@ -34,13 +33,13 @@ LONGEST = 365 * 24.0
 """Hours of the longest deadline that is thought of."""
 FEW_MINUTES, SOME_SECONDS = 60, 5
 """Minutes up to which a deadline is rounded to so many seconds: a whole minute would be much more than is needed."""
-STEPS = (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
+STEPS = (1.0, 1.01, 1.03, 1.08, 1.2, 1.5, 2.0, 3.0, 5.0)
 """Factors that are tried, one after the other: so many times what would be enough if tasks were fluid."""
 FEW_STEPS = (1.0, 1.02, 1.05, 1.1, 1.3, 2.0, 4.0)
 """Factors that are tried for a large problem, where each try may take a second."""
-LONGER = (1.001, 1.003, 1.006, 1.01, 1.03, 1.1, 1.3, 2.0)
+LONGER = (1.003, 1.01, 1.02, 1.03, 1.05, 1.1, 1.3, 2.0)
 """Factors that tasks count as longer by, where the quotas of a huge problem are raised: whole tasks fill slots less."""
-NEAR, NEAR_FOR_LARGE = 1.01, 1.03
+NEAR, NEAR_FOR_LARGE = 1.02, 1.03
 """The factor between two steps that are near enough."""
 HUGE = 20_000
 """Choices from which on a try takes so long that none is made between two steps."""
@@ -57,10 +56,11 @@ def room_within(problem: Problem, hours: float) -> Solution:
     return find_room(problem.within(hours))
 
 
-def find_enough_hours(problem: Problem, above: float, room: Room = room_within) -> float | None:
+def find_enough_hours(problem: Problem, above: float, room: Room = room_within, likely: float = np.inf) -> float | None:
     """Return hours that are easily spelled out, and no fewer than `above`, within which all tasks can run.
 
-    None if a year is too short. Here as below, `room` finds a solution of the problem, or of one with other limits.
+    None if a year is too short. Hours that are `likely` to do are tried first. Here as below, `room` finds a solution
+    of the problem, or of one with other limits.
     """
     least = max(above, least_hours(problem))
     if is_large(problem) and np.isfinite(problem.budget):
@@ -76,7 +76,9 @@ def find_enough_hours(problem: Problem, above: float, room: Room = room_within) 
             found[hours] = room(problem, hours)
         return hours in found
 
-    hours = _smallest_that_works(problem, lambda step: round_up_hours(least * step), works)
+    does = least < likely < LONGEST and works(round_up_hours(likely))
+    enough = round_up_hours(likely) / least if does else np.inf
+    hours = _smallest_that_works(problem, lambda step: round_up_hours(least * step), works, enough)
     if hours is None or is_large(problem):
         return hours
     # The solution may well end sooner than it had to.
@@ -110,28 +112,21 @@ def find_enough_units(problem: Problem, fixed: Booleans, room: Room = room_withi
     return None if found is None else _units(problem, found)
 
 
-def find_enough_dollars(problem: Problem, room: Room = room_within) -> float | None:
+def least_promise_within(problem: Problem, hours: float) -> Solution:
+    """Return a solution within so many hours that promises about as little as can be; DoesNotFit if none is found."""
+    return find_least_promise(problem.within(hours))
+
+
+def find_enough_dollars(problem: Problem, least_promise: Room = least_promise_within) -> float | None:
     """Return a budget, in $ and whole cents, that can be promised within the horizon; None if no money is enough.
 
     `problem` is within its horizon, and has no budget.
     """
-    promised = replace(problem, choices=replace(problem.choices, usd=problem.choices.promise))
     try:
-        least = (all_at_their_cheapest(promised) or _least(promised)).promise
+        promise = least_promise(problem, problem.horizon).promise
     except DoesNotFit:
         return None
-    return _smallest_that_works(
-        problem,
-        lambda step: ceil(least * step * 100 - 1e-6) / 100,
-        lambda budget: has_solution(replace(problem, budget=budget), problem.horizon, room),
-    )
-
-
-def _least(promised: Problem) -> Solution:
-    """Return a solution that promises about as little as can be, where promises are what tasks cost."""
-    if is_large(promised):
-        return promise_least(promised, is_quick=True)
-    return optimise(promised)
+    return ceil(promise * 100 - 1e-6) / 100
 
 
 def has_solution(problem: Problem, horizon: float, room: Room = room_within) -> bool:
@@ -149,15 +144,22 @@ def round_up_hours(hours: float) -> float:
     return ceil(hours * HOUR / step / SLACK) * step / HOUR
 
 
-def _smallest_that_works(problem: Problem, at: Callable[[float], T], works: Callable[[T], bool]) -> T | None:
-    """Return what `at` gives for the smallest step that works; None if no step works.
+def _smallest_that_works(
+    problem: Problem, at: Callable[[float], T], works: Callable[[T], bool], enough: float = np.inf
+) -> T | None:
+    """Return what `at` gives for the smallest step that works; None if no step works. One that is `enough` does.
 
     Between that step and the one before, it is looked at more closely, but for huge problems.
     """
     is_huge = len(problem.choices) > HUGE
     steps, near = (FEW_STEPS[is_huge:], NEAR_FOR_LARGE) if is_large(problem) else (STEPS, NEAR)
     before: float | None = None
-    for step in steps:
+    if enough <= near:
+        return at(enough)
+    known = (enough,) if np.isfinite(enough) else ()
+    for step in (*(each for each in steps if each < enough), *known):
+        if step == enough:
+            break
         if before is not None and at(step) == at(before):
             continue
         if works(at(step)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.planner.explain.billed import billed_besides, more_than
 from orchestrator.planner.explain.remedies import with_more_units
 from orchestrator.planner.lane_notes import REFUSED_TOLD, times_as_dear
 from orchestrator.planner.model.arrays import SLACK
@@ -118,6 +119,7 @@ class Explainer:
         yield f"{tasks} of {self._plan.datasets[share.dataset].name}: {self._place(chosen)}"
         ends = f"; the last ends after {share.finish:.3g} h" if share.finish is not None else ""
         yield f"  chosen: {share.hours:.3g} h and ${share.usd:.4g} each{ends}; {self._slots(row)}"
+        yield from billed_besides(self._offer, int(self._every.choices.lane[chosen]), share.hours)
         copy = int(self._every.choices.copy[chosen])
         if copy != NO_COPY:
             yield f"  on a copy of the data, for ${self._every.charges[copy]:,.2f} in all"
@@ -185,7 +187,7 @@ class Explainer:
         """Return the hours and the $ of the other choice, and how many more these are than those of the chosen one."""
         choices = self._every.choices
         hours, usd = choices.average[other], choices.paid[other]
-        more_h, more_usd = hours - choices.average[chosen], usd - choices.paid[chosen]
+        more_h, more_usd = more_than(hours, choices.average[chosen]), more_than(usd, choices.paid[chosen])
         return f"{hours:.3g} h ({more_h:+.3g}) and ${usd:.4g} ({more_usd:+.4g}) each"
 
     def _slots(self, row: int) -> str:
@@ -202,7 +204,8 @@ class Explainer:
         choices, problem = self._every.choices, self._problem
         within = int(np.searchsorted(self._kept, other))
         if within == len(self._kept) or self._kept[within] != other:
-            return "too late"
+            late = self._every.has_no_spare_hours(other, self._problem.horizon)
+            return "too late to begin on spot: its launcher would go on demand" if late else "too late"
         copy, pool = int(choices.copy[other]), int(choices.pool[other])
         if copy not in self._copies:
             return f"without the data (a copy is ${problem.charges[copy]:,.2f})"

@@ -44,15 +44,20 @@ class Choices:
 
     unpaid: Floats = field(default_factory=lambda: np.empty(0))
     """$ of `usd` that nobody pays: they are counted because the lane refuses machines. 0 unless given."""
+    spare: Floats = field(default_factory=lambda: np.empty(0))
+    """Hours before the deadline by which one task must have ended there. With less, it would go on elsewhere in time,
+    and cost something else. 0 unless given."""
+    part: Floats = field(default_factory=lambda: np.empty(0))
+    """The part of a slot that one task takes, whichever tasks it shares it with; NaN, unless given, where only hours
+    tell. No slot holds tasks of more than 1 in all."""
 
     def __post_init__(self) -> None:
-        if not len(self.unpaid):
-            object.__setattr__(self, "unpaid", np.zeros(len(self)))
+        defaults = {"pool": NO_POOL, "draw": 0.0, "unpaid": 0.0, "spare": 0.0, "part": np.nan}
+        for name, value in defaults.items():
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.broadcast_to(np.array(value), len(self)))
         if not len(self.average):
             object.__setattr__(self, "average", self.hours)
-        if not len(self.pool):
-            object.__setattr__(self, "pool", np.full(len(self), NO_POOL))
-            object.__setattr__(self, "draw", np.zeros(len(self)))
 
     def __len__(self) -> int:
         return len(self.cohort)
@@ -64,10 +69,33 @@ class Choices:
 
     def take(self, rows: Integers | Booleans) -> Choices:
         """Return these rows only, in the order in which they are given."""
-        return Choices(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+        count = int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
+        taken: dict[int, np.ndarray] = {}
+        """What was taken of each array: one that stands for two names is taken once."""
+        for name in self.__dataclass_fields__:
+            values = getattr(self, name)
+            if id(values) not in taken:
+                same = len(values) and _is_constant(values)
+                taken[id(values)] = np.broadcast_to(values[0], count) if same else values[rows]
+        return Choices(**{name: taken[id(getattr(self, name))] for name in self.__dataclass_fields__})
 
     @classmethod
     def join(cls, parts: Sequence[Choices]) -> Choices:
         """Return the rows of all parts, one part after the other."""
         names = cls.__dataclass_fields__
-        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+        return cls(**{name: _joined([getattr(part, name) for part in parts]) for name in names})
+
+
+def _is_constant(values: np.ndarray) -> bool:
+    """Return whether an array was made as one value that many rows share, and takes no more memory than that."""
+    return values.strides == (0,)
+
+
+def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays one after the other; as one shared value if they all are the same one."""
+    arrays = [each for each in arrays if len(each)] or [*arrays[:1]]
+    if all(len(each) and _is_constant(each) for each in arrays):
+        values = np.array([each[0] for each in arrays])
+        if len(np.unique(values)) == 1:
+            return np.broadcast_to(values[0], sum(len(each) for each in arrays))
+    return np.concatenate(arrays)

@@ -6,6 +6,7 @@ With a budget, their promises are in proportion as well.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,8 @@ class Commodity:
     """The smallest promise ($) of any cohort at each of these choices, for one unit of work."""
     wait: Floats
     """The shortest wait of any cohort at each of these choices."""
+    slot_part: Floats
+    """The smallest part of a slot that any cohort takes at each of these choices, for one unit of work."""
     weight: float
     """The work of all tasks, in units."""
 
@@ -44,7 +47,7 @@ def commodities(problem: Problem) -> list[Commodity]:
             proportions.append(choices.promise[rows] / length)
         where = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]]).tobytes()
         key = where + b"".join(np.float32(each).tobytes() for each in proportions)
-        found.setdefault(key, []).append((-length, cohort, rows))
+        found.setdefault(blake2b(key).digest(), []).append((-length, cohort, rows))
     return [_commodity(problem, sorted(members, key=lambda member: member[:2])) for members in found.values()]
 
 
@@ -52,6 +55,7 @@ def _commodity(problem: Problem, members: list[tuple[float, int, Integers]]) -> 
     longest, promise = members[0][0], problem.choices.promise
     return Commodity(
         promise=np.min([promise[rows] * (longest / length) for length, _, rows in members], axis=0),
+        slot_part=np.min([problem.slot_parts[rows] * (longest / length) for length, _, rows in members], axis=0),
         wait=np.min([problem.choices.wait[rows] for _, _, rows in members], axis=0),
         rows=members[0][2],
         members=tuple((cohort, rows) for _, cohort, rows in members),

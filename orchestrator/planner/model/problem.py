@@ -6,6 +6,7 @@
 | the dollars that a savings plan has paid for             | `Problem.pools`, each a `Pool`                |
 | the time until which all tasks have ended                | `Problem.horizon`                             |
 | the time until which a lane is ours                      | `Problem.closes`                              |
+| the time until which tasks on spot can still change      | `Choices.spare`, `Problem.margins`            |
 | the dollars promised, copies included                    | `Problem.budget`                              |
 
 docs/planner-model.md writes them as inequalities.
@@ -89,6 +90,11 @@ class Problem:
     lane is a lot of its own unless this is given."""
     instances: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The instances of a training on each lane: 1 unless this is given."""
+    deadline: float = 0.0
+    """Hours from now from which `Choices.spare` counts back, where the horizon is shorter. Else the horizon is it."""
+    margins: Floats = field(default_factory=lambda: np.empty(0))
+    """Hours before that by which the last task of each lane has ended: the most that its choices need to spare, which
+    `within` finds. Whoever leaves choices out keeps them, so a part of a problem has no longer slots than the whole."""
 
     def __post_init__(self) -> None:
         if not len(self.closes):
@@ -97,20 +103,44 @@ class Problem:
             object.__setattr__(self, "lots", np.arange(self.lanes))
         if not len(self.instances):
             object.__setattr__(self, "instances", np.ones(self.lanes, dtype=np.int64))
+        if not len(self.margins):
+            object.__setattr__(self, "margins", np.zeros(self.lanes))
 
     def within(self, horizon: float) -> Problem:
         """Return the problem with this horizon and only the choices that end in time. The rows keep their order."""
-        return replace(self, choices=self.choices.take(self.ends_in_time(horizon)), horizon=horizon)
+        in_time = self.ends_in_time(horizon)
+        choices = self.choices if in_time.all() else self.choices.take(in_time)
+        return replace(self, choices=choices, horizon=horizon, margins=self._most_spare(in_time))
 
     def ends_in_time(self, horizon: float) -> Booleans:
         """Return, for each choice, True if a task that starts as early as it may ends within this horizon."""
-        latest_end = np.minimum(self.closes, horizon)[self.choices.lane]
-        return np.asarray(self.choices.hours + self.choices.wait <= latest_end * SLACK)
+        lane, spare = self.choices.lane, self.choices.spare
+        earliest_end = self.choices.hours + self.choices.wait
+        found = np.asarray(earliest_end <= np.minimum(self.closes, horizon)[lane] * SLACK)
+        if not spare.any():
+            return found
+        deadline = max(horizon, self.deadline)
+        found &= earliest_end <= (deadline - spare) * SLACK
+        most = self._most_spare(found)[lane]  # its tasks may be the last on their lane
+        return np.asarray(found & (earliest_end <= np.where(most > 0, deadline - most, np.inf) * SLACK))
+
+    def has_no_spare_hours(self, choice: int, horizon: float) -> bool:
+        """Return whether a choice would end within this horizon, but not with the hours that it needs to spare."""
+        end = self.choices.hours[choice] + self.choices.wait[choice]
+        in_time = end <= min(self.closes[self.choices.lane[choice]], horizon) * SLACK
+        return bool(in_time and not self.ends_in_time(horizon)[choice])
 
     @cached_property
     def latest_end(self) -> Floats:
         """Hours from now by which the last task of each lane must have ended."""
-        return np.minimum(self.closes, self.horizon)
+        return np.minimum(np.minimum(self.closes, self.horizon), max(self.horizon, self.deadline) - self.margins)
+
+    def _most_spare(self, rows: Booleans) -> Floats:
+        """Return the most that any of these choices needs to spare, for each lane."""
+        found = np.zeros(self.lanes)
+        if self.choices.spare.any():
+            np.maximum.at(found, self.choices.lane[rows], self.choices.spare[rows])
+        return found
 
     @cached_property
     def open_hours(self) -> Floats:
@@ -179,6 +209,17 @@ class Problem:
         """Hours that one slot of each lane can be busy for at most, given that tasks are whole."""
         limited = np.isfinite(self.most_slots)
         return busy_hours(self.choices.lane, self.choices.hours, self.open_hours, limited)
+
+    @cached_property
+    def slot_parts(self) -> Floats:
+        """The part of a slot that one task of each choice takes: as its hours tell, or what is known better."""
+        by_hours = self.choices.hours / self.busy_hours[self.choices.lane]
+        return np.where(np.isnan(self.choices.part), by_hours, self.choices.part)
+
+    @cached_property
+    def is_weighed(self) -> bool:
+        """True if more than hours is known of what some tasks take of a slot."""
+        return not np.isnan(self.choices.part).all()
 
     @property
     def stranded(self) -> Integers:

@@ -13,8 +13,10 @@ import pandas as pd
 from orchestrator.planner.hours.lane_times import LANE, TIMES, with_times
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.problem import Limit, Pool, Problem
+from orchestrator.planner.offer.billing import BILLED, with_billing
 from orchestrator.planner.offer.choices import NumberedCandidates, add_savings_plans, list_choices
 from orchestrator.planner.offer.copy_prices import COPY, drop_worse_copies, price_copies
+from orchestrator.planner.offer.spare_hours import with_spare_hours
 from orchestrator.planner.offer.spot_prices import LISTED
 from orchestrator.wire.task import Purchase
 
@@ -36,7 +38,7 @@ TIE_BREAK = ["region", "instance_type", "purchase", "platform", "s3_uri", "site"
 QUOTA = ["platform", "region", "quota"]
 LAUNCHERS = "launchers at once"
 """The name of the limit that Batch's environment sets. It is no platform's quota, and in no Region."""
-_LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", *TIMES]
+_LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", *TIMES, *BILLED]
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Offer:
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
     """LOT_AND_COUNT, its `usd_per_hour`, what the catalog says of that (LISTED), `interruptions_per_hour` (of spot, if
-    they are known), `opens_h` and `closes_h`, and TIMES, by the lane's number."""
+    they are known), `opens_h` and `closes_h`, TIMES and BILLED, by the lane's number."""
     copies: pd.DataFrame
     """COPIES, by the copy's number: a dataset may come to a Region from several sources, where one is cheaper and
     another quicker."""
@@ -74,7 +76,7 @@ def offer(
     `candidates` are those of the market that nothing stands in the way of. Their datasets are numbers.
     """
     table = candidates.assign(site=candidates["site"].fillna("").astype(str))
-    table = with_times(table, market)
+    table = with_billing(with_times(table, market), market)
     table = table.sort_values(["dataset", *TIE_BREAK], kind="stable", ignore_index=True)
     lanes = table[[*LOT_AND_COUNT, *_LANE_FACTS]].drop_duplicates(LOT_AND_COUNT)
     lanes = lanes.sort_values(LOT_AND_COUNT, ignore_index=True)
@@ -112,6 +114,8 @@ def offer(
             for usd, opens, closes in market.pools[["usd_per_hour", "opens_h", "closes_h"]].itertuples(index=False)
         ),
     )
+    if sweep.weighs_spot:
+        problem = with_spare_hours(problem, sweep, lanes)
     return Offer(problem, table, rows, lanes, copies, quotas, uses, lost)
 
 

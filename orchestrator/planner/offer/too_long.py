@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 NEVER_HOURS = 1e6
 """A task that holds its instances for longer, more than a century, never ends."""
+LESS = -1.0
+"""Stands for the hours that are lost on a lane where some task may run."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,14 @@ class Lasting:
         """True where a task keeps its timeout, and loses no more than the sweep allows."""
         return np.asarray(self.in_time & (self.lost * HOUR <= seconds(self.sweep.plan.most_lost)))
 
-    def lost_by_lane(self, lane: Integers) -> dict[int, float]:
-        """Return the least hours lost on each lane where tasks would keep their timeout, but all lose too much."""
-        found: dict[int, float] = {}
-        for number in np.unique(lane[self.in_time & ~self.allowed]).tolist():
-            there = lane == number
-            if not self.allowed[there].any():
-                found[number] = float(self.lost[there & self.in_time].min())
+    def lost_by_lane(self, lane: Integers, lanes: int) -> Floats:
+        """Return for each of so many lanes the least hours that tasks would lose which keep their timeout.
+
+        LESS where some task does not lose too much, and inf where none keeps its timeout.
+        """
+        found = np.full(lanes, np.inf)
+        np.minimum.at(found, lane[self.in_time], self.lost[self.in_time])
+        found[lane[self.allowed]] = LESS
         return found
 
 
@@ -71,12 +74,14 @@ def check_lasting(
     sweep: Sweep, datasets: Sequence[Dataset], groups: Sequence[Cohort], candidates: pd.DataFrame, runtimes: Runtimes
 ) -> None:
     """Raise InfeasibleError where no place is fast enough for some task, interruptions included, or loses too much."""
-    places = {number: _paces(rows, runtimes) for number, rows in candidates.groupby("dataset")}
+    source, factor, is_spot, interruptions = _paces(candidates, runtimes)
+    dataset = candidates["dataset"].to_numpy()
+    rows = {number: np.flatnonzero(dataset == number) for number in {group.dataset for group in groups}}
 
     def lasting(group: Cohort) -> Lasting:
-        source, factor, is_spot, interruptions = places[group.dataset]
-        work = np.array(group.longest)[source] * factor
-        return Lasting(sweep, work, held_hours(sweep, work, is_spot, interruptions))
+        its = rows[group.dataset]
+        work = np.array(group.longest)[source[its]] * factor[its]
+        return Lasting(sweep, work, held_hours(sweep, work, is_spot[its], interruptions[its]))
 
     stranded = [(group, found) for group in groups if not (found := lasting(group)).allowed.any()]
     if not stranded:

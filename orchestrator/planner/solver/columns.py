@@ -226,7 +226,7 @@ def build_columns(problem: Problem, commodities: Sequence[Commodity]) -> Columns
         copy_of=np.unique(keys[copied]) % max(len(problem.charges), 1),
         usage=Usage(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)),
     )
-    slots = choices.hours[choice] * weight / problem.busy_hours[lane]
+    slots = np.concatenate([each.slot_part for each in commodities])[usable] * weight
     _limit(columns, np.isfinite(most[lane]), lane, slots / most[lane])
     columns.lanes = np.unique(lane[np.isfinite(most[lane])])
     columns.shared_limits = problem.still_shared(np.unique(lane))

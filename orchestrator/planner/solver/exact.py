@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
 
 ROUNDS = 40
-NEAR = 1e-4
-"""The part of the bound by which a plan may be dearer, where packing cannot be modelled exactly."""
+WORK = 9_000_000
+"""Steps of the simplex method in all rounds together, each times the rows and columns of its program: two seconds."""
+OF_ONE_ROUND, FOR_PLANS = 0.2, 0.4
+"""The part of it that one round may take; and the part that is left for any plans, if none is proven to be best by
+then: what lanes hold too much of, they may not hold in any way."""
+STEPS_OF_NODE, STEPS_OF_ROUND, SIZE = 20, 150, 300
+"""Steps that a node takes, more or less; those that a round counts as besides; and what counts as rows besides."""
 STEPS = 2**20
 """Steps that a slot's time, a budget or a pool is cut into, because HiGHS is exact for rows of whole numbers only. Its
 presolve scales rows to whole numbers where they are near to some. An offset of less than its tolerances, such as a
@@ -39,63 +44,84 @@ MOST_WINDOWS = 12
 """Windows of each lane that the model knows of."""
 WHOLE_SIZES = range(1, 9)
 """The numbers q of the dual feasible functions that the model uses."""
-EFFORT = Effort(gap=1e-7, nodes=2_000)
+EFFORT = Effort(gap=1e-7, nodes=2_000, restarts=False)
 
 
-def solve(problem: Problem, time_limit: TimeLimit | None = None) -> Solution | None:
-    """Solve the model, start its tasks, add what did not fit to the model, and solve it again, until all tasks fit.
+def solve(
+    problem: Problem, time_limit: TimeLimit | None = None, *, work: int = WORK, enough: float = -np.inf
+) -> tuple[Solution | None, float]:
+    """Return the best solution that so much work finds, or None if that finds none; and what is proven of all.
 
-    Return the best solution, or None if none was found. DoesNotFit, if there is none.
+    DoesNotFit, if there is none.
+
+    The model is solved, its tasks are started, what did not fit is added to the model, and it is solved again, until
+    all tasks fit; or until a solution costs no more than `enough`, or it is proven that none does.
     """
     program, time_limit = model(problem), time_limit or TimeLimit()
-    bound, best, cut = 0.0, None, False
+    bound, best, cut, left, part = 0.0, None, False, float(work), OF_ONE_ROUND
     with_patterns: set[int] = set()
     for _ in range(ROUNDS):
         try:
-            answer = program.solve(EFFORT, time_limit)
+            answer = program.solve(_effort(program, min(work * part, left)), time_limit)
         except DoesNotFit as failure:
             if cut or time_limit.stopped or isinstance(failure, NotFound):
                 break
             raise
+        left -= (answer.steps + STEPS_OF_ROUND) * (program.size + SIZE)
         # Once a lane's hours are cut, the model says nothing about all plans any more.
-        bound = bound if cut else answer.bound
+        bound = bound if cut else max(bound, answer.bound)
         tasks = np.rint(answer.values[: len(problem.choices)]).astype(np.int64)
         slots = _slots_of_lanes(problem, answer.values)
         overfull, overspent = overfull_lanes(problem, tasks, slots), _is_overspent(problem, tasks)
+        if overfull or overspent:
+            found = _repair_within_budget(problem, tasks, bound, slots)
+        else:
+            found = Solution(problem, tasks, bound, share_out_spare_slots(problem, tasks, slots))
+        best = _cheaper(best, found)
+        if left <= 0 or time_limit.is_out or _is_enough(best, bound, enough):
+            break
         if not (overfull or overspent):
-            return _cheaper(best, Solution(problem, tasks, bound, share_out_spare_slots(problem, tasks, slots)))
-        repaired = _repair_within_budget(problem, tasks, bound, slots)
-        best = _cheaper(best, repaired) if repaired is not None else best
-        if best is not None and time_limit.is_out:
-            break
-        told = [_tell(program, problem, lane, tasks, slots[lane], with_patterns) for lane in overfull]
-        if any(told):
+            if cut or part == 1 or answer.usd <= answer.bound * (1 + EFFORT.gap):
+                break
+            part = 1  # this program says it all: it gets what is left to prove more
             continue
-        if best is not None and best.gap <= NEAR:
-            break
-        cut = True
-        if overspent:
-            _limit_dollars(program, problem, np.ceil)
+        cut = cut or left <= work * FOR_PLANS
         for lane, (rows, placed) in overfull.items():
-            _cut_hours(program, problem, lane, float(placed @ problem.choices.hours[rows]))
-    return replace(best, bound=bound) if best is not None else None
+            if cut:
+                _cut_hours(program, problem, lane, float(placed @ problem.choices.hours[rows]))
+            else:
+                _tell(program, problem, lane, tasks, slots[lane], with_patterns)
+        if overspent and not overfull:
+            cut = True
+            _limit_dollars(program, problem, np.ceil)
+    return (replace(best, bound=bound) if best is not None else None), bound
+
+
+def _effort(program: Program, work: float) -> Effort:
+    """Return the effort of a round that takes about so much work."""
+    return replace(EFFORT, nodes=int(np.clip(work / (STEPS_OF_NODE * (program.size + SIZE)), 1, EFFORT.nodes)))
+
+
+def _is_enough(best: Solution | None, bound: float, enough: float) -> bool:
+    """Return whether nothing better is asked for, or to be found."""
+    if -np.inf < enough < bound:
+        return True
+    return best is not None and best.usd <= max(bound * (1 + EFFORT.gap), enough)
 
 
 def _tell(
     program: Program, problem: Problem, lane: int, tasks: Integers, slots: float, with_patterns: set[int]
-) -> bool:
-    """Tell the program why these tasks do not fit into the slots of this lane. Return False if that takes too much.
+) -> None:
+    """Tell the program why these tasks do not fit into the slots of this lane.
 
-    First it learns the lane's patterns; where these would do, and only the order in which tasks start does not, that.
+    First it learns the lane's patterns, if these are not too many. Where they would do, and only the order in which
+    tasks start does not, it learns that.
     """
-    if lane in with_patterns:
-        much = find_too_much(problem, lane, tasks, slots)
-        add_start_cut(program, problem, much, _slots_column(problem, lane))
-        return True
-    if _add_patterns(program, problem, lane):
+    if lane not in with_patterns and _add_patterns(program, problem, lane):
         with_patterns.add(lane)
-        return True
-    return False
+        return
+    much = find_too_much(problem, lane, tasks, slots)
+    add_start_cut(program, problem, much, _slots_column(problem, lane))
 
 
 def _repair_within_budget(problem: Problem, tasks: Integers, bound: float, slots: Floats) -> Solution | None:
@@ -103,8 +129,10 @@ def _repair_within_budget(problem: Problem, tasks: Integers, bound: float, slots
     return repaired if repaired is not None and repaired.keeps_budget else None
 
 
-def _cheaper(one: Solution | None, other: Solution) -> Solution:
-    return one if one is not None and one.usd <= other.usd else other
+def _cheaper(one: Solution | None, other: Solution | None) -> Solution | None:
+    if one is None or other is None:
+        return one or other
+    return one if one.usd <= other.usd else other
 
 
 def _slots_of_lanes(problem: Problem, values: Floats) -> Floats:

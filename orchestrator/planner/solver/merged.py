@@ -6,6 +6,7 @@ Its tasks are the average of theirs. It tells which copies are good, and proves 
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
 
 
-def merge_cohorts(problem: Problem) -> Problem:
-    """Return the problem with one cohort, of average tasks, in place of all that have the same lanes and copies."""
+def merge_cohorts(problem: Problem, most: int) -> Problem | None:
+    """Return the problem with one cohort, of average tasks, in place of all that have the same lanes and copies.
+
+    None, if that leaves more than so many choices.
+    """
     choices, first = problem.choices, problem.first_choice
     alike: dict[bytes, list[tuple[int, Integers]]] = {}
     for cohort in range(len(problem.counts)):
         rows = np.arange(first[cohort], first[cohort + 1])
         rows = rows[np.lexsort((choices.pool[rows], choices.copy[rows], choices.lane[rows]))]
         places = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]])
-        alike.setdefault(places.tobytes(), []).append((cohort, rows))
+        alike.setdefault(blake2b(places.tobytes()).digest(), []).append((cohort, rows))
     groups = list(alike.values())
+    if sum(len(members[0][1]) for members in groups) > most:
+        return None
     counts = [sum(int(problem.counts[cohort]) for cohort, _ in members) for members in groups]
     parts = [_average(problem, number, members) for number, members in enumerate(groups)]
     merged = replace(problem, counts=np.array(counts), choices=Choices.join(parts))
@@ -42,7 +48,8 @@ def _average(problem: Problem, number: int, members: list[tuple[int, Integers]])
     shares = counts / counts.sum()
     choices = problem.choices
     means = {
-        name: shares @ getattr(choices, name)[rows] for name in ("hours", "usd", "promise", "draw", "average", "unpaid")
+        name: shares @ getattr(choices, name)[rows]
+        for name in ("hours", "usd", "promise", "draw", "average", "unpaid", "part")
     }
     by_usd = np.argsort(means["usd"], kind="stable")
     one = replace(choices.take(rows[0]), wait=choices.wait[rows].min(axis=0), **means)

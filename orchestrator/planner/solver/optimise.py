@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import DoesNotFit, NotFound, Solution
 from orchestrator.planner.model.time_limit import TimeLimit
@@ -24,6 +25,9 @@ EXACT_TASKS = 1_000
 FAR = 1e-3
 """The part of the bound by which a small plan may be dearer, before it is looked for as a large one as well."""
 
+QUICKER = 10
+"""The part of the work of a whole plan, one in so many, that is done to find any."""
+
 
 def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
     """Return the cheapest solution that is found. DoesNotFit, if there is none; NotFound, if there may be one.
@@ -39,58 +43,78 @@ def optimise(problem: Problem, time_limit: TimeLimit | None = None) -> Solution:
     from orchestrator.planner.solver import exact, rounding
 
     time_limit = time_limit or TimeLimit()
-    if not is_large(problem):
-        found = exact.solve(problem, time_limit)
-        if found is not None:
-            return _cheaper(found, problem, time_limit) if found.gap > FAR else found
-        if np.isfinite(problem.budget):
-            found = _promise_least(problem, time_limit)
-            if found is not None:
-                return found
-    return rounding.solve(problem, time_limit)
+    if is_large(problem):
+        return rounding.solve(problem, time_limit)
+    found, bound = exact.solve(problem, time_limit)
+    if found is not None and found.gap <= FAR:
+        return found
+    return _solve_as_large(problem, found, bound, time_limit)
 
 
-def _promise_least(problem: Problem, time_limit: TimeLimit) -> Solution | None:
-    """Return the solution of a small problem that promises least, if the budget is enough for it.
-
-    A budget that is just enough, to the last digit, leaves room for it alone.
-    """
-    from orchestrator.planner.solver import exact
-
-    promised = replace(problem.choices, usd=problem.choices.promise)
-    found = exact.solve(replace(problem, choices=promised, budget=np.inf), time_limit)
-    if found is None:
-        return None
-    bound = float(problem.counts @ problem.choices.usd[problem.cheapest])
-    found = replace(found, problem=problem, bound=bound)
-    return found if found.keeps_budget else None
-
-
-def _cheaper(found: Solution, problem: Problem, time_limit: TimeLimit) -> Solution:
-    """Return what was found, or what is found as for a large problem, if that is cheaper; with the better bound."""
+def _solve_as_large(problem: Problem, found: Solution | None, bound: float, time_limit: TimeLimit) -> Solution:
+    """Return the cheaper of what was found and what is found as for a large problem, with the better bound."""
     from orchestrator.planner.solver import rounding
 
     try:
         other = rounding.solve(problem, time_limit)
-    except DoesNotFit:
-        return found
-    return replace(min(found, other, key=lambda each: each.usd), bound=max(found.bound, other.bound))
+    except DoesNotFit as failure:
+        if found is not None:
+            return found
+        if not isinstance(failure, NotFound):
+            raise
+        other = find_room(problem)
+    best = other if found is None else min(found, other, key=lambda each: each.usd)
+    return replace(best, bound=max(bound, other.bound))
 
 
 def find_room(problem: Problem) -> Solution:
     """Return a solution, whatever it costs, for it takes less time. DoesNotFit and NotFound as of `optimise`."""
     if problem.stranded.size:
         raise DoesNotFit
-    if not is_large(problem):
-        return optimise(problem)
-    from orchestrator.planner.solver import rounding
+    found = all_at_their_cheapest(problem)
+    if found is not None:
+        return found
+    if np.isfinite(problem.budget):
+        found = find_least_promise(problem, is_quick=True)
+        if not found.keeps_budget:
+            raise NotFound
+        return found
+    from orchestrator.planner.solver import exact, room, rounding
 
-    if not np.isfinite(problem.budget):
-        return all_at_their_cheapest(problem) or rounding.solve_whatever_copies_cost(problem, is_quick=True)
-    found = rounding.promise_least(problem, is_quick=True)
-    if not found.keeps_budget:
-        raise NotFound
-    return found
+    if not is_large(problem):
+        # What is proven not to fit mostly takes a moment here, and long below.
+        found, _ = exact.solve(room.without_dollars(problem), work=exact.WORK // QUICKER, enough=np.inf)
+        if found is not None:
+            return replace(found, problem=problem, bound=_least_usd(problem))
+    return rounding.solve_whatever_copies_cost(problem, is_quick=True)
+
+
+def find_least_promise(problem: Problem, *, is_quick: bool = False) -> Solution:
+    """Return a solution that promises about as little as can be, whether or not its budget allows that much.
+
+    DoesNotFit and NotFound as of `optimise`. One that `is_quick` may promise more, but no more than the budget if that
+    is found; DoesNotFit if it is proven that none promises so little.
+    """
+    if problem.stranded.size:
+        raise DoesNotFit
+    from orchestrator.planner.solver import exact, rounding
+
+    if not is_large(problem):
+        promised = replace(problem, budget=np.inf, choices=replace(problem.choices, usd=problem.choices.promise))
+        found, bound = all_at_their_cheapest(promised), 0.0
+        if found is None:
+            work, enough = (exact.WORK // QUICKER, problem.budget * SLACK) if is_quick else (exact.WORK, -np.inf)
+            found, bound = exact.solve(promised, work=work, enough=enough)
+        if is_quick and bound > problem.budget * SLACK:
+            raise DoesNotFit
+        if found is not None:
+            return replace(found, problem=problem, bound=_least_usd(problem))
+    return rounding.promise_least(problem, is_quick=True)
+
+
+def _least_usd(problem: Problem) -> float:
+    """Return what all tasks cost where each is cheapest, if there were room."""
+    return float(problem.counts @ problem.choices.usd[problem.cheapest])
 
 
 def is_large(problem: Problem) -> bool:

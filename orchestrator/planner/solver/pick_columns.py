@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from orchestrator.planner.solver.columns import Columns
 
 
+LEAST = 1e-12
+"""A column that uses less than this part of its limit counts as using so much."""
+
+
 def cheapest_columns(columns: Columns, costs: Floats, count: int) -> Integers:
     """Return so many columns of each commodity, the cheapest at these costs."""
     return np.flatnonzero(rank_in_group(columns.commodity, costs) < count)
@@ -28,7 +32,7 @@ def greedy_columns(columns: Columns, costs: Floats) -> Integers:
     for commodity in np.argsort(-np.minimum.reduceat(costs, columns.starts), kind="stable").tolist():
         its = np.arange(columns.starts[commodity], stops[commodity])
         its = its[np.argsort(costs[its], kind="stable")]
-        can = np.minimum(free[limit[its]] / part[its], 1.0)
+        can = np.minimum(free[limit[its]] / np.maximum(part[its], LEAST), 1.0)
         taken = np.clip(1 - (np.cumsum(can) - can), 0.0, can)
         used = taken > 1e-9
         found.append(its[used])

@@ -46,6 +46,8 @@ class Effort:
     """Nodes of the search that are looked at."""
     plain: bool = False
     """True to search without presolve, and without heuristics that solve whole programs of their own."""
+    restarts: bool = True
+    """True to begin anew where the search has fixed many columns: this may prove more, and takes longer."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Answer:
     usd: float
     bound: float
     """$ that all values cost at least: this is proven."""
+    steps: int = 0
+    """Steps that the simplex method took, in all linear programs of the search."""
 
 
 class Program:
@@ -86,6 +90,11 @@ class Program:
         self._whole = np.append(self._whole, np.ones(count, dtype=bool))
         return np.arange(start, start + count)
 
+    @property
+    def size(self) -> int:
+        """Its rows and columns: the time that a step of the simplex method takes grows with these."""
+        return self.height + len(self._usd)
+
     def solve(self, effort: Effort | None = None, time_limit: TimeLimit | None = None) -> Answer:
         """Return the best answer that is found. DoesNotFit when there is no solution, NotFound when none was found."""
         effort, time_limit = effort or Effort(), time_limit or TimeLimit()
@@ -105,6 +114,7 @@ class Program:
             values=np.array(solution.col_value),
             usd=info.objective_function_value,
             bound=info.mip_dual_bound if whole else info.objective_function_value,
+            steps=max(int(info.simplex_iteration_count), 0),
         )
 
     def _model(self) -> Any:
@@ -134,6 +144,7 @@ def _options(effort: Effort) -> dict[str, str | bool | int | float]:
         "mip_rel_gap": effort.gap,
         "mip_abs_gap": 1e-9,
         "mip_max_nodes": effort.nodes,
+        "mip_allow_restart": effort.restarts,
     }
     return options | _PLAIN if effort.plain else options
 

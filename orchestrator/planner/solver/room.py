@@ -23,13 +23,12 @@ def check_room(problem: Problem, time_limit: TimeLimit) -> None:
     Where only hours count, most cohorts are alike. So this takes a fraction of the time that any plan takes.
     """
     bare = without_dollars(problem)
-    Sifting(build_columns(bare, commodities(bare))).solve(time_limit)
+    Sifting(build_columns(bare, commodities(bare))).solve(time_limit, is_any_enough=True)
 
 
 def without_dollars(problem: Problem) -> Problem:
     """Return the problem with all copies made, no budget, and hours as costs."""
-    nothing = np.zeros(len(problem.choices))
-    nowhere = np.full(len(problem.choices), NO_COPY)
+    nothing, nowhere = (np.broadcast_to(np.array(value), len(problem.choices)) for value in (0.0, NO_COPY))
     choices = replace(problem.choices, usd=problem.choices.hours, promise=nothing, copy=nowhere)
     bare = replace(problem, choices=choices, charges=np.empty(0), budget=np.inf)
     bare.__dict__["busy_hours"] = problem.busy_hours

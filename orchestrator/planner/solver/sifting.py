@@ -86,14 +86,17 @@ class Sifting:
         costs = columns.reduced_costs(self._best)
         self._add(np.unique(np.concatenate([greedy_columns(columns, costs), cheapest_columns(columns, costs, FIRST)])))
 
-    def solve(self, time_limit: TimeLimit) -> Sifted:
-        """Return a solution that is near the bound, or the best that there is time for.
+    def solve(self, time_limit: TimeLimit, *, is_any_enough: bool = False) -> Sifted:
+        """Return a solution that is near the bound, or the best that there is time for; or the first, if any is enough.
 
         DoesNotFit, if not everything fits; NotFound, if that takes too long to tell.
         """
         for number in range(ROUNDS):
             near = NEAR * max(1, number - PATIENCE)
             usd, values, row_duals = self._program.solve()
+            complete = values[self._left_out].max(initial=0.0) <= LEFT_OUT
+            if complete and is_any_enough:
+                return self._sifted(values)
             duals = self._complete_duals(row_duals)
             self._keep_if_better(duals)
             if usd - self._bound > near * usd:
@@ -101,7 +104,6 @@ class Sifting:
             if self._bound > self._columns.worst_usd * (1 + 1e-9):
                 raise DoesNotFit
             new = self._columns_to_add(duals, row_duals, usd)
-            complete = values[self._left_out].max(initial=0.0) <= LEFT_OUT
             if usd - self._bound <= near * usd or not len(new):
                 if complete:
                     return self._sifted(values)

@@ -12,10 +12,13 @@ from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.pack.exchange import exchange_tasks
 from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.solver.pick_columns import rank_in_group
+from orchestrator.planner.solver.slots.known_slots import fillings_of
 from orchestrator.planner.solver.slots.place_tasks import Placing
 from orchestrator.planner.solver.slots.slot_program import SlotProgram
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.planner.model.arrays import Booleans, Floats, Integers
     from orchestrator.planner.model.commodities import Commodity
     from orchestrator.planner.model.problem import Problem
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from orchestrator.planner.model.time_limit import TimeLimit
     from orchestrator.planner.solver.columns import Columns
     from orchestrator.planner.solver.copies.copies_program import CopiesAnswer
+    from orchestrator.planner.solver.slots.best_fillings import Filling
+    from orchestrator.planner.solver.slots.known_slots import KnownSlots
 
 NEAR = 2.5e-3
 """The part of the bound by which a solution may be dearer, before tasks are exchanged."""
@@ -37,9 +42,21 @@ CLOSE, CLOSEST = 0.02, 15
 choices of each commodity that this is done for at most."""
 LEFT_OUT = 1e-6
 """A copy that no more than this part of a commodity uses is not made."""
+NEAR_FILLINGS, NEAR_FILLINGS_IF_MANY = 3e-4, 1e-3
+"""The part of the bound by which a program of fillings may cost more, for these to be good enough: in smaller problems,
+and in larger ones, where each round takes long."""
 MOST = 20_000
 """Choices up to which lanes are filled one after the other. In larger problems it takes long, and what a program says
 of all of them is near enough."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A solution, and what is known of the slots that it fills."""
+
+    solution: Solution
+    slots: KnownSlots | None
+    """What is known of slots, if fillings of them were looked at."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,8 @@ class Relaxed:
     costs: Floats
     budget: float
     """The part of the budget that may be used."""
+    fillings: Sequence[Filling]
+    """Fillings of slots that are known to be good."""
 
 
 def make_whole(
@@ -61,20 +80,26 @@ def make_whole(
     time_limit: TimeLimit,
     *,
     is_quick: bool = False,
-) -> Solution | None:
+) -> Whole | None:
     """Return the better of two ways to make whole tasks of the relaxation's flow; None if both leave some over.
 
-    One fills slots, and is the first in smaller problems; in larger ones it takes longer, and is the second. The second
-    is gone only if the first leads too far from the bound, or over the budget. A large problem may be a little further
-    from it where that `is_quick`.
+    One fills slots, and is the first in smaller problems, and where tasks are weighed; in larger ones it takes longer,
+    and is the second. The second is gone only if the first leads too far from the bound, or over the budget. A large
+    problem may be a little further from it where that `is_quick`.
     """
-    answer, bound = relaxed.answer, relaxed.bound
+    answer, bound, slots = relaxed.answer, relaxed.bound, None
+    found: Solution | None = None
 
     def fill_slots() -> Solution | None:
         rows = _rows_to_fill(problem, relaxation, answer.flow)
         near = _near_choices(problem, all_commodities, relaxation, relaxed.costs)
         within = replace(problem, budget=problem.budget * relaxed.budget * SPARE)
-        return _improved(_fill_slots(problem, SlotProgram(within, rows, near), answer, time_limit), bound)
+        known = relaxed.fillings if found is None else [*relaxed.fillings, *fillings_of(problem, found.tasks)]
+        program = SlotProgram(within, rows, near, known)
+        _improve(problem, program, answer.bound, time_limit)
+        nonlocal slots
+        slots = program.known
+        return _improved(_fill_slots(problem, program, answer, time_limit), bound)
 
     def round_down() -> Solution | None:
         tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
@@ -82,14 +107,14 @@ def make_whole(
 
     is_large = len(problem.choices) > MOST
     ways, far = (fill_slots, round_down), FAR
-    if is_large:
+    if is_large and not problem.is_weighed:
         ways, far = (round_down, fill_slots), FAR_IN_HASTE if is_quick else NEAR
     found = ways[0]()
     if found is None and is_large and is_quick:
         return None
     if found is None or not found.keeps_budget or found.gap > far:
         found = better_of(found, ways[1]())
-    return found
+    return Whole(found, slots) if found is not None else None
 
 
 def _improved(found: Solution | None, bound: float) -> Solution | None:
@@ -116,12 +141,18 @@ def _distance(found: Solution) -> tuple[bool, float]:
 
 def _fill_slots(problem: Problem, program: SlotProgram, answer: CopiesAnswer, time_limit: TimeLimit) -> Solution | None:
     """Return the solution of slots that are filled with whole tasks by this program; None if some fit nowhere."""
-    copies = np.unique(problem.choices.copy[program.rows])
-    charges = float(problem.charges[copies[copies != NO_COPY]].sum())
-    program.improve(answer.bound - charges, time_limit)
     placing = Placing(problem, program)
     tasks = placing.place(time_limit) if len(problem.choices) <= MOST else placing.place_at_once()
     return repair(problem, tasks, answer.bound)
+
+
+def _improve(problem: Problem, program: SlotProgram, bound: float, time_limit: TimeLimit) -> None:
+    """Let the program have fillings that are about as good as the bound says."""
+    copies = np.unique(problem.choices.copy[program.rows])
+    charges = float(problem.charges[copies[copies != NO_COPY]].sum())
+    program.improve(
+        bound - charges, NEAR_FILLINGS_IF_MANY if len(problem.choices) > MOST else NEAR_FILLINGS, time_limit
+    )
 
 
 def _near_choices(problem: Problem, all_commodities: list[Commodity], relaxation: Columns, costs: Floats) -> Booleans:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.platforms.account.statements import OF_A_RUN, TAGGED, allow
 from orchestrator.platforms.ec2.account.alive import alive
 from orchestrator.platforms.ec2.account.check import check
 from orchestrator.platforms.ec2.account.leftovers import leftovers, remove
-from orchestrator.platforms.ec2.feeds import reserved, vcpu_quotas, vcpu_use
-from orchestrator.platforms.ec2.steps import steps
-from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
+from orchestrator.platforms.ec2.feeds import reserved, savings_plans, vcpu_quotas, vcpu_use
+from orchestrator.platforms.ec2.watching.steps import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.finding import Finding
+    from orchestrator.platforms.account.leftover import Leftover
+    from orchestrator.platforms.account.wanted import Wanted
     from orchestrator.platforms.feed import Feed
-    from orchestrator.platforms.finding import Finding
-    from orchestrator.platforms.leftover import Leftover
     from orchestrator.platforms.lives import Alive, StepTaken
-    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -31,7 +31,7 @@ _ATTEMPTS = "arn:aws:s3:::{buckets}/runs/*"
 
 
 class Ec2Operating:
-    """Knows what EC2 needs in an account: see `platforms.operating.Operating` for what each method promises."""
+    """Knows what EC2 needs in an account: see `platforms.account.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())
@@ -40,7 +40,7 @@ class Ec2Operating:
         return ("ec2.amazonaws.com",)
 
     def feeds(self) -> Sequence[Feed]:
-        return (vcpu_quotas.FEED, vcpu_use.FEED, reserved.FEED)
+        return (vcpu_quotas.FEED, vcpu_use.FEED, reserved.FEED, savings_plans.FEED)
 
     def resources(self, wanted: Wanted) -> Mapping[str, Mapping[str, object]]:  # noqa: ARG002
         return {}
@@ -72,8 +72,8 @@ _LOOK = [
     allow("LookAtInstances", ["ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"], "*"),
     allow("ReadAndRememberAttempts", ["s3:GetObject", "s3:PutObject"], _ATTEMPTS),
     allow("TellMissingFromForbidden", ["s3:ListBucket"], "arn:aws:s3:::{buckets}"),
-    allow("TerminateTheInstancesOfRuns", ["ec2:TerminateInstances"], _INSTANCES, Condition=OF_A_RUN),
-    allow("ReadTheirConsoles", ["ec2:GetConsoleOutput"], _INSTANCES, Condition=OF_A_RUN),
+    # IAM takes policies of a certain length only: what is alike is said at once.
+    allow("EndTheInstancesOfRuns", ["ec2:TerminateInstances", "ec2:GetConsoleOutput"], _INSTANCES, Condition=OF_A_RUN),
     allow("RemoveTheirPlacementGroups", ["ec2:DeletePlacementGroup"], _GROUPS),
     allow("ReadTheLogsOfInstances", ["logs:DescribeLogStreams", "logs:GetLogEvents"], _LOGS),
 ]
@@ -102,9 +102,17 @@ _STATEMENTS = {
         ),
         allow(
             "LookAtImagesSubnetsAndReservations",
-            ["ec2:DescribeImages", "ec2:DescribeSubnets", "ec2:DescribeCapacityReservations"],
+            [
+                "ec2:DescribeImages",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeKeyPairs",
+                "ec2:DescribeCapacityReservations",
+                "ec2:DescribeInstanceTypeOfferings",
+            ],
             "*",
         ),
+        allow("LookAtInstanceProfiles", ["iam:GetInstanceProfile"], "arn:aws:iam::{account}:instance-profile/*"),
         allow("FindImagesOfAmazon", ["ssm:GetParameter"], "arn:aws:ssm:*::parameter/aws/service/*"),
     ),
     "launcher": (

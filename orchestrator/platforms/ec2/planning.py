@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.bare_template import check_bare
+from orchestrator.platforms.bare.template import check_bare
+from orchestrator.platforms.billing import Billing
 from orchestrator.platforms.ec2.asked import Machines, check_asked, read_asked, read_settings
 from orchestrator.platforms.ec2.families import quota_of, vcpus
-from orchestrator.platforms.ec2.stage import stage
+from orchestrator.platforms.ec2.sent.user_data import ALLOWANCE_S
+from orchestrator.platforms.ec2.staging.stage import stage
+from orchestrator.platforms.ec2.watching.bill import LEAST_S
 from orchestrator.platforms.start import Start
 from orchestrator.wire.task import Purchase
 
@@ -31,6 +34,7 @@ class Ec2Planning:
     bare = True
     # An instance boots in about a minute; RunInstances is throttled at about two a second.
     start = Start(seconds=120, per_second=2.0)
+    billing = Billing(start=True, least_s=LEAST_S, allowance_s=ALLOWANCE_S)
     shapes: Mapping[str, Shape] = MappingProxyType({})
 
     def __init__(self, settings: Mapping[str, object]) -> None:

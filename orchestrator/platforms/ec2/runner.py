@@ -1,4 +1,4 @@
-"""Trainings on bare EC2 instances, as they run. What happened stands in S3 before an instance goes (`left.py`)."""
+"""Trainings on bare EC2 instances, as they run: what happened stands in S3 before an instance goes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from orchestrator.errors import (
     QuotaExceeded,
     SweepError,
 )
-from orchestrator.platforms.bare_assignment import LOG_GROUP
-from orchestrator.platforms.ec2.bill import add_up, find_lives, spot_prices
-from orchestrator.platforms.ec2.console import last_words
-from orchestrator.platforms.ec2.left import VERSION, Launched, Left
-from orchestrator.platforms.ec2.machines import find_machines
-from orchestrator.platforms.ec2.outcome import Standing, stand
-from orchestrator.platforms.ec2.refusals import read_refusal
-from orchestrator.platforms.ec2.request import HASH_TAG, make_request
-from orchestrator.training.bare.leave import STOPPED, Verdict
-from orchestrator.training.bare.outcome import usage_of_all
+from orchestrator.platforms.bare.assignment import LOG_GROUP
+from orchestrator.platforms.ec2.sent.refusals import read_refusal
+from orchestrator.platforms.ec2.sent.request import HASH_TAG, make_request
+from orchestrator.platforms.ec2.watching.bill import add_up, find_lives, spot_prices
+from orchestrator.platforms.ec2.watching.console import last_words
+from orchestrator.platforms.ec2.watching.left import VERSION, Launched, Left
+from orchestrator.platforms.ec2.watching.machines import find_machines
+from orchestrator.platforms.ec2.watching.outcome import Standing, stand
+from orchestrator.platforms.ec2.zones import sites_now
+from orchestrator.training.bare.telling.outcome import usage_of_all
+from orchestrator.training.bare.together.leave import STOPPED, Verdict
 from orchestrator.wire.names import S3Uri, canonical
 from orchestrator.wire.result import Outcome, TaskState
 
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Request
-    from orchestrator.platforms.ec2.bill import Life
-    from orchestrator.platforms.ec2.machines import Machine
+    from orchestrator.platforms.ec2.watching.bill import Life
+    from orchestrator.platforms.ec2.watching.left import Words
+    from orchestrator.platforms.ec2.watching.machines import Machine
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Place, Task
     from orchestrator.wire.template import Template
@@ -56,6 +58,9 @@ class Ec2Runner:
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
         return make_request(template, task, place, attempt, max_runtime_s)
+
+    def sites(self, template: Template, place: Place) -> Sequence[str]:
+        return sites_now(self.clients, template, place)
 
     def start(self, request: Request) -> None:
         region, body = request.lane.region, request.body
@@ -101,13 +106,13 @@ class Ec2Runner:
         standing = self._with_last_words(standing, region)
         if standing.tell:
             left.tell_all(standing.tell, "EC2")
-        lives = find_lives(machines, words, launched, now)
+        lives = find_lives(attempt, machines, words, launched, now)
         if standing.state.terminal and _is_ending(attempt, machines, lives, now):
             standing = Standing(TaskState.RUNNING)
-        if not standing.state.terminal:
-            return _outcome(attempt, standing, lives, add_up(attempt, lives, {}))
+        if not standing.state.terminal:  # what is really paid is known at its end, when the zone's prices are
+            return _outcome(attempt, standing, lives, words, 0.0)
         prices = spot_prices(self.clients, attempt, lives)
-        made = _outcome(attempt, standing, lives, add_up(attempt, lives, prices))
+        made = _outcome(attempt, standing, lives, words, add_up(attempt, lives, prices))
         first, used = words.outcomes.get(0), usage_of_all(list(words.outcomes.values()))
         if attempt.instances > 1:
             self._drop_group(attempt.lane.region, attempt.training)
@@ -221,11 +226,17 @@ def _is_ending(attempt: Attempt, machines: Sequence[Machine], lives: Sequence[Li
     return now < max((life.ended_at for life in lives), default=now) + _ENDING_S
 
 
-def _outcome(attempt: Attempt, standing: Standing, lives: Sequence[Life], usd: float) -> Outcome:
-    began = min((life.began_at for life in lives), default=None)
+def _outcome(attempt: Attempt, standing: Standing, lives: Sequence[Life], words: Words, usd: float) -> Outcome:
+    """Return the outcome: an instance is billed for its whole life, and trains for a part of it."""
     over = standing.state.terminal
-    ended = max((life.ended_at for life in lives), default=None) if over else None
-    last = max((life.ended_at for life in lives), default=0.0)
+    began = min((life.began_at for life in lives), default=None)
+    ended = max((life.ended_at for life in lives), default=None)
+    seconds = max(ended - began, 0.0) if began is not None and ended is not None else 0.0
+    if over and words.outcomes and ended is not None:
+        # By its own clock a machine worked so long: what else it lived was its start, and its end.
+        worked = max(one.ended_at - one.started_at for one in words.outcomes.values())
+        seconds = min(max(worked, 0.0), seconds)
+        began = ended - seconds
     return Outcome(
         number=attempt.number,
         lane=attempt.lane,
@@ -233,10 +244,11 @@ def _outcome(attempt: Attempt, standing: Standing, lives: Sequence[Life], usd: f
         state=standing.state,
         cause=standing.cause,
         reason=standing.reason,
-        seconds=max(last - began, 0.0) if began is not None else 0.0,
-        billable_s=max((life.billed_s for life in lives), default=0.0),
+        seconds=seconds,
+        billable_s=max((life.billed_s for life in lives), default=0.0) if over else 0.0,
         usd=usd,
         instances=attempt.instances,
         started_at=began if standing.state is not TaskState.STARTING else None,
-        ended_at=ended,
+        ended_at=ended if over else None,
+        site=", ".join(sorted({life.zone for life in lives if life.zone})),
     )

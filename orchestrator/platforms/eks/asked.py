@@ -22,7 +22,11 @@ KEY = "eks"
 """The name of this platform, in lanes and in the sweep file."""
 _CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_LABEL_KEY = re.compile(rf"({_NAME.pattern}(\.{_NAME.pattern})*/)?[A-Za-z0-9]([-\w.]{{0,61}}[A-Za-z0-9])?", re.ASCII)
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
 _OURS = ("/dev/shm", "/opt/ml")
+_SHARED_MEMORY = "shm"
+"""The volume that each pod has of ours."""
 
 
 def _cluster(text: str) -> str:
@@ -40,23 +44,46 @@ def _name(text: str) -> str:
 def _path(text: str) -> str:
     if not re.fullmatch(r"(/[\w.-]+)+", text):
         raise wrong(f"not a path: {shown(text)}", hint="such as /fsx")
-    if text.startswith(_OURS):
+    if any(text == ours or text.startswith(f"{ours}/") for ours in _OURS):
         raise wrong(f"{text} is taken by the training itself", hint="mount it elsewhere, such as at /fsx")
     return text
 
 
+def _label_key(text: str) -> str:
+    if not _LABEL_KEY.fullmatch(text):
+        raise wrong(f"not the key of a label: {shown(text)}", hint="such as topology.kubernetes.io/zone")
+    return text
+
+
+def _label_value(text: str) -> str:
+    if not _LABEL_VALUE.fullmatch(text):
+        raise wrong(f"not the value of a label: {shown(text)}", hint="letters, digits, -, _ and ., at most 63")
+    return text
+
+
 Name = Annotated[str, AfterValidator(_name)]
+LabelKey = Annotated[str, AfterValidator(_label_key)]
+LabelValue = Annotated[str, AfterValidator(_label_value)]
 
 
 class Toleration(Model):
     """A taint of nodes that pods do not mind, in the words of Kubernetes."""
 
-    key: str | None = Field(default=None, description="of the taint; without one, of all")
+    key: LabelKey | None = Field(default=None, description="of the taint; without one, of all")
     operator: Literal["Exists", "Equal"] = Field(default="Exists", description="Equal compares the value too")
-    value: str | None = Field(default=None, description="of the taint, for Equal")
+    value: LabelValue | None = Field(default=None, description="of the taint, for Equal")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
         default=None, description="of the taint; without one, any"
     )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Toleration:
+        if self.operator == "Exists" and self.value:
+            hint = "write `operator: Equal` too, or leave `value` out"
+            raise wrong("Exists compares no value", hint=hint, at=("value",))
+        if self.operator == "Equal" and not self.key:
+            raise wrong("Equal compares the value of one taint", hint="write its `key` too", at=("operator",))
+        return self
 
 
 class Volume(Model):
@@ -88,7 +115,7 @@ class Asked(Model):
         default=None, description="of the pods, with a role of AWS's; `sweep-training` unless said"
     )
     queue: Name | None = Field(default=None, description="Kueue's LocalQueue that Jobs wait in")
-    node_selector: dict[str, str] | None = Field(default=None, description="labels that nodes must have")
+    node_selector: dict[LabelKey, LabelValue] | None = Field(default=None, description="labels that nodes must have")
     tolerations: list[Toleration] | None = Field(
         default=None, description="taints of nodes to pass over; that of GPUs always is"
     )
@@ -99,6 +126,18 @@ class Asked(Model):
         description="a lost pod comes back, and costs a restart, not the attempt; with torchrun only",
     )
     efa: int | None = Field(default=None, ge=0, le=64, description="interfaces for EFA of each instance; 0 unless said")
+
+    @model_validator(mode="after")
+    def _mounted_apart(self) -> Asked:
+        taken: dict[str, str] = {}
+        for name, volume in (self.volumes or {}).items():
+            if name == _SHARED_MEMORY:
+                message = f"a volume of ours is called {name}"
+                raise wrong(message, hint="give this one another name", at=("volumes", name))
+            if (other := taken.setdefault(volume.path, name)) != name:
+                message = f"{volume.path} is where {other} is mounted"
+                raise wrong(message, hint="mount it elsewhere", at=("volumes", name, "path"))
+        return self
 
 
 class Settings(Asked):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.s3 import S3
 from orchestrator.errors import Damaged, NotFound
-from orchestrator.platforms.bare_assignment import attempt_folder
-from orchestrator.training.bare.leave import Verdict, leave_body, leave_uri, read_leave
-from orchestrator.training.bare.meet import read_since, word_uri
-from orchestrator.training.bare.outcome import outcome_uri, read_machine_outcome
+from orchestrator.platforms.bare.assignment import attempt_folder
+from orchestrator.training.bare.telling.outcome import outcome_uri, read_machine_outcome
+from orchestrator.training.bare.together.leave import Verdict, leave_body, leave_uri, read_leave
+from orchestrator.training.bare.together.meet import read_since, word_uri
 from orchestrator.wire.names import S3Uri, canonical
 from orchestrator.wire.result import Outcome
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.aws.session import Clients
-    from orchestrator.training.bare.outcome import MachineOutcome
+    from orchestrator.training.bare.telling.outcome import MachineOutcome
 
 _AT_ONCE = 8
 

@@ -10,12 +10,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import AccessError, NotFound, SettingsError, Unreachable
+from orchestrator.platforms.account.leftover import Leftover
 from orchestrator.platforms.eks.asked import KEY
 from orchestrator.platforms.eks.kube.api import JOBS, PODS, SERVICES
 from orchestrator.platforms.eks.kube.clusters import list_clusters, open_cluster
 from orchestrator.platforms.eks.kube.job import read_job
 from orchestrator.platforms.eks.sent.words import ATTEMPT, JOB_NAME, OUTPUT, RUN, TASK
-from orchestrator.platforms.leftover import Leftover
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import AccessError, NotFound
 from orchestrator.platforms.eks.kube.api import EVENTS, JOBS, PODS
 from orchestrator.platforms.eks.kube.job import read_job
 from orchestrator.platforms.eks.kube.pods import ENDED, PENDING, RUNNING, read_pod
+from orchestrator.platforms.eks.kube.queues import find_queue, why_inactive
 from orchestrator.platforms.eks.sent.words import JOB_NAME
-from orchestrator.platforms.eks.verdict import CAPACITY, Seen, read_end, read_life
-from orchestrator.training.bare.leave import INTERRUPTED, TASK
+from orchestrator.platforms.eks.verdict import CAPACITY, FIRST_PODS_S, Seen, read_end, read_life
+from orchestrator.training.bare.together.leave import INTERRUPTED, TASK
 
 if TYPE_CHECKING:
     from orchestrator.platforms.eks.kept import Kept
@@ -73,7 +75,32 @@ class Look:
             self.kept.ask_to_leave(cause, why)
             with suppress(AccessError, NotFound):  # whoever only looks cannot end it: its launcher does
                 self.api.delete(JOBS, self.namespace, self.attempt.training)
-        return read_life(self.attempt, Seen(job, pods, (), None, now=now), runs=runs)
+        lost_at = self._short_since(job, pending) if least and not runs else None
+        life = read_life(self.attempt, Seen(job, pods, (), None, now=now), runs=runs or lost_at is not None)
+        return replace(life, lost_at=lost_at, waits_for=self._held_back(job, now))
+
+    def _held_back(self, job: Job, now: float) -> str:
+        """Return what a Job waits for that is suspended for longer than patience; nothing while that may be."""
+        patience = float(self.claim["patience_s"])
+        if not job.suspended or job.suspended_since is None or now <= job.suspended_since + patience:
+            return ""
+        if not job.queue:
+            return f"somebody has suspended its Job {self.attempt.training}, and no queue lets it begin"
+        queue = f"Kueue's LocalQueue {job.queue} in {self.api.region} {self.api.cluster}"
+        try:
+            stopped = why_inactive(find_queue(self.api, self.namespace, job.queue))
+        except NotFound as error:
+            return f"its Job waits for ever: {error.message} of {self.api.region} {self.api.cluster}"
+        except AccessError:
+            look = f"kubectl get localqueue {job.queue} --namespace {self.namespace}"
+            return f"its Job waits in {queue}; launchers may not look whether there is one: `{look}` tells"
+        return f"{queue} lets nothing begin: {stopped}" if stopped else f"its Job waits for its turn in {queue}"
+
+    def _short_since(self, job: Job, pending: list[Pod]) -> float | None:
+        """Return since when an elastic training that ran has had too few pods; None if it has not begun yet."""
+        first = [pod.made_at for pod in pending if pod.made_at > (job.began_at or pod.made_at) + FIRST_PODS_S]
+        least, instances = int(self.claim["least"]), self.attempt.instances
+        return min(first) if first and len(self.kept.arrivals(instances)) >= least else None
 
     def _why_not(self, job: Job, pods: tuple[Pod, ...], now: float) -> tuple[str, str]:
         """Return with which cause, and why, a Job is to be given up that does not begin; nothing while it may."""
@@ -121,6 +148,17 @@ class Look:
         chosen = {"fieldSelector": f"involvedObject.name={name}"}
         told = [str(event.get("message", "")) for event in self.api.list(EVENTS, self.namespace, **chosen)]
         return " ".join(told[-1].split()) if told else "the cluster does not say why"
+
+
+def end_without_cluster(attempt: Attempt, claim: dict[str, Any], kept: Kept) -> Outcome:
+    """Return how a training has ended whose cluster is gone with its Job, by what its machines have written.
+
+    When the cluster went is not known: a training has run for as long as it might, at the most.
+    """
+    machines = tuple(kept.machines(attempt.instances))
+    since = () if any(machines) else kept.arrivals(attempt.instances)
+    now = min([time.time(), *(began + attempt.max_runtime_s for began in since)])
+    return read_end(attempt, Seen(None, (), machines, kept.leave(), "", now, bool(claim.get("least")), since))
 
 
 def _is_ghost(pod: Pod, now: float) -> bool:

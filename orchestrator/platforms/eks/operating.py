@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.platforms.account.statements import allow
 from orchestrator.platforms.eks.account.check import check
 from orchestrator.platforms.eks.account.resources import make_resources
 from orchestrator.platforms.eks.alive import alive
 from orchestrator.platforms.eks.feeds import FEEDS
 from orchestrator.platforms.eks.leftovers import leftovers, remove
 from orchestrator.platforms.eks.steps import steps
-from orchestrator.platforms.statements import allow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.finding import Finding
+    from orchestrator.platforms.account.leftover import Leftover
+    from orchestrator.platforms.account.wanted import Wanted
     from orchestrator.platforms.feed import Feed
-    from orchestrator.platforms.finding import Finding
-    from orchestrator.platforms.leftover import Leftover
     from orchestrator.platforms.lives import Alive, StepTaken
-    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -34,7 +34,7 @@ _LOGS = "arn:aws:logs:*:{account}:log-group:/sweep/trainings:*"
 
 
 class EksOperating:
-    """Knows what EKS needs in an account: see `platforms.operating.Operating` for what each method promises."""
+    """Knows what EKS needs in an account: see `platforms.account.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())

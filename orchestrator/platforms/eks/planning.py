@@ -6,10 +6,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.bare_template import check_bare
+from orchestrator.platforms.bare.template import check_bare
 from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.billing import Billing
 from orchestrator.platforms.eks.asked import Asked, check_asked, read_asked, read_settings
 from orchestrator.platforms.eks.sent.amounts import device_of
+from orchestrator.platforms.eks.sent.manifests import ALLOWANCE_S
 from orchestrator.platforms.eks.stage import stage
 from orchestrator.platforms.start import Start
 from orchestrator.wire.shapes import shape
@@ -37,6 +39,8 @@ class EksPlanning:
     bare = True
     # A node that is there begins a pod within a minute or two, most of it for the image; a server takes many Jobs.
     start = Start(seconds=90, per_second=10.0)
+    # What counts is the time of the pods. They are not there yet while they wait for a node and for their image.
+    billing = Billing(allowance_s=ALLOWANCE_S)
     shapes: Mapping[str, Shape] = MappingProxyType({})
 
     def __init__(self, settings: Mapping[str, object]) -> None:
@@ -75,8 +79,13 @@ class EksPlanning:
             return f"it is not known what {name} is made of, and so what a pod may ask for there"
         return ""
 
-    def excludes(self, sweep: Sweep, lane: Lane) -> str:  # noqa: ARG002
-        return "" if self.usual.cluster_in(lane.region) else f"no cluster in {lane.region}: {_HOW}"
+    def excludes(self, sweep: Sweep, lane: Lane) -> str:
+        if not self.usual.cluster_in(lane.region):
+            return f"EKS has no cluster in {lane.region}: {_HOW}"
+        asked, known = read_asked(sweep, self.usual).efa, shape(lane.instance_type)
+        if asked and known is not None and not known.efa:
+            return f"{lane.instance_type} has no EFA on EKS, and platforms.eks.efa asks for {asked}"
+        return ""
 
     def joins(self, sweep: Sweep, place: Place, next_place: Place) -> bool:  # noqa: ARG002
         return False  # a pod could have either, but what it costs would not be known before

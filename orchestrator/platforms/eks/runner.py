@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.logs import events
-from orchestrator.errors import AccessError, NotFound
-from orchestrator.platforms.bare_assignment import LOG_GROUP
+from orchestrator.errors import AccessError, NotFound, Unreachable
+from orchestrator.platforms.bare.assignment import LOG_GROUP
 from orchestrator.platforms.eks.bill import at_spot_price
 from orchestrator.platforms.eks.kept import Kept
 from orchestrator.platforms.eks.kube.api import JOBS
 from orchestrator.platforms.eks.kube.clusters import Clusters
-from orchestrator.platforms.eks.look import Look
+from orchestrator.platforms.eks.look import Look, end_without_cluster
 from orchestrator.platforms.eks.sent.begin import begin
 from orchestrator.platforms.eks.sent.request import make_request
-from orchestrator.training.bare.leave import STOPPED
+from orchestrator.training.bare.together.leave import INTERRUPTED, STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,12 @@ class EksRunner:
 
     def start(self, request: Request) -> None:
         output = request.body["job"]["metadata"]["annotations"]["sweep.output"]
-        begin(request, self._clusters, Kept(self.clients, output, request.lane.region, request.training))
+        region = request.lane.region
+        try:
+            begin(request, self._clusters, Kept(self.clients, output, region, request.training))
+        except Unreachable:
+            self._clusters.forget(region, request.body["claim"]["cluster"])
+            raise
 
     def poll(self, attempt: Attempt) -> Outcome | None:
         kept = self._kept(attempt)
@@ -48,8 +53,16 @@ class EksRunner:
         claim = kept.claim()
         if claim is None:
             return None
-        api = self._clusters.open(attempt.lane.region, claim["cluster"])
-        outcome = Look(attempt, claim, api, kept).outcome()
+        region, cluster = attempt.lane.region, str(claim["cluster"])
+        try:
+            api = self._clusters.open(region, cluster)
+        except NotFound:
+            return self._end_with_cluster(attempt, claim, kept)
+        try:
+            outcome = Look(attempt, claim, api, kept).outcome()
+        except Unreachable:
+            self._clusters.forget(region, cluster)
+            raise
         if outcome is not None and outcome.state.terminal:
             outcome = at_spot_price(self.clients, attempt, outcome)
             kept.put_end(outcome)
@@ -57,6 +70,18 @@ class EksRunner:
                 api.delete(JOBS, claim["namespace"], attempt.training)
             return kept.end() or outcome
         return outcome
+
+    def _end_with_cluster(self, attempt: Attempt, claim: dict[str, Any], kept: Kept) -> Outcome | None:
+        """Return how a training has ended whose cluster is gone; None if it was never begun there.
+
+        Nodes of the team's own may outlive their cluster for a moment, with pods: these are told to leave.
+        """
+        if not kept.has_begun():
+            return None
+        kept.ask_to_leave(INTERRUPTED, f"the cluster {claim['cluster']} is gone")
+        outcome = at_spot_price(self.clients, attempt, end_without_cluster(attempt, claim, kept))
+        kept.put_end(outcome)
+        return kept.end() or outcome
 
     def stop(self, attempt: Attempt) -> None:
         outcome = self.poll(attempt)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.ecr import pin_image
 from orchestrator.aws.account.identity import account_of_credentials
-from orchestrator.errors import NotFound, SettingsError, SpecError
-from orchestrator.platforms.bare_template import look_for_inputs, share
-from orchestrator.platforms.eks.asked import read_asked
-from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS
+from orchestrator.errors import AccessDenied, NotFound, SettingsError, SpecError
+from orchestrator.platforms.bare.template import look_for_inputs, share
+from orchestrator.platforms.eks.asked import KEY, read_asked
+from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS, NAMESPACES
 from orchestrator.platforms.eks.kube.clusters import open_cluster
+from orchestrator.platforms.eks.kube.queues import find_queue
 from orchestrator.wire.template import Template
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Staging
-    from orchestrator.platforms.eks.asked import Asked, Settings
+    from orchestrator.platforms.eks.asked import Settings
     from orchestrator.platforms.eks.kube.api import KubeApi
+    from orchestrator.spec.sweep import Sweep
+
+log = logging.getLogger(__name__)
 
 NAMESPACE = "sweep"
 ACCOUNT = "sweep-training"
@@ -42,7 +51,7 @@ def stage(staging: Staging, usual: Settings, clients: Clients) -> Template:
     namespace, service_account = asked.namespace or NAMESPACE, asked.service_account or ACCOUNT
     shared = share(staging, account)
     look_for_inputs(shared, region, clients)
-    _look(open_cluster(clients, region, cluster), namespace, service_account, asked)
+    _look(_open(clients, region, cluster), namespace, service_account, staging, usual)
     return Template(
         platform="eks",
         region=region,
@@ -70,12 +79,83 @@ def stage(staging: Staging, usual: Settings, clients: Clients) -> Template:
     )
 
 
-def _look(api: KubeApi, namespace: str, service_account: str, asked: Asked) -> None:
-    """Raise NotFound for a namespace, an account or a claim that is not in the cluster: pods would never begin."""
-    needed = [(ACCOUNTS, service_account), *((CLAIMS, volume.claim) for volume in (asked.volumes or {}).values())]
-    for kind, name in needed:
+def _open(clients: Clients, region: str, cluster: str) -> KubeApi:
+    """Return the cluster's API. Raise NotFound where the account has no such cluster, with the key that names it."""
+    try:
+        return open_cluster(clients, region, cluster)
+    except NotFound as error:
+        message = f"there is no cluster {cluster} in {region}"
+        hint = f"`aws eks list-clusters --region {region}` shows those that are there"
+        raise NotFound(message, where=f"platforms.{KEY}.cluster of the settings", hint=hint) from error
+
+
+@dataclass(frozen=True)
+class _Needed:
+    """Something that has to be in a cluster before a pod can begin there."""
+
+    said_by: tuple[str, ...]
+    """The key that names it, under `platforms.eks`."""
+    what: str
+    look: Callable[[], object]
+    """Raises NotFound when it is not there."""
+    hint: str
+    may_be_hidden: bool = False
+    """Whoever makes Jobs may not always look at it."""
+
+
+def _look(api: KubeApi, namespace: str, service_account: str, staging: Staging, usual: Settings) -> None:
+    """Raise NotFound for a namespace, an account, a claim or a queue that is not there: pods would never begin."""
+    asked = read_asked(staging.sweep, usual)
+    kubectl = f"kubectl --namespace {namespace}"
+    needed = [
+        _Needed(
+            ("namespace",),
+            f"namespace {namespace}",
+            lambda: api.get(NAMESPACES, "", namespace),
+            f"`kubectl create namespace {namespace}` makes it; or name another",
+            may_be_hidden=True,
+        ),
+        _Needed(
+            ("service_account",),
+            f"service account {service_account} in the namespace {namespace}",
+            lambda: api.get(ACCOUNTS, namespace, service_account),
+            f"`{kubectl} create serviceaccount {service_account}` makes it; or name another",
+        ),
+    ]
+    for name, volume in (asked.volumes or {}).items():
+        needed.append(
+            _Needed(
+                ("volumes", name, "claim"),
+                f"PersistentVolumeClaim {volume.claim} in the namespace {namespace}",
+                partial(api.get, CLAIMS, namespace, volume.claim),
+                f"`{kubectl} get persistentvolumeclaims` shows those that are there",
+            )
+        )
+    if queue := asked.queue:
+        needed.append(
+            _Needed(
+                ("queue",),
+                f"LocalQueue {queue} of Kueue's in the namespace {namespace}",
+                lambda: find_queue(api, namespace, queue),
+                f"`{kubectl} get localqueues` shows those that are there; without `queue`, Jobs begin at once",
+                may_be_hidden=True,
+            )
+        )
+    where = f"of the cluster {api.cluster} in {api.region}"
+    for one in needed:
         try:
-            api.get(kind, namespace, name)
+            one.look()
         except NotFound as error:
-            hint = f"make it in the namespace {namespace}, as docs/eks.md shows, or name another under platforms.eks"
-            raise NotFound(error.message, where=error.where, hint=hint) from error
+            said = _where(one.said_by, staging.sweep, usual)
+            raise NotFound(f"there is no {one.what} {where}", where=said, hint=one.hint) from error
+        except AccessDenied:
+            if not one.may_be_hidden:
+                raise
+            log.warning("whether there is a %s %s is not known: looking is not granted to us", one.what, where)
+
+
+def _where(said_by: tuple[str, ...], sweep: Sweep, usual: Settings) -> str:
+    """Return which key names something: that of the sweep, unless the settings alone have it."""
+    key = ".".join(("platforms", KEY, *said_by))
+    is_usual = said_by[0] not in sweep.platforms.get(KEY, {}) and getattr(usual, said_by[0]) is not None
+    return f"{key} of the settings" if is_usual else key

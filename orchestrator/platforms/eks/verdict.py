@@ -9,23 +9,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.platforms.eks.kube.job import DONE, Job
-from orchestrator.training.bare import leave
-from orchestrator.training.bare.outcome import DONE as MACHINE_DONE
-from orchestrator.training.bare.outcome import FAILED as MACHINE_FAILED
-from orchestrator.training.bare.outcome import usage_of_all
+from orchestrator.platforms.eks.sent.manifests import paid_s
+from orchestrator.training.bare.telling.outcome import DONE as MACHINE_DONE
+from orchestrator.training.bare.telling.outcome import FAILED as MACHINE_FAILED
+from orchestrator.training.bare.telling.outcome import usage_of_all
+from orchestrator.training.bare.together import leave
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orchestrator.platforms.eks.kube.pods import Pod
-    from orchestrator.training.bare.leave import Verdict
-    from orchestrator.training.bare.outcome import MachineOutcome
+    from orchestrator.training.bare.telling.outcome import MachineOutcome
+    from orchestrator.training.bare.together.leave import Verdict
     from orchestrator.wire.result import Attempt
 
 CAPACITY = "capacity"
 """The cause that we give for a training that no node had room for. Machines know the others."""
-_FIRST_S = 60.0
+FIRST_PODS_S = 60.0
 """Seconds after a Job was let begin in which its first pods are made."""
 _AT_ONCE_S = 2.0
 """Seconds that are no wait: moments of Kubernetes are told in whole ones."""
@@ -107,6 +108,8 @@ def _without_a_word(seen: Seen) -> _End:
         began = any(pod.began_at for pod in seen.pods)
         return _as(leave.TIMEOUT if began else CAPACITY, seen.job.message)
     failed = next((pod for pod in seen.pods if pod.exit_code), None)
+    if failed and failed.exit_code == leave.HUNG:
+        return _as(leave.TIMEOUT, f"the watchdog ended {failed.name}: its time was over, and it hung")
     if failed:
         said = f": {seen.last_words}" if seen.last_words else ""
         return _as(leave.TASK, f"{failed.name} ended with exit code {failed.exit_code}{said}")
@@ -127,6 +130,8 @@ def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
         last = seen.job.ended_at
     ended = (last or seen.now) if over else None
     seconds = max(0.0, (ended or seen.now) - began) if began is not None else 0.0
+    # Nobody hears of the end of a pod whose node does not answer: its watchdog has ended it by then.
+    billable_s = min(seconds, paid_s(attempt.max_runtime_s, attempt.allowance_s)) if over else 0.0
     return Outcome(
         number=attempt.number,
         lane=attempt.lane,
@@ -135,8 +140,8 @@ def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
         cause=end.cause,
         reason=end.reason,
         seconds=seconds,
-        billable_s=seconds,
-        usd=seconds / 3600 * attempt.rate * attempt.instances,
+        billable_s=billable_s,
+        usd=billable_s / 3600 * attempt.rate * attempt.instances,
         instances=attempt.instances,
         started_at=began,
         ended_at=ended,
@@ -156,7 +161,7 @@ def _waited(seen: Seen) -> float:
     if job is None or job.made_at is None:
         return 0.0
     began = job.began_at or seen.now
-    first = [pod for pod in seen.pods if pod.made_at <= began + _FIRST_S]
+    first = [pod for pod in seen.pods if pod.made_at <= began + FIRST_PODS_S]
     nodes = max((_until_placed(pod, seen.now) for pod in first), default=0.0)
     waits = (began - job.made_at, nodes)
     return sum(wait for wait in waits if wait > _AT_ONCE_S)

@@ -17,14 +17,10 @@ In every launcher:
     runner.py    how is a training started or adopted, polled and stopped, and its log read?
     request.py   which CreateTrainingJob request does an attempt make?
     from_variables.py    what do all tasks share that nobody has planned?
-    held.py      which machines does a training have, and are they those that were asked for?
-    outcome.py   what does DescribeTrainingJob say of how an attempt stands, and why?
-    waits.py     how long did a training wait for machines, and how often did it lose them?
+    described/   what does SageMaker tell of a training: how it stands, what it has, and why?
 
 When an account is set up:
 
     operating.py  what may the roles do there?
     feeds/        what do trainings and instances cost, and how many may there be?
-    steps.py      where has a training spent its time so far?
-    alive.py      what of ours runs in a Region, whatever is written down of it?
 """

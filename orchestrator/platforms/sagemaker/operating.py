@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.sagemaker.alive import alive
+from orchestrator.platforms.account.statements import OF_A_RUN, TAGGED, allow
+from orchestrator.platforms.sagemaker.described.alive import alive
+from orchestrator.platforms.sagemaker.described.steps import steps
 from orchestrator.platforms.sagemaker.feeds.every import FEEDS
-from orchestrator.platforms.sagemaker.steps import steps
-from orchestrator.platforms.statements import OF_A_RUN, TAGGED, allow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.finding import Finding
+    from orchestrator.platforms.account.wanted import Wanted
     from orchestrator.platforms.feed import Feed
-    from orchestrator.platforms.finding import Finding
     from orchestrator.platforms.lives import Alive, StepTaken
-    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -30,7 +30,7 @@ _TRAINING_LOGS = "arn:aws:logs:*:{account}:log-group:/aws/sagemaker/TrainingJobs
 
 
 class SageMakerOperating:
-    """Knows what SageMaker needs in an account: see `platforms.operating.Operating` for what each method promises."""
+    """Knows what SageMaker needs in an account. What each method promises, `platforms.account.operating` says."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         return _STATEMENTS.get(role, ())

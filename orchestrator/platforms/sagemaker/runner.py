@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.errors import aws_errors
 from orchestrator.aws.logs import events
 from orchestrator.errors import AccessError, AlreadyExists, CloudError, InvalidRequest, NotFound, Unreachable
-from orchestrator.platforms.sagemaker.outcome import read_outcome
+from orchestrator.platforms.sagemaker.described.outcome import read_outcome
 from orchestrator.platforms.sagemaker.request import HASH_TAG, make_request
 
 if TYPE_CHECKING:

@@ -12,4 +12,5 @@ stray_leftovers.py  which volumes and the like have its trainings left, and who 
 stray_arrays.py  which array jobs belong to no live run?
 proof.py         what did a cancel ask for, and where?
 settle.py        who writes how a task ended, if its launcher died?
+unheard.py       what had its training reported by then?
 """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.account.enabled_regions import enabled_regions
 from orchestrator.errors import AccessError, CloudError
-from orchestrator.platforms.leftover import LeavesBehind
+from orchestrator.platforms.account.leftover import LeavesBehind
 from orchestrator.platforms.registry import make_operating
 from orchestrator.runs.ending.nobody_waits import judge
 from orchestrator.runs.ending.stray_arrays import StrayArray, find_arrays, queues
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.leftover import Leftover
+    from orchestrator.platforms.account.leftover import Leftover
+    from orchestrator.platforms.account.operating import Operating
     from orchestrator.platforms.lives import Alive
-    from orchestrator.platforms.operating import Operating
     from orchestrator.runs.cloud import Cloud
     from orchestrator.wire.task import Lane
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orchestrator.runs.ending.unheard import hear
 from orchestrator.runs.patience import PASSING
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.result import Attempt, Cause, Outcome, Result, TaskState
@@ -56,8 +57,13 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
         outcome = replace(outcome, state=TaskState.FAILED, cause=Cause.INTERRUPTED, reason=why)
     found = control.result(task)
     outcomes = {one.number: one for one in found[0].outcomes} if found else {}
-    if outcome:
-        outcome = outcomes[outcome.number] = outcome.following(outcomes.get(outcome.number))
+    curves = found[0].curves if found else {}
+    if attempt and outcome:
+        before = outcomes.get(outcome.number)
+        outcome = outcome.following(before)
+        if outcome.state is TaskState.DONE and not (before and before.state.terminal):
+            outcome, curves = hear(attempt, outcome, curves, anchor.name, cloud)
+        outcomes[outcome.number] = outcome
     outcomes |= _untold(attempts, outcomes, cloud)
     # The platform's word of what ran to the end, else the launcher's last one, else Batch's.
     said = found[0] if found and found[0].reason and found[0].submission == submission.number else None
@@ -72,7 +78,6 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     elif state is TaskState.DONE:
         reason = ""
     key = anchor.plan.task(task, code=anchor.code).key
-    curves = found[0].curves if found else {}
     in_order = tuple(outcomes[number] for number in sorted(outcomes))
     control.write_result(Result(task, key, state, reason, in_order, submission.number, curves))
     return True

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AccessError, CloudError
-from orchestrator.platforms.leftover import LeavesBehind
+from orchestrator.platforms.account.leftover import LeavesBehind
 from orchestrator.platforms.registry import make_operating
 from orchestrator.runs.ending.nobody_waits import judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.platforms.leftover import Leftover
+    from orchestrator.platforms.account.leftover import Leftover
     from orchestrator.runs.cloud import Cloud
 
 log = logging.getLogger(__name__)

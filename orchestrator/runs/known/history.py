@@ -149,7 +149,9 @@ def _discounts(connection: Connection) -> list[tuple[str | float, ...]]:
 
     clean = (results.c.purchase == Purchase.SPOT.value) & (results.c.attempt == 1) & (results.c.seconds > 0)
     clean &= still_counts(forgotten(connection, What.PRICE), results, results.c.ended_at, LANE)
-    hours = results.c.seconds / 3600.0 * results.c.instances
+    # SageMaker bills less than a training on spot takes, and EC2 more, for instances boot.
+    billed = case((results.c.billable_s > results.c.seconds, results.c.billable_s), else_=results.c.seconds)
+    hours = billed / 3600.0 * results.c.instances
     key = ["platform", "region", "instance_type"]
     query = select(*(results.c[name] for name in key), hours, results.c.usd / hours).join(runs)
     found = connection.execute(query.where(_sample(connection, _DONE) & clean & (results.c.usd > 0))).all()

@@ -26,6 +26,20 @@ class Known:
     result: Result
     state: TaskState
 
+    @property
+    def is_moving(self) -> bool:
+        """It goes on, and nothing trains: its last training has ended, and its checkpoint is brought to the next."""
+        outcomes = self.result.outcomes
+        return self.state is TaskState.RUNNING and bool(outcomes) and outcomes[-1].state.terminal
+
+    @property
+    def lost_at(self) -> float | None:
+        """When its training lost its machines, if it waits for others; else None."""
+        outcomes = self.result.outcomes
+        if self.state is not TaskState.RUNNING or not outcomes or outcomes[-1].state.terminal:
+            return None
+        return outcomes[-1].lost_at
+
 
 def row_of_result(run: str, known: Known) -> dict[str, Any]:
     """Return the row of a result that was read."""

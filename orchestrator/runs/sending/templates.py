@@ -23,6 +23,8 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
 
     Raise what the platform raises when something is missing there, such as NotFound for an image.
     """
+    every = (place for share in anchor.plan.shares for place in share.places)
+    places = [place for place in every if (place.lane.platform, place.lane.region) == (platform, region)]
     staging = Staging(
         sweep=anchor.plan.sweep,
         region=region,
@@ -30,7 +32,8 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
         owner=cloud.account.owner,
         source=str(S3Uri(cloud.bucket_name(region), source_key(anchor.code))),
         output=str(S3Uri(cloud.bucket_name(region), f"runs/{anchor.name}")),
-        sites=_sites(anchor.plan, platform, region),
+        sites=tuple(sorted({place.site for place in places if place.site})),
+        lanes=tuple(sorted({place.lane for place in places})),
         images=anchor.plan.images,
         role=cloud.account.role,
         poll_s=cloud.account.poll_s,
@@ -39,14 +42,6 @@ def make_template(anchor: Anchor, platform: str, region: str, cloud: Cloud) -> T
     asked = anchor.plan.sweep
     at_most = at_once(anchor.plan, platform, region)
     return replace(template, at_once=at_most, pause_after=asked.pause_after, canary=asked.canary)
-
-
-def _sites(plan: Plan, platform: str, region: str) -> tuple[str, ...]:
-    """Return the sites in a Region that tasks may come to, sorted."""
-    places = (place for share in plan.shares for place in share.places if place.site)
-    return tuple(
-        sorted({place.site for place in places if (place.lane.platform, place.lane.region) == (platform, region)})
-    )
 
 
 def at_once(plan: Plan, platform: str, region: str) -> int:

@@ -6,12 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.errors import Damaged, NewerVersion, NotFound, UsageError
+from orchestrator.errors import AccessError, Damaged, NewerVersion, NotFound, SweepError, UsageError
+from orchestrator.runs.patience import PASSING
 from orchestrator.wire.curve import Curves
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.platforms.base import Runner
     from orchestrator.runs.cloud import Cloud
@@ -46,11 +47,25 @@ class Logs:
         self._after: dict[tuple[int, int], dict[str, str]] = {}
 
     def new_lines(self, tasks: Ranges | None = None) -> Iterator[LogLine]:
-        """Yield the lines of these tasks, or of all, that were not given yet: task by task, attempt by attempt."""
+        """Yield the lines of these tasks, or of all, that were not given yet: task by task, attempt by attempt.
+
+        Logs in a Region that cannot be read now are left out. After all others, its error is raised.
+        """
+        away: dict[tuple[str, str], SweepError] = {}
+        left_out: set[int] = set()
         for attempt, template, runner in self._found(self._recorded(tasks)):
-            after = self._after.setdefault((attempt.task, attempt.number), {})
-            for stream, text in runner.logs(attempt, template, after):
-                yield LogLine(attempt.task, stream, text)
+            site = (attempt.lane.platform, attempt.lane.region)
+            try:
+                if site not in away:
+                    after = self._after.setdefault((attempt.task, attempt.number), {})
+                    for stream, text in runner.logs(attempt, template, after):
+                        yield LogLine(attempt.task, stream, text)
+            except (*PASSING, AccessError) as error:
+                away[site] = error
+            if site in away:
+                left_out.add(attempt.task)
+        if away:
+            raise _left_out(list(away.values()), left_out)
 
     def measure(self, regexes: Mapping[str, re.Pattern[str]], tasks: Ranges | None = None) -> dict[int, Curves]:
         """Return what these regexes, and `report`, find in the logs of the first instances, by task."""
@@ -101,3 +116,12 @@ class Logs:
         if site not in self._templates:
             self._templates[site] = self._control.template(*site)
         return self._templates[site]
+
+
+def _left_out(errors: Sequence[SweepError], tasks: set[int]) -> SweepError:
+    """Return the first of these errors, which says besides how much of the log is missing."""
+    regions = ", ".join(sorted({error.where for error in errors}))
+    of_tasks = "1 task" if len(tasks) == 1 else f"{len(tasks):,} tasks"
+    first = errors[0]
+    what = f"{first.message} (logs of {of_tasks} are left out, in {regions})"
+    return type(first)(what, where=first.where, hint=first.hint)

@@ -34,6 +34,10 @@ class Status:
     """What is expected of it; None once it has ended."""
     paused: str = ""
     """Why no more of its tasks are begun; empty if they are."""
+    moving: int = 0
+    """Running tasks whose checkpoint is brought to where they go on: nothing trains meanwhile."""
+    waiting: int = 0
+    """Running tasks whose machines were taken away, and that wait for others."""
     limit: dict[str, int] = field(default_factory=dict)
     """Instances that it may hold at once, by Region or lane, or in all under the empty name; empty if unlimited."""
 
@@ -102,7 +106,14 @@ def run_status(anchor: Anchor, ledger: Ledger, now: float) -> Status:
     meter = Meter(plan, now)
     begun = [one for state in (TaskState.STARTING, TaskState.RUNNING) for one in ledger.known(anchor.name, state=state)]
     outlook = expect(plan, Seen(status.usd, begun, waiting, limit), meter)
-    return replace(status, running_usd=meter.usd(begun), outlook=outlook, limit=limit)
+    return replace(
+        status,
+        running_usd=meter.usd(begun),
+        outlook=outlook,
+        limit=limit,
+        moving=sum(one.is_moving for one in begun),
+        waiting=sum(one.lost_at is not None for one in begun),
+    )
 
 
 def _count_where_planned(regions: dict[str, dict[TaskState, int]], anchor: Anchor, ledger: Ledger) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from orchestrator.runs.past.attempts import waits_of
 from orchestrator.runs.views.accrued import Accrued, Meter
 from orchestrator.wire.beside.markers import PAUSED
 from orchestrator.wire.beside.measured import KeptCurve, KeptMetric
@@ -56,6 +57,11 @@ class TaskRow:
     """Metrics of which its last training has written NaN or infinity last: they are left out of `metrics`."""
     billable_s: float = 0.0
     """Seconds of instances that were billed, all attempts together: two instances for a minute are 120."""
+    waited_s: float = 0.0
+    """Seconds in which the platform had no machines for it, all attempts together. They are not billed. How long
+    machines take to boot once they are given is no part of it."""
+    site: str = ""
+    """The part of the lane that its last training was asked of, or runs in, such as a zone; empty if it has none."""
 
     @property
     def held_back(self) -> bool:
@@ -152,6 +158,14 @@ def _score(objective: Objective, metrics: Mapping[str, float], curves: Mapping[s
     return max(values) if objective.maximize else min(values)
 
 
+def _reason(known: Known | None) -> str:
+    """Return why a task stands as it does; of one that starts, what it waits for."""
+    if known is None:
+        return ""
+    last = known.result.outcomes[-1] if known.result.outcomes else None
+    return known.result.reason or (last.waits_for if last and known.state is TaskState.STARTING else "")
+
+
 def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> TaskRow:
     task = anchor.plan.task(number, code=anchor.code)
     outcome = known.result.outcomes[-1] if known and known.result.outcomes else None
@@ -176,12 +190,14 @@ def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> Task
         seconds=sum(one.seconds for one in known.result.outcomes) + more.seconds if known else 0.0,
         usd=known.result.usd + more.usd if known else 0.0,
         metrics=metrics,
-        reason=known.result.reason if known else "",
+        reason=_reason(known),
         artifact=outcome.artifact if outcome else "",
         score=score,
         note=outcome.note if outcome else "",
         estimated=running is not None,
         not_finite=outcome.not_finite if outcome else (),
         instances=outcome.instances if outcome else task.places[0].instances,
+        waited_s=waits_of(known.result.outcomes) if known else 0.0,
+        site=outcome.site if outcome else "",
         billable_s=sum(one.billable_s * one.instances for one in known.result.outcomes) if known else 0.0,
     )

@@ -11,7 +11,7 @@ from orchestrator.runs.why.hindrance import Hindrance, few, in_minutes
 from orchestrator.runs.why.turns import find_turns
 from orchestrator.runs.why.unsent import find_unsent
 from orchestrator.runs.why.waiting import find_waiting
-from orchestrator.runs.why.without_machines import find_without_machines
+from orchestrator.runs.why.without_machines import find_held_back, find_without_machines
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.reasons import without_numbers
@@ -39,7 +39,7 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
     """Return all that holds a run up, or has ended its tasks, what concerns most tasks first of each kind."""
     known = list(ledger.known(anchor.name))
     at_home = not cloud.elsewhere(anchor.home)
-    found = [*_failed(anchor, known), *_refused(known)]
+    found = [*_failed(anchor, known), *_refused(known), *find_held_back(known)]
     if not made:
         hint = f"submit it again: `sweep submit` goes on with {anchor.name}"
         return [*found, Hindrance(anchor.plan.tasks, "nothing was submitted yet", hint, "")]
@@ -74,9 +74,11 @@ def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
 
 def _refused(known: list[Known]) -> Iterator[Hindrance]:
     """Yield what places have refused: those that lacked capacity, and why starting trainings have not begun."""
-    capacity = Counter(
-        str(outcome.lane) for one in known for outcome in one.result.outcomes if outcome.cause is Cause.CAPACITY
-    )
+    capacity: Counter[str] = Counter()
+    sites: defaultdict[str, set[str]] = defaultdict(set)
+    for outcome in (outcome for one in known for outcome in one.result.outcomes if outcome.cause is Cause.CAPACITY):
+        capacity[str(outcome.lane)] += 1
+        sites[str(outcome.lane)] |= {outcome.site} - {""}
     for lane, count in capacity.most_common(MOST):
         tasks = Ranges.of(
             one.result.task
@@ -84,7 +86,8 @@ def _refused(known: list[Known]) -> Iterator[Hindrance]:
             if any(outcome.cause is Cause.CAPACITY and str(outcome.lane) == lane for outcome in one.result.outcomes)
         )
         hint = "allow more Regions, instance types or `on_demand` under `where`, or a longer `patience`"
-        yield Hindrance(len(tasks), f"{lane} had no capacity, {count:,} times", hint, few(tasks))
+        where = f" ({', '.join(sorted(sites[lane]))})" if sites[lane] else ""
+        yield Hindrance(len(tasks), f"{lane} had no capacity, {count:,} times{where}", hint, few(tasks))
     starting = [one.result for one in known if one.state is TaskState.STARTING and one.result.reason]
     for reason, count in Counter(one.reason for one in starting).most_common(MOST):
         tasks = Ranges.of(one.task for one in starting if one.reason == reason)

@@ -1,4 +1,7 @@
-"""Tasks that go on, and have no machines just now: lost on spot, or their checkpoint is on its way elsewhere."""
+"""Tasks that were started, and have no machines just now.
+
+Those were lost on spot, their checkpoint is on its way elsewhere, or their platform's queue lets them not begin.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,22 @@ if TYPE_CHECKING:
 
     from orchestrator.runs.known.rows import Known
 
+MOVING = "its checkpoint is brought to where it goes on"
+"""What is told where nobody has read what the launcher says."""
 MOST = 5
 """The most reasons that are told: those of most tasks."""
+
+
+def find_held_back(known: list[Known]) -> Iterator[Hindrance]:
+    """Yield what has kept starting tasks from beginning for longer than their patience, as their platform says it."""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for one in known:
+        last = one.result.outcomes[-1] if one.result.outcomes else None
+        if one.state is TaskState.STARTING and last is not None and last.waits_for:
+            alike[last.waits_for].append(one.result.task)
+    hint = "they begin by themselves once that is mended; `sweep cancel` gives them up"
+    for reason, tasks in sorted(alike.items(), key=lambda item: len(item[1]), reverse=True)[:MOST]:
+        yield Hindrance(len(tasks), f"not begun: {reason}", hint, few(Ranges.of(tasks)))
 
 
 def find_without_machines(known: list[Known], now: float) -> Iterator[Hindrance]:
@@ -23,13 +40,10 @@ def find_without_machines(known: list[Known], now: float) -> Iterator[Hindrance]
     lost: dict[int, float] = {}
     between: dict[str, list[int]] = defaultdict(list)
     for one in known:
-        last = one.result.outcomes[-1] if one.result.outcomes else None
-        if one.state is not TaskState.RUNNING or last is None:
-            continue
-        if last.state.terminal and one.result.reason:
-            between[one.result.reason].append(one.result.task)
-        elif last.lost_at is not None:
-            lost[one.result.task] = last.lost_at
+        if one.is_moving:
+            between[one.result.reason or MOVING].append(one.result.task)
+        elif one.lost_at is not None:
+            lost[one.result.task] = one.lost_at
     if lost:
         longest = in_minutes(now - min(lost.values()))
         what = f"lost their machines on spot, and wait for others for up to {longest}"

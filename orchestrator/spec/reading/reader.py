@@ -81,6 +81,19 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
     return sweep
 
 
+def find_place(key: str, path: Path) -> str:
+    """Return where a key stands in a sweep file, such as `platforms.eks.queue`: file:line:column, and the key.
+
+    Where the file has no such key, or cannot be read any more, it is the key alone.
+    """
+    words = tuple(int(word) if word.isdigit() else word for word in key.split("."))
+    try:
+        document = yaml.load(_text(path), str(path))
+    except SpecError:
+        return key
+    return f"{path}:{document.position(words)}: {key}" if document.has(words) else key
+
+
 def _text(path: Path) -> str:
     try:
         if files.check_file(path) > MOST_BYTES:

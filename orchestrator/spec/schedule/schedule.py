@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -24,8 +25,14 @@ _OF_A_MACHINE = {"localtime", "posixrules", "Factory"}
 """Zones that mean another time on every machine."""
 
 
+@cache
+def _zones() -> frozenset[str]:
+    """Return the zones that mean the same everywhere. A thousand files are looked at: once is enough."""
+    return frozenset(available_timezones() - _OF_A_MACHINE)
+
+
 def _zone(name: str) -> str:
-    zones = available_timezones() - _OF_A_MACHINE
+    zones = _zones()
     if name not in zones:
         alike = [zone for zone in zones if zone.lower() == name.lower()]
         hint = did_you_mean(alike[0] if alike else name, sorted(zones)) if name else "such as Europe/Berlin"

@@ -8,14 +8,17 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 from orchestrator.training.bare.assignment import BadAssignment, read_assignment
-from orchestrator.training.bare.bucket import Bucket, S3Failed, Uri
-from orchestrator.training.bare.leave import INTERRUPTED, Verdict, tell_all
-from orchestrator.training.bare.logs import Log, Stream
+from orchestrator.training.bare.files.bucket import Bucket, S3Failed, Uri
 from orchestrator.training.bare.machine_run import MachineRun
-from orchestrator.training.bare.place import NoPlace, find_place
+from orchestrator.training.bare.telling.logs import Log, Stream
+from orchestrator.training.bare.together.coming_back import begun_before
+from orchestrator.training.bare.together.leave import HUNG, INTERRUPTED, Verdict, tell_all
+from orchestrator.training.bare.together.place import NoPlace, find_place
 from orchestrator.training.credentials import Keyring
 from orchestrator.training.process import write_line
 
@@ -30,6 +33,7 @@ def main(uri: str, digest: str) -> int:
 
     Nothing is written to S3 when the assignment cannot be read: then only this machine's own output tells why.
     """
+    _end_in_time()
     keyring = Keyring(os.environ)
     bucket = Bucket(os.environ.get("AWS_REGION", "us-east-1"), os.environ, keyring)
     try:
@@ -50,7 +54,25 @@ def main(uri: str, digest: str) -> int:
     if assignment.log_group:
         name = f"{assignment.training}/rank-{place.index}"
         stream = Stream(assignment.region, assignment.log_group, name, os.environ, keyring)
-    return MachineRun(assignment, place, bucket, Log(stream), os.environ).run()
+    already_s = 0.0
+    if assignment.least:
+        already_s = begun_before(bucket, assignment.output)
+        _end_in_time(already_s)
+    return MachineRun(assignment, place, bucket, Log(stream), os.environ, already_s).run()
+
+
+def _end_in_time(already_s: float = 0.0) -> None:
+    """Have this process end at the moment that the stub has noted, or so many seconds before it, whatever hangs."""
+    ends_at = os.environ.get("SWEEP_ENDS_AT")
+    if ends_at:
+        watchdog = threading.Timer(max(float(ends_at) - already_s - time.monotonic(), 0.0), _end)
+        watchdog.daemon = True
+        watchdog.start()
+
+
+def _end() -> None:
+    write_line("sweep: its watchdog ends it: its time is over, and it still hung")
+    os._exit(HUNG)
 
 
 def _tell_without_a_place(assignment: Assignment, bucket: Bucket, why: str) -> None:

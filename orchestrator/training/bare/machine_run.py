@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.training.aws_call import CallFailed
-from orchestrator.training.bare import container
-from orchestrator.training.bare.bucket import S3Failed
-from orchestrator.training.bare.child import Child
-from orchestrator.training.bare.coming_back import First, lost_each_other
-from orchestrator.training.bare.folders import fetch_data, forget_failure, keep, read_failure, write_folders
-from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
-from orchestrator.training.bare.meet import HOSTS_FILE, DidNotMeet, Meeting, leave_word, meet, name_hosts
+from orchestrator.training.bare.files.bucket import S3Failed
+from orchestrator.training.bare.files.folders import fetch_data, forget_failure, keep, read_failure, write_folders
+from orchestrator.training.bare.files.saving import Saving
 from orchestrator.training.bare.notices import listen
-from orchestrator.training.bare.outcome import DONE, FAILED, LEFT, MachineOutcome, leave_outcome
-from orchestrator.training.bare.saving import Saving
-from orchestrator.training.bare.ssh import NoSsh, Ssh, needs_ssh
-from orchestrator.training.bare.surroundings import Surroundings
-from orchestrator.training.bare.usage import Usage
+from orchestrator.training.bare.running import container
+from orchestrator.training.bare.running.child import Child
+from orchestrator.training.bare.running.surroundings import Surroundings
+from orchestrator.training.bare.telling.outcome import DONE, FAILED, LEFT, MachineOutcome, leave_outcome
+from orchestrator.training.bare.telling.usage import Usage
+from orchestrator.training.bare.together.coming_back import First, lost_each_other
+from orchestrator.training.bare.together.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
+from orchestrator.training.bare.together.meet import HOSTS_FILE, DidNotMeet, Meeting, leave_word, meet, name_hosts
+from orchestrator.training.bare.together.ssh import NoSsh, Ssh, needs_ssh
 from orchestrator.training.credentials import Keyring
 from orchestrator.training.starter.machine import HOME, moved
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.training.bare.assignment import Assignment
-    from orchestrator.training.bare.bucket import Bucket
-    from orchestrator.training.bare.logs import Log
-    from orchestrator.training.bare.place import Place
+    from orchestrator.training.bare.files.bucket import Bucket
+    from orchestrator.training.bare.telling.logs import Log
+    from orchestrator.training.bare.together.place import Place
 
 UNFINISHED = 75
 """The exit code of a machine that has left before its training was done."""
@@ -49,7 +49,13 @@ class MachineRun:
     """A machine at work. Whatever ends it is a verdict, and the first one counts."""
 
     def __init__(
-        self, assignment: Assignment, place: Place, bucket: Bucket, log: Log, environ: Mapping[str, str]
+        self,
+        assignment: Assignment,
+        place: Place,
+        bucket: Bucket,
+        log: Log,
+        environ: Mapping[str, str],
+        already_s: float = 0.0,
     ) -> None:
         self._keyring = Keyring(environ)
         self.assignment = assignment
@@ -60,7 +66,7 @@ class MachineRun:
         self.base = Path(environ.get("SWEEP_BASE") or environ.get("SAGEMAKER_BASE_DIR") or HOME)
         self._around = Surroundings(assignment, self.base, environ)
         self.started_at = time.time()
-        self._deadline = time.monotonic() + assignment.max_runtime_s
+        self._deadline = time.monotonic() + assignment.max_runtime_s - already_s
         self._notices = listen(assignment.kind, log.say)
         self._verdict: Verdict | None = None
         self._told = False

@@ -3,8 +3,9 @@
     AWS_REGION=eu-west-1 python3 -c "$STUB" SOURCES ASSIGNMENT DIGEST
 
 It fetches the packed sources from S3, takes `orchestrator/` out of them, and becomes `orchestrator.training.bare`. Its
-credentials come from the environment; else from EC2's metadata, or, in a pod, from IRSA or Pod Identity. There is no '
-in it, and it has hardly more than 2 KB: a test holds that.
+credentials come from the environment; else from EC2's metadata, or, in a pod, from IRSA or Pod Identity. A pod ends
+after SWEEP_ENDS_S, whatever hangs: nobody else would end it in time. There is no ' in it, and it has hardly more than
+2 KB: a test holds that.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ def keys():
  return json.loads(ask(b+ask(b,h).decode().split()[0],h))
 """,
     "pod": r"""
+import threading as X
+n=float(E("SWEEP_ENDS_S")or 1e9);os.environ["SWEEP_ENDS_AT"]=str(time.monotonic()+n)
+w=X.Timer(n,os._exit,[124]);w.daemon=1;w.start()
 def text(f):return open(f).read().strip()
 def keys():
  f=E("AWS_WEB_IDENTITY_TOKEN_FILE");c=E("AWS_CONTAINER_CREDENTIALS_FULL_URI")

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from orchestrator.catalog.platforms import Platforms
-from orchestrator.catalog.survey.starts import starts_of
+from orchestrator.catalog.survey.starts import billing_of, starts_of
+from orchestrator.platforms.ec2.planning import Ec2Planning
 from orchestrator.platforms.sagemaker.planning import SageMakerPlanning
 from orchestrator.platforms.start import Start
 from tests.fixtures.sweeps import candidate, make_market
@@ -29,3 +30,10 @@ def test_every_lane_starts_as_its_platform_says() -> None:
 def test_a_platform_that_says_nothing_of_starts_or_that_they_take_no_time_has_none() -> None:
     assert starts(SimpleNamespace(proxies=())) == []
     assert starts(SimpleNamespace(proxies=(), start=Start())) == []
+
+
+def test_platforms_that_bill_more_than_hours_of_training_are_named() -> None:
+    lanes = make_market(candidate(), candidate(platform="ec2", instance_type="g5.xlarge")).candidates
+    found = billing_of(lanes, Platforms({"sagemaker": SageMakerPlanning({}), "ec2": Ec2Planning({})}))
+    assert list(found.itertuples(index=False, name=None)) == [("ec2", 1.0, 60.0, 900.0)]
+    assert billing_of(LANES, Platforms({"sagemaker": SageMakerPlanning({})})).empty

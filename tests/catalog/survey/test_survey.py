@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timezone
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import insert
 
 from orchestrator.catalog.market import (
     CANDIDATES,
@@ -18,6 +20,7 @@ from orchestrator.catalog.market import (
     USES,
     Market,
 )
+from orchestrator.db.tables import prices
 from orchestrator.errors import CatalogError, InfeasibleError
 from orchestrator.wire.manifest import ClassicLine
 from tests.catalog.conftest import write
@@ -194,7 +197,8 @@ def test_the_sweep_selects_by_name_tags_days_and_version(
         (
             {},
             {"instance_types": ["ml.g5.xlarge", "ml.g5.xlrge"]},
-            "no price of instance type 'ml.g5.xlrge' is known (did you mean 'ml.g5.xlarge'?)",
+            "where.instance_types.1: no price of instance type 'ml.g5.xlrge' is known on sagemaker "
+            "(did you mean 'ml.g5.xlarge'?)",
         ),
         (
             {"campaigns": ["coast"]},
@@ -222,6 +226,26 @@ def test_an_empty_market_is_explained(
     with pytest.raises((CatalogError, InfeasibleError)) as error:
         small_sqlite.survey(sweep(where, **data))
     assert str(error.value) == message
+
+
+def test_a_type_or_a_catalog_of_another_platform_is_told_as_such(empty: Catalog, tmp_path: Path) -> None:
+    """The prices of one platform are no prices of another, however alike the names of their types are."""
+    empty.load([write(tmp_path, "campaigns", "campaign\nalps")])
+    empty.load([write(tmp_path, "datasets", "campaign,version,bytes,created_at\nalps,v1,1,2026-01-01")])
+    since = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    lane = {"region": "us-east-1", "purchase": "on_demand"}
+    price = insert(prices).values(**lane, usd_per_hour=1.0, observed_at=since, source="test")
+    with empty.engine.begin() as connection:
+        connection.execute(price.values(platform="ec2", instance_type="g5.xlarge"))
+    with pytest.raises(CatalogError, match="no prices of sagemaker, only of ec2") as nothing:
+        empty.survey(sweep())
+    assert nothing.value.hint == "`sweep catalog refresh` brings them from AWS"
+    with empty.engine.begin() as connection:
+        connection.execute(price.values(platform="sagemaker", instance_type="ml.g5.xlarge"))
+    with pytest.raises(InfeasibleError) as other:
+        empty.survey(sweep({"instance_types": ["g5.xlarge"]}))
+    assert other.value.message == "g5.xlarge is a type of ec2, and the sweep runs on sagemaker"
+    assert other.value.hint == "name ec2 under `where.platforms`; did you mean 'ml.g5.xlarge'?"
 
 
 def test_an_empty_catalog_says_how_to_fill_it(empty: Catalog, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from orchestrator import Orchestrator, Plan, Settings, read
 from orchestrator.db.engine import engine
 from orchestrator.db.engine_rows import EngineRows
 from orchestrator.localcloud.names import Access, environment
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 from tests.fixtures.team import REGIONS, TABLES
 
 if TYPE_CHECKING:

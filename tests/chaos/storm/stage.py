@@ -13,7 +13,7 @@ from orchestrator.aws.jobs.definitions import render
 from orchestrator.localcloud import names
 from orchestrator.plan.file import write_plan
 from orchestrator.runs.ending import cancel
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 from tests.chaos.storm.versions import LATE_S, ROOT, unpack
 from tests.fixtures.cloud import patient_client_of
 from tests.fixtures.team import REGIONS, TABLES

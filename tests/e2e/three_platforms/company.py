@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator import Orchestrator, Plan, read
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -20,8 +20,8 @@ CAMPAIGNS = ("alps", "coast", "desert", "fjord")
 TYPES = {"sagemaker": "ml.c5.xlarge", "ec2": "c5.xlarge", "eks": "c5.xlarge"}
 ON_DEMAND, SPOT = 0.3, 0.1
 """Dollars of an hour of the cheapest platform of a Region."""
-DEARER = 1.1
-"""The next platform asks so many times as much, and the last one that much more."""
+DEARER = 1.25
+"""The next platform asks so many times as much, and the last one that much more: EC2's boot is billed besides."""
 OBSERVED = "2026-11-02"
 HELD_S = 600
 

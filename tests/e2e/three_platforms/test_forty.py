@@ -121,4 +121,7 @@ def test_forty_tasks_are_done_once_whatever_befalls_them(
     }
     assert {training for training in strikes.hit if ended[training].state is TaskState.DONE} == again
     refused = {(one.lane.platform, one.lane.region) for one in outcomes if one.cause is Cause.CAPACITY}
-    assert refused == {("ec2", LACKING), ("eks", LACKING)}
+    lacking = {("ec2", LACKING), ("eks", LACKING)}
+    # Where a pod is struck, the next one may wait for its room for longer than patience.
+    struck = {(platform, region) for region, platform, _ in STRIKES if platform == "eks"}
+    assert lacking <= refused <= lacking | struck

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from orchestrator.infra.doctor.doctor import in_force
 from orchestrator.infra.doctor.subject import Need, Subject
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.account.finding import Finding
 
 
 ACCOUNT = "123456789012"

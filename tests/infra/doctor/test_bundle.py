@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from orchestrator.infra.doctor.bundle import HIDDEN, make_bundle, strip
-from orchestrator.platforms.finding import ok, wrong
+from orchestrator.platforms.account.finding import ok, wrong
 
 SECRET = "wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYa"  # sweep: plain
 

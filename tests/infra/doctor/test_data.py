@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.infra.doctor import data
 from orchestrator.infra.doctor.doctor import in_force
 from orchestrator.infra.doctor.subject import Data, Need, Subject
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.infra.doctor.account import ACCOUNT, REGION, SETTINGS, make_role
 
 if TYPE_CHECKING:
     import pytest
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.account.finding import Finding
 
 
 LONE = Data("s3://team-eu-west-1/campaigns/alps/v1/", REGION)

@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 
 from orchestrator.infra.doctor.doctor import examine, exit_code, in_force
 from orchestrator.infra.doctor.subject import Need
-from orchestrator.platforms.finding import ok, warning, wrong
-from orchestrator.settings import Settings
+from orchestrator.platforms.account.finding import ok, warning, wrong
+from orchestrator.settings.settings import Settings
 from tests.infra.doctor.account import ACCOUNT, REGION, SETTINGS
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from orchestrator.infra.doctor import queues
 from orchestrator.infra.doctor.doctor import in_force
 from orchestrator.infra.doctor.subject import Need, Subject
-from orchestrator.platforms.wanted import AtOnce
+from orchestrator.platforms.account.wanted import AtOnce
 from orchestrator.wire.task import Lane
 from tests.infra.doctor.account import ACCOUNT, SETTINGS
 
@@ -64,3 +65,19 @@ def test_a_plan_wants_launchers_that_the_environment_and_fargate_bear(
     found = {finding.about: finding for finding in queues.queues(subject)}
     assert (found["environment"].state, found["quota"].state) == (environment, fargate)
     assert found["quota"].exit_code == (6 if fargate == "wrong" else 0)
+
+
+@pytest.mark.parametrize(
+    ("lane_queue", "looked_at"),
+    [
+        ("sweep-tasks-{platform}-{region}", ["sweep-tasks-eks-eu-west-1", "sweep-tasks-sagemaker-eu-west-1"]),
+        ("our-{platform}", ["our-eks", "our-sagemaker"]),
+        ("our-{instance_type}", []),
+    ],
+)
+def test_queues_of_platforms_are_looked_at_too(lane_queue: str, looked_at: list[str]) -> None:
+    settings = replace(SETTINGS, lane_queue=lane_queue, platforms={"eks": {}, "sagemaker": {}})
+    account: Any = OneEnvironment(64, 1000.0)
+    found = queues.queues(Subject(settings, account, in_force(settings, ACCOUNT), Need()))
+    told = [finding.where for finding in found if finding.about in ("queue", "lane_queue")]
+    assert told[1:] == looked_at

@@ -6,11 +6,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.launcher.decide import Start, decide
 from orchestrator.launcher.keep_deadline import Lost, choose_to_leave
+from orchestrator.launcher.moving import leaving
 from orchestrator.launcher.moving.saved import Ahead, Saved
 from orchestrator.launcher.spot_policy import Chance, Situation, choose
 from orchestrator.launcher.tried import Tried
@@ -239,3 +241,19 @@ def test_launchers_killed_anywhere_leave_for_one_place_and_are_done_once(
     for move in bench.moves:
         after = [one.lane for one in attempts if one.number == move.number + 1]
         assert after in ([], [move.lane])
+
+
+def test_what_a_training_has_run_and_is_not_billed_for_yet_pays_for_no_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = WeighingBench(Life(looks=[RUNNING, RUNNING, DONE]), limits=replace(LIMITS, envelope=100.0))
+    poll, asked = bench.platform.poll, []
+
+    def poll_what_was_lost(attempt: Attempt) -> Outcome | None:
+        outcome = poll(attempt)
+        if outcome is None or outcome.state.terminal:
+            return outcome
+        return replace(outcome, interruptions=1, lost_at=NOW, started_at=NOW, seconds=2 * HOUR, usd=0.0)
+
+    bench.platform.poll = poll_what_was_lost  # type: ignore[method-assign]
+    monkeypatch.setattr(leaving, "choose_to_leave", lambda _task, _tried, lost, *_: asked.append(lost.usd_left))
+    assert bench.launch() is Exit.DONE
+    assert asked == [pytest.approx(100.0 - 2 * bench.task.places[0].hourly_usd)]

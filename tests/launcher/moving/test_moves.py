@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import pairwise, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.errors import AccessDenied, AlreadyExists, Throttled
+from orchestrator.launcher.moving import moves
 from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, TaskState
@@ -19,6 +20,9 @@ from orchestrator.wire.task import Limits
 from tests.fixtures.examples import examples
 from tests.launcher.fakes import DONE, PLACES, REGIONS, RUNNING, Bench, Bucket, Life, copy_in_memory, failed
 from tests.launcher.test_races import Launcher, Turn, play, turns
+
+if TYPE_CHECKING:
+    from orchestrator.aws.copies import Target
 
 FIRST, SECOND, THIRD = REGIONS
 IMPATIENT = Limits(3600, patience_s=0)
@@ -256,6 +260,65 @@ def test_a_cancel_ends_a_copy() -> None:
     assert driver.drive() is Exit.CANCELLED
     assert bench.attempts == [f"1 in {FIRST}"]
     assert bench.result.state is TaskState.CANCELLED
+
+
+def test_of_a_copy_that_a_cancel_ends_what_has_arrived_is_paid() -> None:
+    bench = MovingBench(LOST)
+    copied = cancelled_after(bench, 1)
+    assert [key.rpartition("/")[2] for key in copied] == ["state"]
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(5 / GB * 0.15)
+    assert bench.result.usd == pytest.approx(bench.result.outcomes[0].usd + 5 / GB * 0.15)
+
+
+def test_what_has_arrived_of_an_object_in_parts_is_paid_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = MovingBench(LOST)
+
+    def three(target: Target, upload: str) -> int:
+        assert (target.key.rpartition("/")[2], upload) == ("state", "large")
+        return 3
+
+    monkeypatch.setattr(moves, "arrived_bytes", three)
+    cancelled_after(bench, 0, "large")
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(3 / GB * 0.15)
+
+
+def cancelled_after(bench: MovingBench, copies: int, upload: str = "") -> list[str]:
+    """Launch; cancel while the copy after so many is under way, in parts if an upload is given. Return the copies."""
+    copied: list[str] = []
+    driver = bench.driver()
+
+    def copy(*given: Any) -> bool:
+        if len(copied) == copies:
+            if upload:
+                driver.moves.note(given[2].key, upload)
+            bench.control.cancel(through=1)
+            return False
+        copied.append(given[1].key)
+        return copy_in_memory(*given)
+
+    driver.moves.copy_object = copy
+    assert driver.drive() is Exit.CANCELLED
+    return copied
+
+
+def test_where_the_checkpoint_cannot_be_brought_a_later_place_beside_it_is_taken() -> None:
+    bench = MovingBench(LOST, places=(*PLACES[:2], replace(PLACES[0], site="zone-b")))
+    assert denied_after(bench, 1) is Exit.DONE
+    assert bench.attempts == [f"1 in {FIRST}", f"2 in {FIRST}"]
+    assert bench.went_on_from == [None, 10]
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(5 / GB * 0.15), "what was copied before is paid"
+
+
+def test_where_checkpoints_may_not_be_looked_at_a_later_place_beside_them_is_taken() -> None:
+    bench = MovingBench(LOST, places=(*PLACES[:2], replace(PLACES[0], site="zone-b")))
+
+    def refuse(what: str) -> None:
+        if what == "list":
+            raise AccessDenied("list s3://out: Access Denied")
+
+    bench.there(FIRST).before = refuse
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == [f"1 in {FIRST}", f"2 in {FIRST}"]
 
 
 def test_throttling_waits_and_goes_on() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.errors import AccessDenied, Throttled
+from orchestrator.errors import AccessDenied, Throttled, Unreachable
 from orchestrator.launcher.watching import metrics_reader
 from orchestrator.wire.curve import decode
 from orchestrator.wire.exits import Exit
@@ -17,6 +17,8 @@ from tests.launcher.fakes import DONE, RUNNING, STOPPED, Bench, Life, failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from orchestrator.wire.result import Attempt, Outcome
 
 STARTING = (TaskState.STARTING, Cause.NONE)
 
@@ -130,6 +132,41 @@ def test_a_log_that_cannot_be_read_changes_nothing(error: Exception) -> None:
     bench.platform.before = before
     assert bench.launch() is Exit.DONE
     assert (bench.result.state, curves_of(bench)) == (TaskState.DONE, {})
+
+
+def test_the_end_of_a_log_is_sought_again_where_it_could_not_be_read_at_first() -> None:
+    """Its Region answers nobody for a moment, just when the training has ended."""
+    bench = Bench(Life(looks=[RUNNING, DONE]))
+    bench.platform.written["nightly-7-1"] = [line(1, 4)]
+    refusals = [Unreachable("no answer"), Throttled("slow down")]
+
+    def before(what: str) -> None:
+        if what == "logs" and refusals:
+            raise refusals.pop()
+
+    bench.platform.before = before
+    assert bench.launch() is Exit.DONE
+    assert bench.result.metrics == {"loss": 4}
+
+
+def test_what_was_written_last_may_still_be_on_its_way_when_a_training_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench(Life(looks=[RUNNING, RUNNING, DONE]))
+    poll = bench.platform.poll
+
+    def poll_at_its_end(attempt: Attempt) -> Outcome | None:
+        found = poll(attempt)
+        assert found
+        if not found.state.terminal:
+            return found
+        bench.time.on_sleep = lambda: bench.platform.written.update({"nightly-7-1": [line(1, 4), line(2, 3)]})
+        return replace(found, ended_at=bench.time.now - 1)
+
+    monkeypatch.setattr(bench.platform, "poll", poll_at_its_end)
+    assert bench.launch() is Exit.DONE
+    assert bench.result.metrics == {"loss": 3}
+    assert bench.time.slept[-1] == 9
 
 
 def test_nobody_looks_into_the_log_of_a_training_that_waits() -> None:

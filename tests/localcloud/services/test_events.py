@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from orchestrator.localcloud.services.timetable import Unreadable, next_due
+from orchestrator.localcloud.services.schedules.timetable import Unreadable, next_due
 from tests.localcloud.conftest import BatchDesk, TrainingDesk, eventually
 
 if TYPE_CHECKING:

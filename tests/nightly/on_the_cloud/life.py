@@ -26,7 +26,7 @@ from orchestrator.nightly.freeze import freeze
 from orchestrator.nightly.goal import write_goal
 from orchestrator.nightly.shelf import Entry, Shelf
 from orchestrator.orchestrator import Orchestrator
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 from orchestrator.snapshots import Snapshots
 from orchestrator.spec.sweep import Sweep
 

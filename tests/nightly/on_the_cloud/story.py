@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from orchestrator.localcloud.services import timetable
+from orchestrator.localcloud.services.schedules import timetable
 from orchestrator.nightly.calendar import catch_up
 from orchestrator.spec.schedule.schedule import Schedule
 from tests.nightly.on_the_cloud.books import BROKEN, DIVERGING, TIMEOUT_H

@@ -30,6 +30,7 @@ from tests.planner.solver.problems import make_problem, own_limits, shared_limit
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
+    from orchestrator.planner.model.solution import Solution
 
 SIXTEEN = {"space": {"lr": list(range(16))}, "runtime": 6}
 
@@ -178,3 +179,17 @@ def test_no_money_is_enough_where_there_are_too_few_slots() -> None:
     with pytest.raises(DoesNotFit):
         optimise(make_problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)]))
     assert find_enough_dollars(make_problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)])) is None
+
+
+def test_a_deadline_that_is_likely_to_do_is_tried_first_and_then_only_when_its_last_task_ends() -> None:
+    problem = make_problem([20], [10.0], [(0, 0, -1, 5.0, 0.0, 1.0)])
+    tried: list[float] = []
+
+    def room(problem: Problem, hours: float) -> Solution:
+        tried.append(hours)
+        return optimise(problem.within(hours))
+
+    assert find_enough_hours(problem, 1.0, room, likely=10.1) == 10
+    assert tried == [10.1, 10]
+    assert find_enough_hours(problem, 1.0, room, likely=40.0) == 10
+    assert find_enough_hours(problem, 1.0, room, likely=9.0) == 10

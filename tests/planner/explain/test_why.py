@@ -49,6 +49,11 @@ def test_a_dataset_is_explained_share_by_share_and_what_a_slot_would_save() -> N
         ({"from_region": "us-east-1", "transfer_usd_per_gb": 9.0}, {}, "but without the data (a copy is $9.02)"),
         ({"purchase": "spot", "instance_type": "ml.slow"}, {"plan": {"deadline": "2h"}}, "but too late"),
         (
+            {"purchase": "spot"},
+            {"plan": {"deadline": "90m"}, "train__checkpoints": {"every": "10m"}, "space": {"epochs": [2]}},
+            "but too late to begin on spot: its launcher would go on demand",
+        ),
+        (
             {"purchase": "spot", "on_demand_usd_per_hour": 9.0},
             {"plan": {"budget": 6, "minimize": "cost"}},
             "but its promise of $12.06 is beyond the budget",

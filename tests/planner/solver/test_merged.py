@@ -16,7 +16,8 @@ def test_cohorts_with_the_same_places_are_one_of_their_average() -> None:
         (1, 0, -1, 4.0, 0.0, 9.0), (1, 1, 0, 3.0, 0.25, 2.0),
         (2, 0, -1, 1.0, 0.0, 1.0),
     ]  # fmt: skip
-    merged = merge_cohorts(make_problem([1, 3, 5], [2.0, 2.0], rows, charges=[1]))
+    merged = merge_cohorts(make_problem([1, 3, 5], [2.0, 2.0], rows, charges=[1]), most=9)
+    assert merged is not None
     assert merged.counts.tolist() == [4, 5]
     choices = merged.choices
     assert list(zip(choices.cohort, choices.lane, choices.usd, choices.hours, choices.wait, strict=True)) == [
@@ -31,7 +32,9 @@ def test_nothing_is_lost_of_a_larger_problem() -> None:
     cohorts = problem.choices.take(problem.choices.cohort < 6)
     again = replace(cohorts, cohort=cohorts.cohort + 6, hours=cohorts.hours / 2, usd=cohorts.usd * 3)
     twice = replace(problem, choices=type(cohorts).join([cohorts, again]))
-    merged = merge_cohorts(twice)
+    merged = merge_cohorts(twice, most=len(twice.choices))
+    assert merge_cohorts(twice, most=len(cohorts) - 1) is None
+    assert merged is not None
     assert len(merged.counts) == 6
     for name in ("hours", "usd", "promise"):
         each = [

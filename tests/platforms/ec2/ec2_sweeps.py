@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.platforms.bare_template import share
+from orchestrator.platforms.bare.template import share
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 from orchestrator.wire.template import Template
 from tests.platforms.sweeps import staging, sweep

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.errors import AlreadyExists, NoCapacity, QuotaExceeded, SettingsError, Throttled
 from orchestrator.platforms.ec2.planning import Ec2Planning
-from orchestrator.platforms.ec2.refusals import kind_of_refusal
+from orchestrator.platforms.ec2.sent.refusals import kind_of_refusal
 from orchestrator.wire.task import Lane, Purchase
 from tests.platforms.ec2.ec2_sweeps import ec2_sweep
 

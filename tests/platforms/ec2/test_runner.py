@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from orchestrator.errors import InvalidRequest, NoCapacity, QuotaExceeded
-from orchestrator.platforms.ec2.console import find_last_words
-from orchestrator.platforms.ec2.left import Launched, Left
-from orchestrator.platforms.ec2.machines import Machine
-from orchestrator.platforms.ec2.request import make_request
 from orchestrator.platforms.ec2.runner import Ec2Runner
-from orchestrator.training.bare.outcome import MachineOutcome
+from orchestrator.platforms.ec2.sent.request import make_request
+from orchestrator.platforms.ec2.watching.console import find_last_words
+from orchestrator.platforms.ec2.watching.left import Launched, Left
+from orchestrator.platforms.ec2.watching.machines import Machine
+from orchestrator.runs.past.attempts import rows_of_attempts
+from orchestrator.training.bare.telling.outcome import MachineOutcome
 from orchestrator.wire.names import S3Uri
-from orchestrator.wire.result import Attempt, TaskState
+from orchestrator.wire.result import Attempt, Result, TaskState
 from tests.platforms.ec2.ec2_sweeps import place, task, template
 
 if TYPE_CHECKING:
@@ -223,3 +225,29 @@ def test_what_is_behind_the_last_words_is_told_with_them(said: str, hint: str) -
 def test_a_bucket_that_is_not_there_has_no_trainings(clients: Clients) -> None:
     assert Ec2Runner(clients).poll(asked()[1]) is None
     Ec2Runner(clients).stop(asked()[1])
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_billed_and_what_is_learned_of_a_start_and_of_the_work_add_up(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It boots for 100 s, works for 400 s by a clock that is an hour slow, and shuts down within 20 s."""
+    request, attempt = asked()
+    folder = S3Uri.parse(request.body["uri"]).key.rpartition("/")[0]
+    running = Machine("i-0", 0, "running", "eu-west-1a", 5000.0, None, "", "", {}, "g5.xlarge", False, False)
+    monkeypatch.setattr(Ec2Runner, "_machines", lambda *_: [running])
+    runs = Ec2Runner(clients).poll(attempt)
+    assert runs is not None
+    assert (runs.state, runs.usd, runs.billable_s) == (TaskState.RUNNING, 0.0, 0.0), "known when it has ended"
+
+    said = MachineOutcome(0, "done", started_at=1500.0, ended_at=1900.0).to_json()
+    clients.client("s3", "eu-west-1").put_object(Bucket=BUCKET, Key=f"{folder}/machines/0/outcome.json", Body=said)
+    code = "Client.InstanceInitiatedShutdown"
+    gone = Machine("i-0", 0, "terminated", "eu-west-1a", 5000.0, 5520.0, code, "", {}, "g5.xlarge", False, False)
+    monkeypatch.setattr(Ec2Runner, "_machines", lambda *_: [gone])
+    outcome = Ec2Runner(clients).poll(attempt)
+    assert outcome is not None
+    assert (outcome.billable_s, outcome.usd) == (520.0, pytest.approx(520 / 3600 * attempt.rate))
+    result = Result(912, "key", TaskState.DONE, outcomes=(replace(outcome, requested_at=5000.0),))
+    (row,) = rows_of_attempts("nightly", result)
+    assert (row["seconds"], row["start_s"]) == (400.0, 120.0)

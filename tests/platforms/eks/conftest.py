@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.aws.s3 import S3
 from orchestrator.aws.session import Clients
-from orchestrator.platforms.conformance import TRAINING, Subject
+from orchestrator.platforms.conformance.suite import TRAINING, Subject
 from orchestrator.platforms.registry import make_planning, make_runner
 from orchestrator.platforms.source import BARE, pack
 from orchestrator.wire.task import Lane, Place, Purchase

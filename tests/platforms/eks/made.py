@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.platforms.bare_template import share
+from orchestrator.platforms.bare.template import share
 from orchestrator.platforms.eks.sent.request import make_request
+from orchestrator.wire.result import Attempt
 from orchestrator.wire.task import Lane, Limits, Place, Purchase, Task
 from orchestrator.wire.template import Template
 from tests.platforms.sweeps import staging, sweep
@@ -29,6 +30,19 @@ PLAIN: dict[str, Any] = {
     "efa": 0,
     "least": 0,
 }
+
+ATTEMPT = Attempt(
+    task=7,
+    number=1,
+    place=0,
+    lane=Lane("eks", REGION, "g5.xlarge", Purchase.SPOT),
+    training="nightly-7-1",
+    request_hash="h",
+    max_runtime_s=3600,
+    recorded_at=0.0,
+    rate=2.0,
+    instances=2,
+)
 
 
 def place(instance_type: str = "g5.xlarge", purchase: Purchase = Purchase.ON_DEMAND, instances: int = 1) -> Place:

@@ -10,22 +10,11 @@ import pytest
 
 from orchestrator.errors import AccessDenied
 from orchestrator.platforms.eks.bill import at_spot_price
-from orchestrator.wire.result import Attempt, Outcome, TaskState
+from orchestrator.wire.result import Outcome, TaskState
 from orchestrator.wire.task import Lane, Purchase
+from tests.platforms.eks.made import ATTEMPT
 
 SPOT = Lane.parse("eks/eu-west-1/g5.xlarge/spot")
-ATTEMPT = Attempt(
-    task=7,
-    number=1,
-    place=0,
-    lane=SPOT,
-    training="nightly-7-1",
-    request_hash="h",
-    max_runtime_s=3600,
-    recorded_at=0.0,
-    rate=2.0,
-    instances=2,
-)
 DONE = Outcome(
     1, SPOT, "nightly-7-1", TaskState.DONE, billable_s=1800.0, usd=2.0, started_at=1000.0, ended_at=2800.0, instances=2
 )

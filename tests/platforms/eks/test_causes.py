@@ -29,7 +29,7 @@ from tests.platforms.eks.conftest import REGION
 
 if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
-    from orchestrator.platforms.conformance import Subject
+    from orchestrator.platforms.conformance.suite import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Place
@@ -117,8 +117,59 @@ def test_a_claim_that_is_not_there_is_told_at_submit_and_otherwise_waited_for(su
     asked = subject.staging.sweep.model_copy(
         update={"platforms": {"eks": {"volumes": {"data": {"claim": "nowhere", "path": "/fsx"}}}}}
     )
-    with pytest.raises(NotFound, match=r'"nowhere" not found \(make it in the namespace sweep'):
+    with pytest.raises(NotFound, match=r"no PersistentVolumeClaim nowhere in the namespace sweep") as told:
         subject.planning.stage(replace(subject.staging, sweep=asked), Clients())
+    assert told.value.where == "platforms.eks.volumes.data.claim"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "where"),
+    [
+        ({"queue": "nope"}, "no LocalQueue nope of Kueue's in the namespace sweep", "platforms.eks.queue"),
+        ({"service_account": "nope"}, "no service account nope in the namespace", "platforms.eks.service_account"),
+        ({"namespace": "nope"}, "no namespace nope of the cluster sweep in eu-west-1", "platforms.eks.namespace"),
+    ],
+)
+def test_what_pods_would_wait_for_in_vain_is_told_at_submit(
+    subject: Subject, asked: dict[str, str], says: str, where: str
+) -> None:
+    wanted = subject.staging.sweep.model_copy(update={"platforms": {"eks": asked}})
+    with pytest.raises(NotFound, match=says) as told:
+        subject.planning.stage(replace(subject.staging, sweep=wanted), Clients())
+    assert told.value.where == where
+    usually = make_planning("eks", {"cluster": "sweep", **asked})
+    with pytest.raises(NotFound, match=says) as told:
+        usually.stage(subject.staging, Clients())
+    assert told.value.where == f"{where} of the settings"
+
+
+def test_a_cluster_that_is_not_there_is_told_at_submit(subject: Subject) -> None:
+    with pytest.raises(NotFound, match="there is no cluster prod in eu-west-1") as told:
+        make_planning("eks", {"cluster": "prod"}).stage(subject.staging, Clients())
+    assert told.value.where == "platforms.eks.cluster of the settings"
+
+
+def test_a_queue_that_nobody_may_look_at_is_no_reason_to_refuse(cloud: LocalCloud, subject: Subject) -> None:
+    wanted = subject.staging.sweep.model_copy(update={"platforms": {"eks": {"queue": "hidden"}}})
+    with cloud.fault("deny", "kubernetes:GetLocalQueue"):
+        template = subject.planning.stage(replace(subject.staging, sweep=wanted), Clients())
+    assert template.body["queue"] == "hidden"
+
+
+def test_a_training_that_a_queue_has_let_begin_is_adopted_after_a_lost_answer(
+    cloud: LocalCloud, subject: Subject, api: KubeApi, name: str
+) -> None:
+    """Its Job is not suspended any more, as it was asked for."""
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": name}}
+    api.create("kueue.x-k8s.io/v1beta2/localqueues", "sweep", queue)
+    wanted = subject.staging.sweep.model_copy(update={"platforms": {"eks": {"queue": name}}})
+    template = subject.planning.stage(replace(subject.staging, sweep=wanted), Clients())
+    task = subject.task(1)
+    request = subject.connect().request(template, task, task.places[0], 1, 3600)
+    with cloud.fault("reset", "kubernetes:CreateJob", after=True, times=1), pytest.raises(Unreachable):
+        subject.connect().start(request)
+    subject.connect().start(request)
+    assert subject.outcome(subject.attempt(task)).state is TaskState.DONE
 
 
 def test_a_pod_that_never_came_to_our_program_tells_its_last_words(subject: Subject) -> None:
@@ -126,6 +177,17 @@ def test_a_pod_that_never_came_to_our_program_tells_its_last_words(subject: Subj
     assert (outcome.state, outcome.cause) == (TaskState.FAILED, Cause.TASK)
     assert "ended with exit code 1: " in outcome.reason
     assert "no-such-bucket-here/x.tar.gz: HTTP Error 404" in outcome.reason
+
+
+def test_a_training_has_the_role_that_its_service_account_names(subject: Subject, api: KubeApi, name: str) -> None:
+    """Neither its first program nor its own client of S3 is an SDK of AWS's."""
+    role = Clients().client("iam", REGION).create_role(RoleName=name, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    meta = {"name": name, "annotations": {"eks.amazonaws.com/role-arn": role}}
+    api.create(ACCOUNTS, "sweep", {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
+    task = subject.task(1)
+    template = replace(subject.template, body={**subject.template.body, "service_account": name})
+    subject.connect().start(subject.connect().request(template, task, task.places[0], 1, 3600))
+    assert subject.outcome(subject.attempt(task)).state is TaskState.DONE
 
 
 def test_quota_and_admission_are_refusals_of_two_kinds(

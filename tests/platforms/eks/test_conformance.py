@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.platforms.conformance import Conformance
+from orchestrator.platforms.conformance.suite import Conformance
 
 
 class TestEks(Conformance):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from orchestrator.aws.s3 import S3
     from orchestrator.localcloud import LocalCloud
-    from orchestrator.platforms.conformance import Subject
+    from orchestrator.platforms.conformance.suite import Subject
     from orchestrator.wire.result import Attempt
 
 SCRIPT = """

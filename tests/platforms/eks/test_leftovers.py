@@ -9,19 +9,19 @@ import pytest
 
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied
+from orchestrator.platforms.account.leftover import LeavesBehind
 from orchestrator.platforms.eks.kube.api import JOBS, PODS, SERVICES
 from orchestrator.platforms.eks.kube.clusters import open_cluster
 from orchestrator.platforms.eks.leftovers import JOB, POD, SERVICE, leftovers, remove
-from orchestrator.platforms.leftover import LeavesBehind
 from orchestrator.platforms.registry import make_operating
 from orchestrator.wire.result import Cause, TaskState
 from tests.platforms.eks.conftest import REGION
 
 if TYPE_CHECKING:
     from orchestrator.localcloud import LocalCloud
-    from orchestrator.platforms.conformance import Subject
+    from orchestrator.platforms.account.leftover import Leftover
+    from orchestrator.platforms.conformance.suite import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
-    from orchestrator.platforms.leftover import Leftover
 
 
 @pytest.fixture

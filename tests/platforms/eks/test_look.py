@@ -14,27 +14,15 @@ import pytest
 from orchestrator.errors import AccessDenied, NotFound
 from orchestrator.platforms.eks.kube.api import EVENTS, JOBS, PODS, Answer
 from orchestrator.platforms.eks.look import Look
-from orchestrator.training.bare.leave import Verdict
-from orchestrator.wire.result import Attempt, Cause, TaskState
-from orchestrator.wire.task import Lane
+from orchestrator.training.bare.together.leave import Verdict
+from orchestrator.wire.result import Cause, TaskState
+from tests.platforms.eks.made import ATTEMPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.wire.result import Outcome
 
-ATTEMPT = Attempt(
-    task=7,
-    number=1,
-    place=0,
-    lane=Lane.parse("eks/eu-west-1/g5.xlarge/spot"),
-    training="nightly-7-1",
-    request_hash="h",
-    max_runtime_s=3600,
-    recorded_at=0.0,
-    rate=2.0,
-    instances=2,
-)
 PATIENCE_S = 600
 BEGAN = 1_000_000
 
@@ -56,8 +44,17 @@ class Cluster:
         self.deleted: list[str] = []
         self.is_ours = True
         self.least = 0
+        self.region, self.cluster = "eu-west-1", "prod"
+        self.queues: dict[str, dict[str, Any]] = {}
+        """LocalQueues by the version of Kueue's that serves them."""
+        self.no_queue: Exception = NotFound('localqueues.kueue.x-k8s.io "fair" not found')
+        self.arrived: tuple[float, ...] = ()
 
     def get(self, kind: str, namespace: str, name: str) -> Answer:
+        if kind in self.queues:
+            return Answer(self.queues[kind], self.now)
+        if kind.endswith("localqueues"):
+            raise self.no_queue
         assert (kind, namespace, name) == (JOBS, "sweep", ATTEMPT.training)
         if self.job is None:
             raise NotFound("jobs.batch not found")
@@ -87,7 +84,7 @@ class Cluster:
 
     def arrivals(self, instances: int) -> tuple[float, ...]:
         assert instances == ATTEMPT.instances
-        return ()
+        return self.arrived
 
     def has_begun(self) -> bool:
         return True
@@ -171,6 +168,48 @@ def test_patience_does_not_count_while_a_queue_holds_the_job_back() -> None:
     assert cluster.said is None
 
 
+def suspended(now: float, queue: str = "fair") -> Cluster:
+    cluster = Cluster(now, suspend=True)
+    since = {"type": "Suspended", "status": "True", "lastTransitionTime": at(0)}
+    cluster.job = {
+        "metadata": {"labels": {"kueue.x-k8s.io/queue-name": queue} if queue else {}},
+        "spec": {"suspend": True},
+        "status": {"conditions": [since]},
+    }
+    return cluster
+
+
+STOPPED = {"status": {"conditions": [{"type": "Active", "status": "False", "message": "LocalQueue is stopped"}]}}
+NO_KUEUE = NotFound("the server could not find the requested resource")
+
+
+@pytest.mark.parametrize(
+    ("queues", "error", "says"),
+    [
+        ({}, None, "waits for ever: Kueue has no LocalQueue fair in the namespace sweep of eu-west-1 prod"),
+        ({}, NO_KUEUE, "waits for ever: there is no Kueue, and so no LocalQueue fair"),
+        ({}, AccessDenied("may not get localqueues"), "`kubectl get localqueue fair --namespace sweep` tells"),
+        ({"v1beta2": STOPPED}, None, "lets nothing begin: LocalQueue is stopped"),
+        ({"v1beta1": STOPPED}, NO_KUEUE, "lets nothing begin: LocalQueue is stopped"),
+        ({"v1beta2": {}}, None, "waits for its turn in Kueue's LocalQueue fair in eu-west-1 prod"),
+    ],
+)
+def test_what_a_job_waits_for_that_a_queue_holds_back_is_told_after_patience(
+    queues: dict[str, dict[str, Any]], error: Exception | None, says: str
+) -> None:
+    for now in (PATIENCE_S, PATIENCE_S + 1):
+        cluster = suspended(now)
+        cluster.queues = {f"kueue.x-k8s.io/{version}/localqueues": body for version, body in queues.items()}
+        cluster.no_queue = error or cluster.no_queue
+        outcome = cluster.look()
+        assert (outcome.state, outcome.cause, cluster.said) == (TaskState.STARTING, Cause.NONE, None)
+        assert (says in outcome.waits_for) is (now > PATIENCE_S), outcome.waits_for
+
+
+def test_a_job_that_somebody_has_suspended_is_told_too() -> None:
+    assert "somebody has suspended its Job nightly-7-1" in suspended(PATIENCE_S + 1, queue="").look().waits_for
+
+
 def test_who_may_only_look_tells_and_leaves_the_end_to_the_launcher() -> None:
     cluster = Cluster(700, pod(0), without_room(1))
     cluster.is_ours = False
@@ -183,6 +222,18 @@ def test_pods_that_come_and_go_are_not_given_up_for_one_on_a_lost_node() -> None
     cluster.least = 1
     assert cluster.look().state is TaskState.RUNNING
     assert cluster.said is None
+
+
+def test_an_elastic_training_with_too_few_pods_left_waits_for_machines_since_they_were_lost() -> None:
+    cluster = Cluster(700, pod(0), without_room(1))
+    cluster.pods[1]["metadata"]["creationTimestamp"] = at(500)  # it was made in place of one that was lost
+    cluster.least, cluster.arrived = 2, (BEGAN + 20, BEGAN + 21)
+    outcome = cluster.look()
+    assert (outcome.state, outcome.lost_at) == (TaskState.RUNNING, BEGAN + 500)
+    cluster.least = 1
+    assert (cluster.look().state, cluster.look().lost_at) == (TaskState.RUNNING, None)
+    cluster.least, cluster.arrived = 2, (BEGAN + 20,)
+    assert (cluster.look().state, cluster.look().lost_at) == (TaskState.STARTING, None), "it never was whole"
 
 
 def test_a_pod_that_goes_for_ever_does_not_keep_an_attempt_whose_job_is_gone_from_ending() -> None:

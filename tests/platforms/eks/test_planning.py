@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 22, tzinfo=timezone.utc)
 def test_a_lane_without_a_cluster_is_excluded_and_may_have_a_price(settings: dict[str, Any], lane: Lane) -> None:
     planning = EksPlanning(settings)
     assert planning.refuses(lane) == ""
-    assert planning.excludes(sweep(), lane).startswith(f"no cluster in {lane.region}: write `cluster = ")
+    assert planning.excludes(sweep(), lane).startswith(f"EKS has no cluster in {lane.region}: write `cluster = ")
     assert planning.uses(lane) == {}
 
 
@@ -31,6 +31,14 @@ def test_a_lane_of_a_cluster_counts_what_its_nodes_have() -> None:
     planning = EksPlanning({"cluster": {LANE.region: "prod"}})
     assert planning.excludes(sweep(), LANE) == ""
     assert planning.uses(LANE) == {"prod/nvidia.com/gpu": 1, "prod/g5.xlarge/on_demand": 1}
+
+
+def test_a_type_without_efa_is_excluded_where_a_sweep_asks_for_it() -> None:
+    asked = sweep(platforms={"eks": {"efa": 1}})
+    planning = EksPlanning({"cluster": "prod"})
+    with_it = Lane("eks", LANE.region, "p4d.24xlarge", Purchase.ON_DEMAND)
+    assert planning.excludes(asked, LANE) == "g5.xlarge has no EFA on EKS, and platforms.eks.efa asks for 1"
+    assert planning.excludes(asked, with_it) == ""
 
 
 class WithoutClusters:

@@ -6,6 +6,7 @@ kubernetes.io/docs/tasks/job/pod-failure-policy
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -14,27 +15,16 @@ import pytest
 from orchestrator.platforms.eks.kube.job import read_job
 from orchestrator.platforms.eks.kube.pods import read_pod
 from orchestrator.platforms.eks.verdict import CAPACITY, Seen, read_end, read_life
-from orchestrator.training.bare.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict
-from orchestrator.training.bare.outcome import MachineOutcome
-from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
-from orchestrator.wire.task import Lane
+from orchestrator.training.bare.telling.outcome import MachineOutcome
+from orchestrator.training.bare.together.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict
+from orchestrator.wire.result import Cause, Outcome, TaskState
+from tests.platforms.eks.made import ATTEMPT as FIRST
 
 if TYPE_CHECKING:
     from orchestrator.platforms.eks.kube.job import Job
     from orchestrator.platforms.eks.kube.pods import Pod
 
-ATTEMPT = Attempt(
-    task=7,
-    number=2,
-    place=0,
-    lane=Lane.parse("eks/eu-west-1/g5.xlarge/spot"),
-    training="nightly-7-2",
-    request_hash="h",
-    max_runtime_s=3600,
-    recorded_at=0.0,
-    rate=2.0,
-    instances=2,
-)
+ATTEMPT = replace(FIRST, number=2, training="nightly-7-2")
 T0 = "2026-11-22T10:00:00Z"
 T1 = "2026-11-22T10:30:00Z"
 T1_S = datetime(2026, 11, 22, 10, 30, tzinfo=timezone.utc).timestamp()
@@ -127,13 +117,13 @@ def test_pods_that_went_with_their_node_are_billed_from_when_they_came_to_when_t
     assert end(pods=(pod(),), since=(T1_S - 10.0,)).seconds == 1800  # the cluster's word goes before
 
 
-def test_what_has_not_ended_costs_what_it_has_run_so_far() -> None:
+def test_what_has_not_ended_has_run_so_long_and_is_not_billed_yet() -> None:
     ran = {"containerStatuses": [{"state": {"running": {"startedAt": T0}}}], "phase": "Running"}
     one = read_pod({"metadata": {"name": "x", "creationTimestamp": T0}, "spec": {}, "status": ran})
     assert one.began_at is not None
     outcome = read_life(ATTEMPT, Seen(None, (one,), (), None, now=one.began_at + 360), runs=True)
     assert (outcome.state, outcome.ended_at, outcome.seconds) == (TaskState.RUNNING, None, 360)
-    assert outcome.usd == pytest.approx(0.1 * 2.0 * 2)
+    assert (outcome.billable_s, outcome.usd) == (0, 0)
 
 
 def test_a_pod_without_a_node_says_since_when_and_why() -> None:
@@ -159,3 +149,15 @@ def test_the_wait_for_a_queue_and_for_nodes_is_told_and_what_is_made_again_later
     assert (outcome.waited_s, outcome.requested_at) == (300.0 + 120.0, queued.made_at)
     straight = read_job({"metadata": {"creationTimestamp": T0}, "spec": {}, "status": {"startTime": T0}})
     assert read_life(ATTEMPT, Seen(straight, (placed(T0, T0),), (), None, now=1e9), runs=True).waited_s == 0.0
+
+
+def test_a_pod_of_whose_end_nobody_hears_is_billed_until_its_watchdog_has_ended_it() -> None:
+    late = end(job=job(reason="PodFailurePolicy"), since=(T1_S - 90_000.0,))
+    assert late.seconds == 90_000
+    assert late.billable_s == ATTEMPT.max_runtime_s + 600
+
+
+def test_a_pod_that_its_watchdog_has_ended_ran_out_of_time() -> None:
+    found = end(pods=(pod(exit_code=124),))
+    assert (found.state, found.cause) == (TaskState.FAILED, Cause.TIMEOUT)
+    assert found.reason == "the watchdog ended nightly-7-2-0-abcde: its time was over, and it hung"

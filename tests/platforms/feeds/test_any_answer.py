@@ -70,7 +70,8 @@ KEYS = (
     "Value", "Adjustable", "ProductDescription", "Timestamp", "SpotPrice", "AvailabilityZone", "TrainingPlanName",
     "Status", "Region", "Score",
     "TrainingPlanArn", "ReservedCapacitySummaries", "StartTime", "EndTime", "TotalInstanceCount", "TargetResources",
-    "savingsPlanType", "savingsPlanId", "currency", "product", "terms", "attributes", "OnDemand", "priceDimensions",
+    "savingsPlanType", "savingsPlanId", "ec2InstanceFamily",
+    "currency", "product", "terms", "attributes", "OnDemand", "priceDimensions",
     "VCpuInfo", "MemoryInfo", "GpuInfo", "NetworkInfo",
 )  # fmt: skip
 VALUES = (
@@ -166,7 +167,10 @@ GOOD: dict[str, Any] = {
             "EndDate": NOW + timedelta(days=1),
         }
     ],
-    "savingsPlans": [{"savingsPlanId": "sp", "savingsPlanType": "SageMaker", "currency": "USD", "commitment": "1"}],
+    "savingsPlans": [
+        {"savingsPlanId": kind, "savingsPlanType": kind, "currency": "USD", "commitment": "1"}
+        for kind in ("SageMaker", "Compute")
+    ],
     "InstanceTypes": [
         {
             "InstanceType": "g5.xlarge",
@@ -239,7 +243,7 @@ def test_a_good_answer_is_told(feed: Feed) -> None:
 @pytest.mark.parametrize("feed", FEEDS, ids=lambda feed: feed.name)
 def test_an_answer_that_breaks_off_is_an_error_and_no_half(feed: Feed) -> None:
     throttled = ClientError({"Error": {"Code": "ThrottlingException", "Message": "Rate exceeded"}}, "Ask")
-    in_one_answer = feed.name in ("savings-plans", "placement-scores")
+    in_one_answer = feed.name in ("savings-plans", "ec2-savings-plans", "placement-scores")
     pages = [] if in_one_answer else [{member: [] for member in MEMBERS}]
     with pytest.raises(Throttled):
         read(feed, *pages, error=throttled)

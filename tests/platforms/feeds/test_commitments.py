@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.catalog.files.observe import Observed
+from orchestrator.platforms.ec2.feeds import savings_plans as of_ec2
 from orchestrator.platforms.sagemaker.feeds import savings_plans, training_plans
 from tests.catalog.platforms import make_catalog
 from tests.platforms.feeds.answers import Answers, price_list, product
@@ -102,7 +103,10 @@ def test_all_pages_of_plans_are_read() -> None:
 @pytest.mark.parametrize(
     ("facts", "says"),
     [
-        ({"savingsPlanType": "Compute"}, "the savings plan sp-1 is of kind Compute, which covers no trainings"),
+        (
+            {"savingsPlanType": "Compute"},
+            "the savings plan sp-1 is of kind Compute, which covers no trainings of SageMaker's",
+        ),
         ({"currency": "EUR"}, "the savings plan sp-1 is in EUR"),
     ],
 )
@@ -115,6 +119,34 @@ def test_what_covers_no_trainings_in_dollars_is_left_out_and_told(facts: dict[st
 def test_a_rate_that_cannot_be_is_no_discount(rate: str) -> None:
     found = bought(savings(), rates={"USE1-Train:ml.g5.xlarge": rate})
     assert found.left_out == ("the savings plan sp-1 has no rate of trainings in us-east-1",)
+
+
+class BoughtOfEc2(Bought):
+    """An account with savings plans of EC2: g5 costs a third less, and another family nothing less."""
+
+    def __init__(self, *plans: dict[str, Any]) -> None:
+        super().__init__(list(plans), {"BoxUsage:g5.xlarge": "0.67", "BoxUsage:g5.2xlarge": "1.38"})
+        on_demand = {"g5.xlarge": "1.0", "g5.2xlarge": "2.0", "c5.xlarge": "0.17"}
+        self.pages = (
+            price_list(
+                *[product(usd, usagetype=f"BoxUsage:{name}", instanceType=name) for name, usd in on_demand.items()]
+            ),
+        )
+
+    def describe_savings_plan_rates(self, **asked: Any) -> dict[str, Any]:
+        assert {"name": "productDescription", "values": ["Linux/UNIX"]} in asked["filters"]
+        return super().describe_savings_plan_rates(**asked)
+
+
+def test_savings_plans_of_ec2_are_for_all_instances_or_for_a_family_in_a_region() -> None:
+    of_family = savings(savingsPlanId="sp-2", savingsPlanType="EC2Instance", region="us-east-1", ec2InstanceFamily="g5")
+    found = of_ec2.read(BoughtOfEc2(savings(savingsPlanType="Compute"), of_family, savings()), "*", NOW)  # type: ignore[arg-type]
+    of = ("commitment", "platform", "region", "instance_type", "usd_per_hour", "discount")
+    assert [tuple(row[name] for name in of) for row in found.rows] == [
+        ("sp-1", "ec2", "*", "*", "12.50", 0.32),
+        ("sp-2", "ec2", "us-east-1", "g5.*", "12.50", 0.32),
+    ]
+    assert found.left_out == ("the savings plan sp-1 is of kind SageMaker, which covers no instances of EC2",)
 
 
 def test_both_are_taken_into_the_catalog_and_leave_it_when_they_are_gone(database_url: str) -> None:

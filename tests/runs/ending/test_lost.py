@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.errors import Throttled, Unreachable
 from orchestrator.runs.ending import lost
+from orchestrator.wire.curve import decode
 from orchestrator.wire.result import Cause, Result, TaskState
 from tests.launcher.fakes import DONE, RUNNING, STOPPED, Life, failed
 from tests.launcher.test_races import Killed
@@ -52,6 +53,23 @@ def test_a_training_that_somebody_stopped_after_its_launcher_had_died_is_a_cance
     assert desk.states(waiting) == {1: "cancelled"}
     (known,) = desk.ledger().known("nightly")
     assert known.result.reason != "cancelled"
+
+
+def test_what_a_training_reported_after_its_launcher_had_died_is_in_the_tasks_result(
+    desk: Desk, waiting: Anchor
+) -> None:
+    desk.platform.lives = [Life(looks=[RUNNING, DONE])]
+    driver = desk.launcher(waiting, 1)
+    driver._load()
+    for _ in range(2):
+        driver._take_step()
+    desk.platform.written["nightly-1-1"] = ["[sweep] step=1 loss=4", "[sweep] step=2 loss=0.25"]
+    desk.batch.jobs[0].statuses[1] = "FAILED"
+    for _ in range(2):
+        desk.sync(waiting)
+    (known,) = desk.ledger().known("nightly")
+    assert (known.result.state, known.result.metrics) == (TaskState.DONE, {"loss": 0.25})
+    assert decode(known.result.curves["loss"]) == [(1, 4), (2, 0.25)]
 
 
 def test_a_training_that_was_stopped_for_a_move_which_nobody_made_is_a_failed_task(desk: Desk, waiting: Anchor) -> None:

@@ -12,8 +12,8 @@ from orchestrator.aws.s3 import Stored
 from orchestrator.errors import AccessDenied
 from orchestrator.platforms.lives import Alive
 from orchestrator.runs.ending import reap
-from tests.launcher.fakes import RUNNING, Life
-from tests.runs.bench import LANES, Desk, plan
+from tests.launcher.fakes import RUNNING
+from tests.runs.bench import LANES, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,19 +59,6 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Region:
     made = Region()
     monkeypatch.setattr(reap, "make_operating", lambda _: made)
     monkeypatch.setattr(reap, "enabled_regions", lambda *_: made.may_be_used())
-    return made
-
-
-@pytest.fixture
-def anchor(desk: Desk) -> Anchor:
-    """A run of two tasks: task 0 is done long ago, task 1 runs."""
-    made = desk.submit(desk.anchor(plan(tasks=2)))
-    desk.launch(made, 0)
-    desk.platform.lives = [Life(looks=[RUNNING])]
-    driver = desk.launcher(made, 1)
-    driver._load()
-    for _ in range(3):
-        driver._take_step()
     return made
 
 

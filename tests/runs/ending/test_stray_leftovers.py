@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.errors import AccessDenied, InvalidRequest
-from orchestrator.platforms.leftover import Leftover
+from orchestrator.platforms.account.leftover import Leftover
 from orchestrator.runs.ending import reap, stray_leftovers
-from tests.launcher.fakes import RUNNING, Life
-from tests.runs.bench import Desk, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.platforms.lives import Alive
+    from tests.runs.bench import Desk
 
 
 @dataclass
@@ -54,18 +53,6 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Region:
     return made
 
 
-@pytest.fixture
-def run(desk: Desk) -> None:
-    """A run of two tasks: task 0 is done long ago, task 1 runs."""
-    made = desk.submit(desk.anchor(plan(tasks=2)))
-    desk.launch(made, 0)
-    desk.platform.lives = [Life(looks=[RUNNING])]
-    driver = desk.launcher(made, 1)
-    driver._load()
-    for _ in range(3):
-        driver._take_step()
-
-
 def volume(task: int, **changes: Any) -> Leftover:
     output = "s3://data-us-east-1/runs/nightly"
     name = f"nightly-{task}-1"
@@ -76,7 +63,7 @@ def search(desk: Desk, *, stop: bool = False) -> reap.Search:
     return reap.find_strays(desk.cloud(), {"fake": True}, {}, stop=stop)
 
 
-@pytest.mark.usefixtures("run")
+@pytest.mark.usefixtures("anchor")
 def test_what_a_live_run_may_use_stays(desk: Desk, region: Region) -> None:
     region.left = [volume(0), volume(1)]
     found = search(desk, stop=True).leftovers
@@ -84,7 +71,7 @@ def test_what_a_live_run_may_use_stays(desk: Desk, region: Region) -> None:
     assert [one.id for one in region.left] == ["vol-1"]
 
 
-@pytest.mark.usefixtures("run")
+@pytest.mark.usefixtures("anchor")
 def test_nothing_is_removed_unless_that_is_asked_and_nothing_twice(desk: Desk, region: Region) -> None:
     region.left = [volume(0)]
     assert [one.removed for one in search(desk).leftovers] == [False]

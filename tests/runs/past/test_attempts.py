@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.runs.past.attempts import rows_of_attempts
+from orchestrator.runs.past.attempts import rows_of_attempts, waits_of
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from tests.runs.past.history import ELSEWHERE, NOW, SPOT, refused, trained
 
@@ -53,3 +53,34 @@ def test_a_refused_attempt_that_goes_elsewhere_has_waited_until_its_end() -> Non
 def test_a_training_whose_time_for_waiting_is_over_after_it_has_trained_was_not_refused() -> None:
     stopped = replace(trained(1), state=TaskState.FAILED, cause=Cause.CAPACITY)
     assert rows(stopped, trained(0.1, SPOT, number=2))[0]["waited_s"] == 0.0
+
+
+def in_zone(outcome: Outcome, zone: str) -> Outcome:
+    return replace(outcome, site=zone)
+
+
+def test_a_lane_whose_next_zone_gives_machines_has_not_refused_and_its_training_has_waited() -> None:
+    first, second, done = rows(
+        in_zone(refused(1), "a"), in_zone(refused(0.9, number=2), "b"), in_zone(trained(0.75, number=3), "c")
+    )
+    assert [row["cause"] for row in (first, second, done)] == ["", "", ""]
+    assert [row["waited_s"] for row in (first, second, done)] == [0.0, 0.0, pytest.approx(900)]
+    assert done["start_s"] == 180.0
+
+
+def test_a_lane_has_refused_once_for_each_round_through_its_zones() -> None:
+    asked = [("a", 1.0), ("b", 0.9), ("a", 0.5), ("b", 0.4)]
+    outcomes = [in_zone(refused(ago, number=number), zone) for number, (zone, ago) in enumerate(asked, 1)]
+    found = rows(*outcomes, in_zone(trained(0.25, number=5), "a"))
+    assert [row["cause"] for row in found] == ["", "capacity", "", "capacity", ""]
+    assert [row["waited_s"] for row in found] == pytest.approx([0, 1800, 0, 900, 0])
+    assert waits_of(outcomes) == pytest.approx(1800 + 360 + 1)
+
+
+def test_a_task_that_leaves_for_another_region_has_waited_for_all_zones() -> None:
+    found = rows(
+        in_zone(refused(1), "a"), in_zone(refused(0.9, number=2, after_s=5), "b"), trained(0.5, ELSEWHERE, number=3)
+    )
+    assert [row["cause"] for row in found] == ["", "capacity", ""]
+    assert [row["waited_s"] for row in found] == pytest.approx([0, 365, 0])
+    assert found[1]["requested_at"] == NOW - 3600

@@ -23,7 +23,7 @@ MONTHLY = {"budget": {"per_month": 12}}
 
 
 def anchor(desk: Desk, run: str, **sweep: Any) -> Anchor:
-    """A run of one task that may cost $3.60 at most."""
+    """A run of one task that may cost $3.78 at most: an hour, and 180 seconds."""
     return desk.anchor(plan(tasks=1, **{"name": "steering", **MONTHLY, **sweep}), run, created_at=time.time())
 
 
@@ -42,7 +42,7 @@ def test_runs_are_made_until_the_month_s_budget_is_held(desk: Desk) -> None:
         make(desk, anchor(desk, name))
     with pytest.raises(Refused, match=r"the budget of workload steering for .* is \$12.00"):
         make(desk, anchor(desk, "thursday"))
-    assert month(desk, anchor(desk, "monday")).held == pytest.approx(10.8)
+    assert month(desk, anchor(desk, "monday")).held == pytest.approx(3 * 3.78)
 
 
 def test_an_owner_has_a_budget_over_all_workloads(desk: Desk) -> None:
@@ -78,7 +78,7 @@ def test_a_run_is_settled_when_it_has_ended_and_not_before(desk: Desk) -> None:
     make(desk, wanted)
     desk.submit(wanted)
     settle_run(wanted, desk.ledger(), desk.cloud())
-    assert month(desk, wanted).held == pytest.approx(3.6)
+    assert month(desk, wanted).held == pytest.approx(3.78)
     desk.launch(wanted, 0)
     desk.sync(wanted)
     settle_run(wanted, desk.ledger(), desk.cloud())

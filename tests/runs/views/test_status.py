@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.cli.views.status import StatusView
 from orchestrator.db.database import Database
 from orchestrator.plan.copy import Copy
 from orchestrator.plan.facts import Lot
@@ -68,6 +70,20 @@ def test_every_task_is_in_the_row_of_one_region(standing: Callable[..., Status])
         "eu-west-1": {DONE: 1, CANCELLED: 1, PENDING: 1},
         "us-east-2": {RUNNING: 1, CANCELLED: 1, PENDING: 1},
     }
+
+
+def test_what_has_no_machines_just_now_is_told_apart_of_what_runs(standing: Callable[..., Status]) -> None:
+    moves = task(0, TaskState.FAILED, ended_at=NOON + 60)
+    moves = replace(
+        moves, state=RUNNING, result=replace(moves.result, state=RUNNING, reason="its checkpoint is brought")
+    )
+    status = standing(moves, task(1, RUNNING, lost_at=NOON + 1800), task(2, RUNNING), at=1.0)
+    assert (status.counts[RUNNING], status.moving, status.waiting) == (3, 1, 1)
+    assert str(StatusView.of(status)).startswith(
+        "run: 0/6 done, 3 running (1 moving, 1 waiting for machines), 3 pending"
+    )
+    ended = standing(*(task(number, DONE) for number in range(6)))
+    assert (ended.moving, ended.waiting) == (0, 0)
 
 
 def test_what_waits_takes_turns_in_the_slots_of_its_lane(standing: Callable[..., Status]) -> None:

@@ -16,7 +16,7 @@ from orchestrator.runs.written.anchor import submissions
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
 from orchestrator.wire.task import Quota
 from tests.launcher.fakes import RUNNING, Life, failed
-from tests.runs.bench import ACCOUNT, Desk, plan
+from tests.runs.bench import ACCOUNT, LANES, Desk, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,6 +109,18 @@ def test_a_start_that_is_refused_for_now_is_told_in_awss_words(desk: Desk) -> No
         found = causes(desk, anchor)
     assert found[0].what == "AWS refuses for now: the limit of 4 is reached"
     assert found[0].tasks == 1
+
+
+def test_what_keeps_a_started_training_from_beginning_is_told_in_its_platform_s_words(desk: Desk) -> None:
+    anchor = desk.submit(desk.anchor(plan(tasks=2)))
+    waits = Outcome(1, LANES[0], "nightly-0-1", TaskState.STARTING, waits_for="there is no queue x")
+    for task in range(2):
+        result = Result(task, "key", TaskState.STARTING, outcomes=(waits,))
+        desk.cloud().control(anchor.name).write_result(result)
+    (found,) = [one for one in causes(desk, anchor) if one.what.startswith("not begun")]
+    assert (found.tasks, found.what, found.examples) == (2, "not begun: there is no queue x", "0-1")
+    run = Run(anchor, desk.ledger(), desk.cloud)
+    assert {row.reason for row in run.results()} == {"there is no queue x"}
 
 
 def test_a_launcher_that_runs_and_writes_nothing_is_silent(desk: Desk) -> None:

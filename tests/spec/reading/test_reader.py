@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.errors import SpecError
-from orchestrator.spec.reading.reader import read
+from orchestrator.spec.reading.reader import find_place, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -311,6 +311,17 @@ def test_an_unknown_key_may_look_like_anything(folder: Path, key: str) -> None:
 
 def test_a_hundred_thousand_brackets_are_refused_at_once(folder: Path) -> None:
     assert complaint(folder, GOOD + "tags: " + "[" * 100_000) == "sweep.yaml: nested too deeply"
+
+
+@pytest.mark.parametrize(
+    ("key", "line"), [("train.image", "5:10"), ("space.lr.1", "8:14"), ("train.volumes", ""), ("eu-west-1 prod", "")]
+)
+def test_a_key_that_is_wrong_for_others_is_found_in_its_file(folder: Path, key: str, line: str) -> None:
+    path = folder / "sweep.yaml"
+    path.write_text(GOOD)
+    assert find_place(key, path) == (f"{path}:{line}: {key}" if line else key)
+    path.unlink()
+    assert find_place(key, path) == key
 
 
 @pytest.mark.parametrize("way", ["by its name", "by a link"])

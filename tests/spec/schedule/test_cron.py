@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.localcloud.services import timetable
+from orchestrator.localcloud.services.schedules import timetable
 from orchestrator.spec.schedule.cron import Cron, NotCron
 
 SUNDAY = date(2026, 11, 22)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.platforms.source import BARE, pack
 from orchestrator.training.bare.assignment import Assignment, Channel
-from orchestrator.training.bare.outcome import MachineOutcome, read_machine_outcome
 from orchestrator.training.bare.stub import make_stub
+from orchestrator.training.bare.telling.outcome import MachineOutcome, read_machine_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

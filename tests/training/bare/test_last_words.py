@@ -7,14 +7,15 @@ import json
 from typing import TYPE_CHECKING
 
 from orchestrator.training.bare import __main__ as program
-from orchestrator.training.bare import machine_run, outcome
+from orchestrator.training.bare import machine_run
 from orchestrator.training.bare.assignment import Assignment
-from orchestrator.training.bare.bucket import Bucket, NotThere, S3Failed, Uri
-from orchestrator.training.bare.leave import hear_all
-from orchestrator.training.bare.logs import Log
+from orchestrator.training.bare.files.bucket import Bucket, NotThere, S3Failed, Uri
 from orchestrator.training.bare.machine_run import MachineRun
-from orchestrator.training.bare.outcome import MachineOutcome, leave_outcome, outcome_uri, read_machine_outcome
-from orchestrator.training.bare.place import Place
+from orchestrator.training.bare.telling import outcome
+from orchestrator.training.bare.telling.logs import Log
+from orchestrator.training.bare.telling.outcome import MachineOutcome, leave_outcome, outcome_uri, read_machine_outcome
+from orchestrator.training.bare.together.leave import hear_all
+from orchestrator.training.bare.together.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

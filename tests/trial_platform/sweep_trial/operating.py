@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.finding import Finding
+    from orchestrator.platforms.account.wanted import Wanted
     from orchestrator.platforms.feed import Feed
-    from orchestrator.platforms.finding import Finding
     from orchestrator.platforms.lives import Alive, StepTaken
-    from orchestrator.platforms.wanted import Wanted
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Lane
     from orchestrator.wire.template import Template
@@ -20,7 +20,7 @@ _OUTPUTS = "arn:aws:s3:::*/runs/*/trial/*"
 
 
 class TrialOperating:
-    """Knows what it takes to run here: see `platforms.operating.Operating` for what each method promises."""
+    """Knows what it takes to run here: see `platforms.account.operating.Operating` for what each method promises."""
 
     def permissions(self, role: str) -> Sequence[Mapping[str, object]]:
         if role not in ("submit", "launcher"):

@@ -17,7 +17,7 @@ from orchestrator.errors import CatalogError
 
 if TYPE_CHECKING:
     from orchestrator.infra.doctor.subject import Need
-    from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.account.finding import Finding
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -61,7 +61,7 @@ def doctor(
 
 
 def _database(session: Session) -> Finding:
-    from orchestrator.platforms.finding import ok, wrong
+    from orchestrator.platforms.account.finding import ok, wrong
 
     try:
         rows = sum(session.orchestrator.catalog.totals().values())
@@ -72,7 +72,7 @@ def _database(session: Session) -> Finding:
 
 def _facts(session: Session, need: Need) -> list[Finding]:
     """Return whether the catalog's facts are young enough to plan by: those of the sweep's plan, or all."""
-    from orchestrator.platforms.finding import ok, warning
+    from orchestrator.platforms.account.finding import ok, warning
 
     catalog = session.orchestrator.catalog
     if not catalog.totals()["prices"]:

@@ -28,9 +28,9 @@ from orchestrator.errors import AccessDenied, PartlyFailed, SweepError, UsageErr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.infra.deploy import Planned
     from orchestrator.infra.infra import Infra
-    from orchestrator.infra.state import StackState
+    from orchestrator.infra.stacks.deploy import Planned
+    from orchestrator.infra.stacks.state import StackState
 
 app = typer.Typer(help="What an AWS account needs, made by CloudFormation.", rich_markup_mode=None)
 

@@ -10,6 +10,7 @@ import typer
 
 from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson
+from orchestrator.cli.placing import placing
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.errors import CatalogError
@@ -108,7 +109,8 @@ def quotas(
 
 def _savings(session: Session, file: Path) -> dict[Quota, float | None]:
     """Return the quotas that the cheapest plan of a sweep leaves no room in, with what one more slot would save."""
-    plan = session.orchestrator.plan(session.warmed(session.read_sweep(file)))
+    with placing(file):
+        plan = session.orchestrator.plan(session.warmed(session.read_sweep(file)))
     return session.orchestrator.savings(plan)
 
 

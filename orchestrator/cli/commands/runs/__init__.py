@@ -1,5 +1,1 @@
-"""Commands that look at runs and act on them.
-
-These are runs, status, watch, why, logs, results, artifacts, cost, cancel, limit, retry, replan, reproduce, diff and
-sync.
-"""
+"""Commands that look at runs: runs, status, watch, why, logs, results, artifacts, cost, reproduce, diff and sync."""

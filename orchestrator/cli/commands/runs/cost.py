@@ -84,7 +84,8 @@ def cost(
 
 def show_invoice(invoice: Invoice) -> None:
     """Print an invoice as a table, and its sum in one line."""
-    render.as_table(invoice.rows, COLUMNS)
+    has_sites = any(row.site for row in invoice.rows)
+    render.as_table(invoice.rows, [column for column in COLUMNS if column.key != "site" or has_sites])
     render.line(
         f"\n{invoice.run}: {formatting.money(invoice.usd)} for {formatting.hours(invoice.hours)} of machine time"
     )
@@ -97,6 +98,7 @@ COLUMNS: tuple[Column[CostRow], ...] = (
     Column("region", lambda row: row.region, title="Region"),
     Column("instance_type", lambda row: row.instance_type),
     Column("purchase", lambda row: row.purchase),
+    Column("site", lambda row: row.site.rpartition("/")[2] or None),
     Column("tasks", lambda row: row.tasks, "{:,}".format, right=True),
     Column("hours", lambda row: row.hours, formatting.hours, title="billed", right=True),
     Column("usd", lambda row: row.usd, formatting.money, title="cost", right=True),

@@ -108,8 +108,12 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("state", lambda row: row.state.value),
         _maybe_estimated(Column("seconds", lambda row: row.seconds, formatting.duration, title="time")),
         _maybe_estimated(Column("usd", lambda row: row.usd, formatting.money, title="cost")),
+        Column(
+            "waited_s", lambda row: row.waited_s or None, formatting.duration, title="waited", right=True, optional=True
+        ),
         Column("platform", lambda row: row.platform, optional=True, if_varied=True),
         Column("region", lambda row: row.region, optional=True),
+        Column("site", lambda row: row.site.rpartition("/")[2] or None, optional=True),
         Column("instance_type", lambda row: row.instance_type, optional=True),
         Column("purchase", lambda row: row.purchase, optional=True),
         Column("attempt", lambda row: row.attempt, right=True, optional=True),
@@ -123,7 +127,7 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
 
 def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
     """Return True if a table has the column. What tells no tasks apart is in CSV and JSON only."""
-    if column.key in ("reason", "note"):
+    if column.key in ("reason", "note", "site", "waited_s"):
         return any(column.value(row) for row in rows)
     if column.key == "score":  # it is the best of a curve, which no metric's column shows
         return any(row.score is not None and row.score not in row.metrics.values() for row in rows)

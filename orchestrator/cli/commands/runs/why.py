@@ -90,7 +90,11 @@ def _show_run(opened: Run, causes: Causes) -> None:
 def _show_task(told: TaskCauses) -> None:
     row = told.task
     reason = f": {row.reason}" if row.reason else ""
-    where = f" in {row.region} on {row.instance_type} ({row.purchase})" if row.attempt else ""
+    where = (
+        f" in {row.site.rpartition('/')[2] or row.region} on {row.instance_type} ({row.purchase})"
+        if row.attempt
+        else ""
+    )
     attempts = f", attempt {row.attempt}" if row.attempt else ""
     render.line(render.printable(f"{told.run} task {row.task}: {row.state.value}{where}{attempts}{reason}"))
     if told.story is None:

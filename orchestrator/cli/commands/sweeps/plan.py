@@ -15,6 +15,7 @@ import typer
 from orchestrator import files
 from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson, AsOf, Force, moment, time_limit_seconds
+from orchestrator.cli.placing import placing
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
 from orchestrator.cli.views.refresh import show_progress, tell_failures
@@ -151,14 +152,17 @@ def plan(
         check_picture(output, "--output", "frontier.svg", force=force)
         if seconds is not None:
             raise UsageError("--frontier takes no time limit", hint="it makes several plans: leave --time-limit out")
-        show_frontier(orchestrator.frontier(session.read_sweep(sweep), manifest), output, as_json=as_json)
+        with placing(sweep):
+            points = orchestrator.frontier(session.read_sweep(sweep), manifest)
+        show_frontier(points, output, as_json=as_json)
         return
     if output is not None:
         files.check_replaceable(output, files.is_plan, "plan", force=force)
     asked = session.warmed(session.read_sweep(sweep))
     if refresh:
         _refresh(orchestrator, asked)
-    made = orchestrator.plan(asked, manifest, time_limit_s=seconds)
+    with placing(sweep):
+        made = orchestrator.plan(asked, manifest, time_limit_s=seconds)
     if output is not None:
         write_plan(made, output, force=force)
     lines = orchestrator.explain(made, why, manifest) if why is not None else []

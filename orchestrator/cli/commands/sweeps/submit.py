@@ -15,6 +15,7 @@ from orchestrator.cli.commands.sweeps.plan import Classic, show_plan
 from orchestrator.cli.confirm import confirm
 from orchestrator.cli.errors import Interrupted
 from orchestrator.cli.options import AsJson, Yes
+from orchestrator.cli.placing import placing
 from orchestrator.cli.session import Session
 from orchestrator.cli.views.follow import follow_to_end
 from orchestrator.errors import UsageError
@@ -63,10 +64,12 @@ def submit(
     session = Session.of(context)
     orchestrator = session.orchestrator
     find_run = _find_nothing if again or dry_run else partial(_find_run, orchestrator, name)
-    plan, there = _plan_to_submit(session, file, manifest, find_run, replan=replan)
+    with placing(file):
+        plan, there = _plan_to_submit(session, file, manifest, find_run, replan=replan)
     ended = there is not None and there.status().finished
     if dry_run:
-        requests = orchestrator.requests(plan, name=name)
+        with placing(file):
+            requests = orchestrator.requests(plan, name=name)
         render.as_json(requests)
         for line in requests["left_out"]:
             render.say(f"note: {line}")
@@ -75,7 +78,8 @@ def submit(
     _show_where_code_is(plan)
     if not ended:
         confirm(f"Submit {formatting.plural(plan.tasks, 'task')} for about {formatting.money(plan.usd)}?", yes=yes)
-    run = _submit(orchestrator, plan, there.name if there else name, again=again, file=file)
+    with placing(file):
+        run = _submit(orchestrator, plan, there.name if there else name, again=again, file=file)
     if as_json:
         render.as_json(Submitted(run.name, plan.id, plan.tasks, plan.usd))
     else:

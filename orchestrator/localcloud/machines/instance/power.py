@@ -25,6 +25,7 @@ _UNITS = {
 """The units of systemd.time(7), in seconds."""
 _WITH_VALUE = ("-p", "--property", "-E", "--setenv", "--timer-property", "--description", "-u", "--unit", "--slice")
 """Options of systemd-run whose value may be the next word."""
+_LATER = ("--on-active", "--on-boot")
 
 
 class Misused(Exception):
@@ -112,18 +113,21 @@ def systemctl(words: list[str]) -> dict[str, Any]:
 
 
 def systemd_run(words: list[str]) -> dict[str, Any]:
-    """Read `systemd-run [--on-active=TIME] [--unit=NAME] COMMAND ...`; other options change nothing here."""
+    """Read `systemd-run [--on-active=TIME] [--on-boot=TIME] [--unit=NAME] COMMAND ...`; others change nothing here.
+
+    User data runs as soon as an instance has booted here, so what counts from its boot counts from now.
+    """
     after, unit = 0.0, ""
     while words and words[0].startswith("-"):
         option, equals, value = words.pop(0).partition("=")
-        if not equals and (option in _WITH_VALUE or option == "--on-active"):
+        if not equals and (option in (*_WITH_VALUE, *_LATER)):
             value = words.pop(0) if words else ""
-        if option == "--on-active":
+        if option in _LATER:
             after = seconds(value)
         elif option in ("-u", "--unit"):
             unit = _bare(value)
         elif option.startswith("--on-"):
-            raise Misused(f"the local cloud's instances know no {option}: use --on-active")
+            raise Misused(f"the local cloud's instances know no {option}: use --on-active or --on-boot")
     if not words:
         raise Misused("command line to execute required")
     return {"do": "run", "after": after, "unit": unit, "command": words}

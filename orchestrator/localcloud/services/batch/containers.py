@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from orchestrator.localcloud.iam.service_roles import IMAGE, CannotTakeOn, Duty, pull, write_logs
-from orchestrator.localcloud.services.moto_images import Repositories
+from orchestrator.localcloud.services.moto.images import Repositories
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.batch.jobs import Job

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.localcloud.machines.instance.address import new_address
 from orchestrator.localcloud.services.ec2.calls.request_checks import tags_of
 from orchestrator.localcloud.services.ec2.instance import Interface, Volume
-from orchestrator.localcloud.services.moto_ec2 import Holder
+from orchestrator.localcloud.services.moto.ec2 import Holder
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.ec2.instance import Instance
-    from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+    from orchestrator.localcloud.services.moto.ec2 import Ec2Store
 
 _ROOT_GB = 15
 """The size of a root volume, unless a request says another."""

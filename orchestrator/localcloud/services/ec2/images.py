@@ -9,7 +9,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+    from orchestrator.localcloud.services.moto.ec2 import Ec2Store
 
 PREFIX = "/aws/service/deeplearning/ami/"
 _OWNER = "898082745236"

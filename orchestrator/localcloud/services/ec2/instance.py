@@ -10,7 +10,7 @@ from orchestrator.localcloud.machines.instance.address import free_port
 if TYPE_CHECKING:
     from orchestrator.localcloud.clock import Alarm
     from orchestrator.localcloud.services.ec2.kept import CapacityReservation
-    from orchestrator.localcloud.services.moto_ec2 import Image, Profile, Subnet
+    from orchestrator.localcloud.services.moto.ec2 import Image, Profile, Subnet
 
 CODES = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}
 """EC2's states of an instance, with their codes."""

@@ -10,11 +10,11 @@ from orchestrator.localcloud.services.ec2.calls.request_checks import groups_of
 from orchestrator.localcloud.services.ec2.capacity import Pool
 from orchestrator.localcloud.services.ec2.images import add_deep_learning_images
 from orchestrator.localcloud.services.ec2.instance import Reservation
-from orchestrator.localcloud.services.moto_ec2 import find_profile
+from orchestrator.localcloud.services.moto.ec2 import find_profile
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.ec2.capacity import Capacity
-    from orchestrator.localcloud.services.moto_ec2 import Ec2Store, Image, Profile, Subnet
+    from orchestrator.localcloud.services.moto.ec2 import Ec2Store, Image, Profile, Subnet
 
 Request = dict[str, Any]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.services.ec2.instance import Instance, Interface, Volume
     from orchestrator.localcloud.services.ec2.spot_requests import SpotRequest
-    from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+    from orchestrator.localcloud.services.moto.ec2 import Ec2Store
     from orchestrator.localcloud.site import Site
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.clock import Alarm
     from orchestrator.localcloud.services.ec2.instance import Instance
-    from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+    from orchestrator.localcloud.services.moto.ec2 import Ec2Store
     from orchestrator.localcloud.site import Site
 
 CONSOLE_BYTES = 65_536

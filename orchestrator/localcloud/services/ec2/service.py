@@ -13,7 +13,7 @@ from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
 from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroups
 from orchestrator.localcloud.services.market.price_table import REGIONS
 from orchestrator.localcloud.services.market.spot_market import SpotMarket
-from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+from orchestrator.localcloud.services.moto.ec2 import Ec2Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

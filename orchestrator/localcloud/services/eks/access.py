@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.localcloud.http.answers import AwsError
 from orchestrator.localcloud.services.eks.kubernetes.resources import (
     ACCOUNTS,
+    ALL,
     CLAIMS,
     EVENTS,
     JOBS,
     NAMESPACES,
-    NODES,
     PODS,
-    QUEUES,
     QUOTAS,
     SERVICES,
 )
@@ -32,7 +31,8 @@ Body = dict[str, Any]
 _PREFIX = "arn:aws:eks::aws:cluster-access-policy/"
 _LOOK = frozenset({"get", "list", "watch"})
 _CHANGE = frozenset({"create", "delete", "patch", "update"})
-_VIEWED = frozenset({JOBS, PODS, SERVICES, EVENTS, CLAIMS, QUOTAS, NAMESPACES, ACCOUNTS, QUEUES})
+# Kueue's queues are no kind of Kubernetes' own: only a policy for all kinds has them.
+_VIEWED = frozenset({JOBS, PODS, SERVICES, EVENTS, CLAIMS, QUOTAS, NAMESPACES, ACCOUNTS})
 _EDITED = frozenset({JOBS, PODS, SERVICES, CLAIMS, ACCOUNTS})
 
 
@@ -51,11 +51,12 @@ class Policy:
         return (verb in _LOOK and resource in self.viewed) or (verb in _CHANGE and resource in self.edited)
 
 
+EDIT = f"{_PREFIX}AmazonEKSEditPolicy"
 POLICIES = {
     f"{_PREFIX}AmazonEKSClusterAdminPolicy": Policy(everything=True),
-    f"{_PREFIX}AmazonEKSEditPolicy": Policy(edited=_EDITED),
+    EDIT: Policy(edited=_EDITED),
     f"{_PREFIX}AmazonEKSViewPolicy": Policy(),
-    f"{_PREFIX}AmazonEKSAdminViewPolicy": Policy(viewed=_VIEWED | {NODES}),
+    f"{_PREFIX}AmazonEKSAdminViewPolicy": Policy(viewed=frozenset(ALL)),
 }
 
 

@@ -7,9 +7,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.names import TRAINING_ROLE
+from orchestrator.localcloud.names import LAUNCHER_ROLE, TRAINING_ROLE
+from orchestrator.localcloud.services.eks.access import EDIT
 from orchestrator.localcloud.services.eks.cluster import VERSION, Cluster
-from orchestrator.localcloud.services.eks.kubernetes.nodes import MACHINES, Group, usual_groups
+from orchestrator.localcloud.services.eks.kubernetes.nodes.nodes import MACHINES, Group, usual_groups
 from orchestrator.localcloud.services.eks.kubernetes.resources import ACCOUNTS
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ class Eks:
                     made.groups.add(group)
                 made.add_namespace(NAMESPACE)
                 made.store.add(ACCOUNTS, {"metadata": {"name": ACCOUNT, "namespace": NAMESPACE}})
-                role = f"arn:aws:iam::{self._around.site.account}:role/{TRAINING_ROLE}"
-                made.associations.add(NAMESPACE, ACCOUNT, role)
+                roles = f"arn:aws:iam::{self._around.site.account}:role"
+                made.associations.add(NAMESPACE, ACCOUNT, f"{roles}/{TRAINING_ROLE}")
+                made.access.add(f"{roles}/{LAUNCHER_ROLE}")
+                scope = {"type": "namespace", "namespaces": [NAMESPACE]}
+                made.access.allow(f"{roles}/{LAUNCHER_ROLE}", EDIT, scope)
             return self._made[CLUSTER]
 
     def add_shortage(self, instance_type: str | None, spot: bool | None) -> Callable[[], None]:
@@ -225,6 +229,7 @@ class Eks:
             "endpoint": cluster.url,
             "certificateAuthority": {"data": base64.b64encode(cluster.authority).decode()},
             "status": "ACTIVE",
+            "identity": {"oidc": {"issuer": cluster.issuer}},
             "accessConfig": {"authenticationMode": "API"},
         }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -13,19 +15,22 @@ from orchestrator.localcloud.services.eks import reviews, web
 from orchestrator.localcloud.services.eks.access import Access
 from orchestrator.localcloud.services.eks.associations import Associations
 from orchestrator.localcloud.services.eks.certificates import make_certificates
-from orchestrator.localcloud.services.eks.kubernetes import nodes, pods
-from orchestrator.localcloud.services.eks.kubernetes.jobs import Jobs
-from orchestrator.localcloud.services.eks.kubernetes.kubelet import Kubelet
+from orchestrator.localcloud.services.eks.kubernetes.jobs.jobs import Jobs
+from orchestrator.localcloud.services.eks.kubernetes.nodes import nodes
+from orchestrator.localcloud.services.eks.kubernetes.pods import pods
+from orchestrator.localcloud.services.eks.kubernetes.pods.kubelet import Kubelet
 from orchestrator.localcloud.services.eks.kubernetes.requests import Asked, Requests
 from orchestrator.localcloud.services.eks.kubernetes.resources import ACCOUNTS, JOBS, NAMESPACES, NODES, PODS
 from orchestrator.localcloud.services.eks.kubernetes.status import KubeError, bad_request
 from orchestrator.localcloud.services.eks.kubernetes.store import Store
+from orchestrator.localcloud.services.eks.pod_keys import PodKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from orchestrator.localcloud.faults.call_faults import CallFaults
-    from orchestrator.localcloud.services.eks.kubernetes.images import Images
+    from orchestrator.localcloud.iam.web_identities import WebIdentities
+    from orchestrator.localcloud.services.eks.kubernetes.pods.images import Images
     from orchestrator.localcloud.services.eks.tokens import Tokens
     from orchestrator.localcloud.site import Site
 
@@ -45,6 +50,7 @@ class Around:
     tokens: Tokens
     images: Images
     call_faults: CallFaults
+    web_identities: WebIdentities
 
 
 class Cluster:
@@ -62,7 +68,10 @@ class Cluster:
         self._jobs = Jobs(self.store, self._kubelet, around.site.clock)
         self._kubelet.changed = self._jobs.look_for_owner
         self.associations = Associations()
-        self._kubelet.role_of = self.associations.role_of
+        self.issuer = f"https://oidc.eks.{region}.amazonaws.com/id/{secrets.token_hex(16).upper()}"
+        make_token = partial(around.web_identities.make_token, self.issuer)
+        keys = PodKeys(region, self.store, self.associations, around.site.roles, make_token)
+        self._kubelet.keys_of = keys.variables
         self.groups = self._kubelet.groups
         self.requests = Requests(self.store, self._jobs, self._kubelet)
         for namespace in _ALWAYS:

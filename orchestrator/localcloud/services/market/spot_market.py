@@ -75,6 +75,20 @@ class SpotMarket:
                 "availabilityZoneId": zone,
             }
 
+    def describe_instance_type_offerings(self, body: Body) -> Body:
+        """Return where types are offered: in all zones of a Region, or in none."""
+        filters = {each["Name"]: each["Value"] for each in body.get("Filter", [])}
+        kind = body.get("LocationType") or "region"
+        zones = [name for name, _ in REGIONS[self._region].zones] if self._region in REGIONS else []
+        places = zones if kind == "availability-zone" else [self._region]
+        found = [
+            {"instanceType": instance_type, "locationType": kind, "location": location}
+            for instance_type in filters.get("instance-type", list(VCPUS))
+            for location in filters.get("location", places)
+            if is_offered(instance_type, self._region) and location in places
+        ]
+        return _page("instanceTypeOfferingSet", found, body)
+
     def describe_capacity_reservations(self, body: Body) -> Body:
         """Return no reservations, of a Region in which the account runs nothing."""
         return _page("capacityReservationSet", [], body)

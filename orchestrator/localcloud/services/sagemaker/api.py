@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.http import validation
 from orchestrator.localcloud.http.answers import AwsError
-from orchestrator.localcloud.services.moto_backends import Networks
+from orchestrator.localcloud.services.moto.backends import Networks
 from orchestrator.localcloud.services.quotas import QuotaKey, exceeded_message
 from orchestrator.localcloud.services.sagemaker.permissions import keys
 from orchestrator.localcloud.services.sagemaker.request_checks import check_request, validation_error

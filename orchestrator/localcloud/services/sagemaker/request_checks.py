@@ -10,7 +10,7 @@ from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri
 from orchestrator.localcloud.services.sagemaker.wishes import check_preferences, wishes_of
 
 if TYPE_CHECKING:
-    from orchestrator.localcloud.services.moto_backends import Networks, Objects
+    from orchestrator.localcloud.services.moto.backends import Networks, Objects
 
 _LOCAL_DISKS = re.compile(r"ml\.([a-z]+\d+[a-z]*d|(g5|g6|gr6|g7|p5|p6|trn)[a-z0-9]*[.-])")
 """Instance types with local storage: see VolumeKmsKeyId in the API reference of ResourceConfig."""

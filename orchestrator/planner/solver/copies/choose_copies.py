@@ -31,6 +31,8 @@ LIKELY, DEEP, PAIRS = 30, 12, 3
 """Copies that may come in: the best so many. Changes that are looked beyond, and second changes after each."""
 WORK, MOST = 1_500_000, 400
 """Sets are looked at as long as their number times the program's columns is no more than this, and `MOST` at most."""
+FEWER = 40
+"""Sets that are looked at where a good one is improved."""
 COLUMNS = 60_000
 """Columns that are looked at, the nearest to their commodity's cheapest at the relaxation's duals."""
 
@@ -68,17 +70,22 @@ def choose_copies(
     return sorted(complete.items(), key=lambda each: (each[1], sorted(each[0])))
 
 
+def improve_set(program: SetProgram, copies: CopySet, bound: float, time_limit: TimeLimit) -> CopySet:
+    """Return these copies, or better ones: those that no change makes cheaper, or the best that is found in time."""
+    return _Search(program, bound, time_limit, FEWER).search(copies)[0]
+
+
 class _Search:
     """Looks for better sets of copies. It remembers what sets cost."""
 
-    def __init__(self, program: SetProgram, bound: float, time_limit: TimeLimit) -> None:
-        self._program, self._bound, self._time_limit = program, bound, time_limit
+    def __init__(self, program: SetProgram, bound: float, time_limit: TimeLimit, most: int = MOST) -> None:
+        self._program, self._bound, self._time_limit, self._most = program, bound, time_limit, most
         self._usd: dict[CopySet, float] = {}
 
     def is_over(self, usd: float) -> bool:
         """Return whether a set that costs so much is good enough, or enough sets were looked at."""
         solved = self._program.solved
-        worked = solved >= MOST or solved * self._program.width > WORK
+        worked = solved >= self._most or solved * self._program.width > WORK
         return usd <= self._bound * (1 + NEAR) or worked or self._time_limit.is_out
 
     def search(self, copies: CopySet) -> tuple[CopySet, float]:

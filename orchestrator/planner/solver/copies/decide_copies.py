@@ -69,11 +69,13 @@ def decide_copies(problem: Problem, time_limit: TimeLimit) -> list[Decided]:
 
     DoesNotFit, if not even parts of tasks fit, whatever is copied.
     """
-    relaxation = build_columns(problem, commodities(problem))
-    if len(relaxation) > MANY:
+    all_commodities = commodities(problem)
+    if sum(len(each.rows) for each in all_commodities) > MANY:
         check_room(problem, time_limit)
-        merged = merge_cohorts(problem)
-        if len(merged.choices) * FEWER <= len(relaxation):
+    relaxation = build_columns(problem, all_commodities)
+    if len(relaxation) > MANY:
+        merged = merge_cohorts(problem, most=len(relaxation) // FEWER)
+        if merged is not None:
             try:
                 return _decide_by_averages(problem, merged, relaxation, time_limit)
             except DoesNotFit:  # average tasks may not fit where tasks as they are do
@@ -93,7 +95,7 @@ def _decide(problem: Problem, relaxation: Columns, time_limit: TimeLimit) -> lis
         bound, copies, usd = _prove(problem, relaxation, sifted, parts, time_limit)
         found = sorted({**dict(found), copies: usd}.items(), key=lambda each: (each[1], sorted(each[0])))
     proof = Proof(relaxation, bound)
-    return [_decided(problem, copies, proof) for copies, usd in found if np.isfinite(usd)]
+    return [decided(problem, copies, proof) for copies, usd in found if np.isfinite(usd)]
 
 
 def _decide_by_averages(problem: Problem, merged: Problem, relaxation: Columns, time_limit: TimeLimit) -> list[Decided]:
@@ -104,9 +106,9 @@ def _decide_by_averages(problem: Problem, merged: Problem, relaxation: Columns, 
     """
     proof, price = Proof(relaxation), BUDGET_PRICE
     if not np.isfinite(problem.budget):
-        return [_decided(problem, copies, proof) for copies in _good_sets(merged, 0.0, time_limit)]
+        return [decided(problem, copies, proof) for copies in _good_sets(merged, 0.0, time_limit)]
     for _ in range(PRICES):
-        found = [_decided(problem, copies, proof) for copies in _good_sets(merged, price, time_limit)]
+        found = [decided(problem, copies, proof) for copies in _good_sets(merged, price, time_limit)]
         left = build_columns(found[0].problem, commodities(found[0].problem))
         sifting = Sifting(left)
         try:
@@ -144,12 +146,12 @@ def _prove(
     return answer.bound, copies, usd
 
 
-def _decided(problem: Problem, copies: CopySet, proof: Proof) -> Decided:
+def decided(problem: Problem, copies: CopySet, proof: Proof) -> Decided:
     is_made = np.zeros(len(problem.charges) + 1, dtype=bool)
     is_made[[NO_COPY, *copies]] = True
     rows = np.flatnonzero(is_made[problem.choices.copy])
     choices = problem.choices.take(rows)
-    at_hand = replace(choices, copy=np.full(len(choices), NO_COPY))
+    at_hand = replace(choices, copy=np.broadcast_to(np.array(NO_COPY), len(choices)))
     charges = float(problem.charges[sorted(copies)].sum())
     left = replace(problem, choices=at_hand, charges=np.empty(0), budget=problem.budget - charges)
     return Decided(left, rows, charges, copies, proof)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orchestrator.planner.solver.columns import Allowance, Duals, prices_in
+from orchestrator.planner.model.choices import NO_COPY
+from orchestrator.planner.model.commodities import commodities
+from orchestrator.planner.solver.columns import Allowance, Duals, build_columns, prices_in
 from orchestrator.planner.solver.copies.pay_charges import pay_charges
 from orchestrator.planner.solver.dual_estimate import Cooling, DualEstimate
 from orchestrator.planner.solver.sifting import Sifting
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats
+    from orchestrator.planner.model.problem import Problem
     from orchestrator.planner.model.time_limit import TimeLimit
     from orchestrator.planner.solver.columns import Columns
 
 FROM_AFAR, NEARER = Cooling(1.0, 0.002, 160), (Cooling(0.01, 0.001, 40), Cooling(0.003, 0.0003, 50))
 """The cooling when duals are estimated that no program told, and when they are settled then."""
+FEWER = 2
+"""The factor by which copies that cost nothing must leave fewer columns, for these to be looked at."""
 
 
 class Proof:
@@ -27,7 +33,10 @@ class Proof:
         """Take the relaxation in which copies are not decided, and what is proven already."""
         self._columns, self._allowed = columns, columns.allowed(Allowance())
         self.bound = 0.0 if bound is None else bound
+        self.duals = Duals(np.zeros(columns.limit_count), np.zeros(len(columns.copy_of)))
+        """The duals that prove most, of those that were used."""
         self._is_estimated = bound is not None
+        self._are_copies_free = False
         self._budget_dual = 0.0
 
     def use_prices(self, of: Columns, limits: Floats) -> None:
@@ -39,6 +48,34 @@ class Proof:
         found = prices_in(self._columns, of, limits)
         self._budget_dual = float(found[self._columns.budget_limit].sum())
         self._use(pay_charges(self._columns, found))
+
+    def improve(self, problem: Problem, enough: float, time_limit: TimeLimit) -> None:
+        """Prove more in ways that take longer, the fastest first, until a bound of more than `enough` is proven.
+
+        Each way once only, and only if nothing was proven to begin with.
+        """
+        if self._is_estimated or self.bound > enough:
+            return
+        if not self._are_copies_free:
+            self.use_free_copies(problem, time_limit)
+        if self.bound <= enough:
+            self.estimate(enough)
+
+    def use_free_copies(self, problem: Problem, time_limit: TimeLimit) -> None:
+        """Prove what prices of limits prove that would hold if all copies were made already, and cost nothing.
+
+        Then cohorts whose data lies in different places are alike. If that makes far fewer commodities, prices take
+        little time. Where copies cost little beside all else, they prove nearly all that can be proven.
+        """
+        self._are_copies_free = True
+        made = replace(problem.choices, copy=np.broadcast_to(np.array(NO_COPY), len(problem.choices)))
+        free = replace(problem, choices=made, charges=np.empty(0))
+        free.__dict__["busy_hours"] = problem.busy_hours
+        columns = build_columns(free, commodities(free))
+        if len(columns) * FEWER <= len(self._columns):
+            sifting = Sifting(columns)
+            sifting.solve(time_limit)
+            self._use(pay_charges(self._columns, prices_in(self._columns, columns, sifting.limits)))
 
     def estimate(self, enough: float = np.inf) -> None:
         """Prove what duals prove that are estimated without any program; once only, and only if nothing was proven.
@@ -70,4 +107,6 @@ class Proof:
         return Duals(limits, duals.links)
 
     def _use(self, duals: Duals) -> None:
-        self.bound = max(self.bound, self._columns.bound(duals, self._allowed))
+        bound = self._columns.bound(duals, self._allowed)
+        if bound > self.bound:
+            self.bound, self.duals = bound, duals

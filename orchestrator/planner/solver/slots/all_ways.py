@@ -53,14 +53,14 @@ class Lookup:
         return self.ways[best], values[np.arange(len(best)), best]
 
 
-def make_lookups(slots: list[Slot]) -> tuple[list[Lookup], Integers]:
+def make_lookups(slots: list[Slot], most_ways: int = MOST_WAYS) -> tuple[list[Lookup], Integers]:
     """Return lists for those slots that can be filled in few ways; and the numbers of the other slots."""
     alike: dict[tuple[float, tuple[float, ...]], list[int]] = {}
     for number, slot in enumerate(slots):
         alike.setdefault((slot.hours, slot.kinds), []).append(number)
     found, others, room = [], [], MOST_NUMBERS
     for (hours, kinds), numbers in alike.items():
-        ways = all_ways(kinds, hours) if room > 0 else None
+        ways = all_ways(kinds, hours, most_ways) if room > 0 else None
         if ways is None:
             others += numbers
         else:
@@ -69,15 +69,15 @@ def make_lookups(slots: list[Slot]) -> tuple[list[Lookup], Integers]:
     return found, np.array(sorted(others), dtype=np.int64)
 
 
-def all_ways(kinds: tuple[float, ...], hours: float) -> Integers | None:
+def all_ways(kinds: tuple[float, ...], hours: float, most_ways: int = MOST_WAYS) -> Integers | None:
     """Return all ways to fill a slot that is open for so long, each with as many of the shortest tasks as still fit.
 
-    None if there are too many. `kinds` are the lengths of tasks, the longest first.
+    None if there are more than `most_ways`. `kinds` are the lengths of tasks, the longest first.
     """
     ways, left = np.zeros((1, 0), dtype=np.int64), np.array([hours * SLACK])
     for length in kinds[:-1]:
         most = np.floor(left / length).astype(np.int64)
-        if int((most + 1).sum()) > MOST_WAYS:
+        if int((most + 1).sum()) > most_ways:
             return None
         before = np.repeat(np.arange(len(ways)), most + 1)
         count = np.arange(len(before)) - np.repeat(np.cumsum(most + 1) - (most + 1), most + 1)

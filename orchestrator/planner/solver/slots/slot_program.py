@@ -16,6 +16,7 @@ from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.model.choices import NO_POOL
 from orchestrator.planner.solver.incremental import IncrementalProgram
 from orchestrator.planner.solver.slots.best_fillings import BestFillings, Filling
+from orchestrator.planner.solver.slots.known_slots import KnownSlots
 from orchestrator.planner.solver.slots.rest import Rest
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 ROUNDS = 16
 """Times that new fillings are looked for."""
-NEAR = 3e-4
-"""The part of the bound by which the program may cost more, for its fillings to be good enough."""
 SMALL = 1e-6
 """The part of all cost that other fillings of a lane must be able to save, to be looked for."""
 NONE = 1e-9
@@ -68,8 +67,11 @@ class SlotAnswer:
 class SlotProgram:
     """The program for these choices of a problem, all of whose data is there."""
 
-    def __init__(self, problem: Problem, rows: Integers, near: Booleans) -> None:
-        """Begin with slots of equal tasks, for choices that are `near` only. Others come in where they pay."""
+    def __init__(self, problem: Problem, rows: Integers, near: Booleans, known: Sequence[Filling] = ()) -> None:
+        """Begin with slots of equal tasks, for choices that are `near` only, and with fillings that are known.
+
+        Others come in where they pay.
+        """
         choices = problem.choices
         self._problem, self.rows = problem, rows
         self.lanes: Integers = np.unique(choices.lane[rows])
@@ -91,14 +93,21 @@ class SlotProgram:
         self._program.add_columns(
             LEFT_OUT * dearest + 1.0, ones * np.inf, ones.astype(np.int64), np.arange(len(dearest)), ones
         )
-        self._add(self._equal_tasks(rows[near[rows]]))
+        self._add([*self._equal_tasks(rows[near[rows]]), *known])
 
-    def improve(self, bound: float, time_limit: TimeLimit) -> None:
-        """Look for better fillings, until the program costs hardly more than the bound, or few are found."""
+    def improve(self, bound: float, near: float, time_limit: TimeLimit) -> None:
+        """Look for better fillings, until the program costs hardly more than the bound: this part of it at most."""
         for _ in range(ROUNDS):
-            usd, _, duals = self._program.solve()
-            if usd <= bound * (1 + NEAR) or time_limit.is_out or not self._add_paying(duals, usd):
+            usd, values, duals = self._program.solve()
+            self._values, self._duals = values, duals
+            if usd <= bound * (1 + near) or time_limit.is_out or not self._add_paying(duals, usd):
                 break
+
+    @property
+    def known(self) -> KnownSlots:
+        """What was known after the last improvement."""
+        parts = self._values[len(self.rest.left) :]
+        return KnownSlots(self._worth(self._duals), [self._fillings[number] for number in np.flatnonzero(parts > NONE)])
 
     def solve(self) -> SlotAnswer:
         """Return what the program says of what is left."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.ec2.machines import ALIVE, find_machines
+from orchestrator.platforms.ec2.watching.machines import ALIVE, find_machines
 from orchestrator.platforms.lives import Alive
 from orchestrator.wire.task import Lane, Purchase
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.ec2.machines import Machine
+    from orchestrator.platforms.ec2.watching.machines import Machine
 
 
 def alive(clients: Clients, region: str) -> Iterator[Alive]:

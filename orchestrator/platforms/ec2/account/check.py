@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.account.networks import way_out
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import InvalidRequest, NotFound, SpecError
-from orchestrator.platforms.ec2.amis import image_name, pin_image
+from orchestrator.platforms.account.finding import DEPLOY, carefully, ok, warning, wrong
 from orchestrator.platforms.ec2.asked import KEY, read_asked, read_settings
-from orchestrator.platforms.ec2.stage import find_subnets, types_of_ours
-from orchestrator.platforms.finding import DEPLOY, carefully, ok, warning, wrong
+from orchestrator.platforms.ec2.staging.amis import image_name, pin_image
+from orchestrator.platforms.ec2.staging.launch_needs import find_roles, why_no_role
+from orchestrator.platforms.ec2.staging.stage import types_of_ours
+from orchestrator.platforms.ec2.staging.subnets import find_subnets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.finding import Finding
+    from orchestrator.platforms.account.wanted import Wanted
     from orchestrator.platforms.ec2.asked import Machines
-    from orchestrator.platforms.finding import Finding
-    from orchestrator.platforms.wanted import Wanted
 
 
 def check(clients: Clients, wanted: Wanted) -> Iterator[Finding]:
@@ -42,16 +44,19 @@ def _profile(clients: Clients, wanted: Wanted, asked: Machines) -> Iterator[Find
     if not name:
         yield wrong("instance profile", wanted.region, "none is named, and trainings have no role", DEPLOY)
         return
-    try:
-        with aws_errors(f"look at the instance profile {name}", where=wanted.region):
-            answer = clients.client("iam", wanted.region).get_instance_profile(InstanceProfileName=name)
-    except NotFound:
+    found = find_roles(name, wanted.region, clients)
+    if found is None:
         yield wrong("instance profile", name, "not there: no instance can be launched with it", mend)
         return
-    roles = [role["Arn"] for role in answer["InstanceProfile"]["Roles"]]
+    roles = [role["Arn"] for role in found]
     if not roles:
         add = f"aws iam add-role-to-instance-profile --instance-profile-name {name} --role-name ROLE"
-        yield wrong("instance profile", name, "has no role: its instances may do nothing", add)
+        yield wrong("instance profile", name, why_no_role(found), add)
+    elif why := why_no_role(found):
+        trust = (
+            f"aws iam update-assume-role-policy --role-name {found[0]['RoleName']} --policy-document file://trust.json"
+        )
+        yield wrong("instance profile", name, why, DEPLOY if wanted.role in roles else trust)
     elif wanted.role and wanted.role not in roles:
         message = f"gives {roles[0].rpartition('/')[2]}, not the role of trainings {wanted.role.rpartition('/')[2]}"
         yield warning("instance profile", name, message, mend)
@@ -66,10 +71,11 @@ def _subnets(clients: Clients, region: str, asked: Machines) -> Iterator[Finding
     """
     network = (asked.network or {}).get(region)
     try:
-        found = find_subnets(network.subnets if network else [], region, clients)
+        listed = find_subnets(network.subnets if network else [], region, clients)
     except NotFound as error:
         yield wrong("subnet", region, error.message, error.hint or f"mend [platforms.{KEY}] in sweep.toml")
         return
+    found = {subnet.id: subnet.zone for subnet in listed}
     if network is None:
         yield ok("subnet", region, f"the default VPC has one in {', '.join(sorted(set(found.values())))}")
         return

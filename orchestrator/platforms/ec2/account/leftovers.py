@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_code, aws_errors
 from orchestrator.errors import CloudError
-from orchestrator.platforms.ec2.machines import find_machines
-from orchestrator.platforms.leftover import Leftover
+from orchestrator.platforms.account.leftover import Leftover
+from orchestrator.platforms.ec2.watching.machines import find_machines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

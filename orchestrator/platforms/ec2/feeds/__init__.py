@@ -3,4 +3,5 @@
 vcpu_quotas.py   how many vCPUs of each family may the account run?
 vcpu_use.py      how many does it run?
 reserved.py      which instances are paid for already, and how many of them are free?
+savings_plans.py  which dollars are paid for every hour?
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.ec2.machines import ALIVE, find_machines
 from orchestrator.platforms.ec2.reservations import list_reservations
+from orchestrator.platforms.ec2.watching.machines import ALIVE, find_machines
 from orchestrator.platforms.feed import Feed, Reading
 
 if TYPE_CHECKING:

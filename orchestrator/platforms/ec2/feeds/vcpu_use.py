@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator.aws.account.identity import account_of_credentials
 from orchestrator.platforms.ec2.families import CODES, quota_of, vcpus
-from orchestrator.platforms.ec2.machines import ALIVE, find_machines
 from orchestrator.platforms.ec2.reservations import list_reservations
+from orchestrator.platforms.ec2.watching.machines import ALIVE, find_machines
 from orchestrator.platforms.feed import Feed, Reading
 from orchestrator.wire.task import Purchase
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import NotFound
+from orchestrator.platforms.account.finding import PERMISSION, ok, warning, wrong
 from orchestrator.platforms.eks.account.resources import EDIT, policy_arn
 from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS, EVENTS, JOBS, NODES, PODS, SERVICES
-from orchestrator.platforms.finding import PERMISSION, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.platforms.account.finding import Finding
     from orchestrator.platforms.eks.account.subject import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
-    from orchestrator.platforms.finding import Finding
 
 _EDITING = frozenset({EDIT, "AmazonEKSAdminPolicy", "AmazonEKSClusterAdminPolicy"})
 """The access policies of EKS's own that allow what launchers do."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import AccessDenied, NotFound, Unreachable
+from orchestrator.platforms.account.finding import WRONG, carefully, warning, wrong
 from orchestrator.platforms.eks.account import access, cluster, namespace, pod_role, room
 from orchestrator.platforms.eks.account.subject import Subject
 from orchestrator.platforms.eks.asked import KEY, read_asked, read_settings
 from orchestrator.platforms.eks.kube.clusters import describe_cluster, open_described
 from orchestrator.platforms.eks.stage import ACCOUNT, NAMESPACE
-from orchestrator.platforms.finding import WRONG, carefully, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.finding import Finding
-    from orchestrator.platforms.wanted import Wanted
+    from orchestrator.platforms.account.finding import Finding
+    from orchestrator.platforms.account.wanted import Wanted
 
 
 def check(clients: Clients, wanted: Wanted) -> Iterator[Finding]:

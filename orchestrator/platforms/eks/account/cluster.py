@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.platforms.finding import ok, wrong
+from orchestrator.platforms.account.finding import ok, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.errors import Unreachable
+    from orchestrator.platforms.account.finding import Finding
     from orchestrator.platforms.eks.account.subject import Subject
-    from orchestrator.platforms.finding import Finding
 
 _OLDEST = (1, 31)
 """The first version whose Indexed Jobs do all that an attempt asks for."""

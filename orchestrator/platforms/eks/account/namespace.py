@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import NotFound
-from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS, NAMESPACES, QUEUES
-from orchestrator.platforms.finding import ok, warning, wrong
+from orchestrator.platforms.account.finding import ok, warning, wrong
+from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS, NAMESPACES
+from orchestrator.platforms.eks.kube.queues import find_queue, why_inactive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.platforms.account.finding import Finding
     from orchestrator.platforms.eks.account.subject import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
-    from orchestrator.platforms.finding import Finding
 
 
 def namespace(subject: Subject, api: KubeApi) -> Iterator[Finding]:
@@ -50,16 +51,14 @@ def queue(subject: Subject, api: KubeApi) -> Iterator[Finding]:
         return
     where = f"{subject.inside}/{name}"
     try:
-        body = api.get(QUEUES, subject.namespace, name).body
-    except NotFound:
+        body = find_queue(api, subject.namespace, name)
+    except NotFound as error:
         look = subject.kubectl(f"get localqueues --namespace {subject.namespace}")
-        yield wrong("queue", where, "Kueue has no such LocalQueue there: Jobs would wait for ever", look)
+        yield wrong("queue", where, f"{error.message}: Jobs would wait for ever", look)
         return
-    conditions = (body.get("status") or {}).get("conditions") or ()
-    stopped = next((each for each in conditions if (each["type"], each["status"]) == ("Active", "False")), None)
-    if stopped:
+    if stopped := why_inactive(body):
         look = subject.kubectl(f"describe localqueue {name} --namespace {subject.namespace}")
-        yield wrong("queue", where, f"lets nothing begin: {stopped.get('message') or stopped.get('reason')}", look)
+        yield wrong("queue", where, f"lets nothing begin: {stopped}", look)
     else:
         yield ok("queue", where, "there, in Kueue")
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.errors import NotFound
+from orchestrator.platforms.account.finding import PERMISSION, ok, warning, wrong
 from orchestrator.platforms.eks.kube.api import ACCOUNTS
-from orchestrator.platforms.finding import PERMISSION, ok, warning, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.platforms.account.finding import Finding
     from orchestrator.platforms.eks.account.subject import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
-    from orchestrator.platforms.finding import Finding
 
 _AGENT = "eks-pod-identity-agent"
 _BY_IRSA = "eks.amazonaws.com/role-arn"

@@ -13,7 +13,7 @@ from orchestrator.platforms.eks.stage import ACCOUNT, NAMESPACE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.platforms.wanted import Wanted
+    from orchestrator.platforms.account.wanted import Wanted
 
 EDIT = "AmazonEKSEditPolicy"
 """The access policy that launchers need in the namespace: they make Jobs and Services there, and look at pods."""

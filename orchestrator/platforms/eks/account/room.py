@@ -6,19 +6,19 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from orchestrator.platforms.account.finding import QUOTA, ok, warning, wrong
 from orchestrator.platforms.eks.kube.api import LIMITS
 from orchestrator.platforms.eks.kube.quantities import read_quantity
 from orchestrator.platforms.eks.sent.amounts import amounts
 from orchestrator.platforms.eks.supply import read_supply
-from orchestrator.platforms.finding import QUOTA, ok, warning, wrong
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.platforms.account.finding import Finding
     from orchestrator.platforms.eks.account.subject import Subject
     from orchestrator.platforms.eks.kube.api import KubeApi
-    from orchestrator.platforms.finding import Finding
 
 
 def quotas(subject: Subject, api: KubeApi) -> Iterator[Finding]:

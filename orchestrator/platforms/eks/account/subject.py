@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.platforms.finding import DEPLOY
+from orchestrator.platforms.account.finding import DEPLOY
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
+    from orchestrator.platforms.account.wanted import Wanted
     from orchestrator.platforms.eks.asked import Asked, Settings
-    from orchestrator.platforms.wanted import Wanted
 
 
 @dataclass(frozen=True)

@@ -8,4 +8,5 @@ nodes.py      what is a node made of, and how is it paid for?
 node_pools.py  what may a node pool of Karpenter still make?
 quantities.py  how many are 500m?
 pods.py       how far have its pods come?
+queues.py     has Kueue a queue of a name, and does it let anything begin?
 """

@@ -44,7 +44,6 @@ ACCOUNTS = "v1/serviceaccounts"
 CLAIMS = "v1/persistentvolumeclaims"
 NAMESPACES = "v1/namespaces"
 LIMITS = "v1/resourcequotas"
-QUEUES = "kueue.x-k8s.io/v1beta1/localqueues"
 POOLS = "karpenter.sh/v1/nodepools"
 _PAGE = 200
 _KINDS: dict[int, type[SweepError]] = {

@@ -30,6 +30,10 @@ class Clusters:
             self._open[key] = open_cluster(self._clients, region, cluster)
         return self._open[key]
 
+    def forget(self, region: str, cluster: str) -> None:
+        """Look for a cluster anew when it is asked for next: it may be gone, or made again at another address."""
+        self._open.pop((region, cluster), None)
+
 
 def open_cluster(clients: Clients, region: str, name: str) -> KubeApi:
     """Return the API of a cluster, which is asked nothing yet. Raise as `Clusters.open` does."""

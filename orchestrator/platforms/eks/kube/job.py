@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.platforms.eks.kube.pods import epoch, one_line
+from orchestrator.platforms.eks.kube.queues import LABEL as QUEUE
 
 Body = dict[str, Any]
 
@@ -27,6 +28,9 @@ class Job:
     """When it was let begin: a queue may have held it back before."""
     suspended: bool = False
     """It waits in a queue, or somebody has stopped it for a while."""
+    suspended_since: float | None = None
+    queue: str = ""
+    """Kueue's LocalQueue that it waits in, or has waited in."""
 
 
 def read_job(body: Body) -> Job:
@@ -36,12 +40,16 @@ def read_job(body: Body) -> Job:
     done, failed = holds.get("Complete"), holds.get("Failed")
     state = DONE if done else FAILED if failed else ""
     last = done or failed or {}
+    meta = body.get("metadata") or {}
+    made_at = epoch(meta.get("creationTimestamp"))
     return Job(
         state=state,
         reason=str(last.get("reason") or ""),
         message=one_line(last.get("message")),
         ended_at=epoch(last.get("lastTransitionTime")),
-        made_at=epoch((body.get("metadata") or {}).get("creationTimestamp")),
+        made_at=made_at,
         began_at=epoch(status.get("startTime")),
         suspended=bool(body["spec"].get("suspend")) and not last,
+        suspended_since=epoch(holds.get("Suspended", {}).get("lastTransitionTime")) or made_at,
+        queue=str((meta.get("labels") or {}).get(QUEUE, "")),
     )

@@ -46,7 +46,9 @@ def _make_job(request: Request, api: KubeApi) -> Body:
         raise InvalidRequest(error.message, where=error.where, hint=hint) from error
     except AlreadyExists:
         job = _find_ours(request, api)
-    if dropped := find_dropped(sent["spec"], job["spec"], "spec"):
+    # A queue may have let it begin meanwhile: that is no want of the cluster.
+    wanted = {name: value for name, value in sent["spec"].items() if name != "suspend"}
+    if dropped := find_dropped(wanted, job["spec"], "spec"):
         api.delete(JOBS, namespace, request.training)
         raise InvalidRequest(
             f"the cluster has not kept {dropped} of the Job, and said nothing",

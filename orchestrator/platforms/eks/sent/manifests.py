@@ -12,7 +12,7 @@ from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from orchestrator.training.bare.assignment import Assignment
-    from orchestrator.wire.task import Lane
+    from orchestrator.wire.task import Lane, Place
 
 Body = dict[str, Any]
 
@@ -22,11 +22,21 @@ _COMES_BACK = {**_LEFT, "action": "Ignore"}
 """A pod whose node is taken away is made again, and the others go on."""
 _SLACK_S = 1800
 """Seconds besides its own that a Job has for pulling the image, and for what it leaves behind."""
+ALLOWANCE_S = 600
+"""Seconds that a pod runs beyond its training's longest run, at the most: its script has a grace after SIGTERM, and the
+model goes to S3. Envelopes count them."""
+_BEGINS_S = 30
+"""The part of them before its process counts, and after it has ended."""
 END_GRACE_S = 120
 """Seconds that a pod has after SIGTERM: as many as before a spot instance goes."""
 
 
-def make_job(assignment: Assignment, where: tuple[str, str], body: Body, lane: Lane, patience_s: int) -> Body:
+def paid_s(max_runtime_s: int, allowance_s: int | None) -> int:
+    """Return the seconds for which a training's pods are paid at the most."""
+    return max_runtime_s + (ALLOWANCE_S if allowance_s is None else allowance_s)
+
+
+def make_job(assignment: Assignment, where: tuple[str, str], body: Body, place: Place, patience_s: int) -> Body:
     """Return the Job. `where` is the assignment's address, and its digest; `body` is the template's.
 
     Its metadata lacks labels and annotations, which name the whole request.
@@ -41,7 +51,7 @@ def make_job(assignment: Assignment, where: tuple[str, str], body: Body, lane: L
         # A last resort, which also counts the time before a pod begins: `training/bare` keeps the training's own.
         "activeDeadlineSeconds": assignment.max_runtime_s + patience_s + _SLACK_S,
         "podFailurePolicy": {"rules": [_COMES_BACK if assignment.least else _LEFT]},
-        "template": {"metadata": {}, "spec": _pod(assignment, where, body, lane)},
+        "template": {"metadata": {}, "spec": _pod(assignment, where, body, place)},
     }
     if assignment.least:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
@@ -74,7 +84,8 @@ def labels(run: str, task: int, attempt: int) -> dict[str, str]:
     return {RUN: run, TASK: str(task), ATTEMPT: str(attempt)}
 
 
-def _pod(assignment: Assignment, where: tuple[str, str], body: Body, lane: Lane) -> Body:
+def _pod(assignment: Assignment, where: tuple[str, str], body: Body, place: Place) -> Body:
+    lane, ends_s = place.lane, max(paid_s(assignment.max_runtime_s, place.allowance_s) - _BEGINS_S, 1)
     asked = amounts(lane.instance_type, body["efa"])
     tolerations = list(body["tolerations"])
     if GPU in asked.get("limits", {}):
@@ -94,6 +105,7 @@ def _pod(assignment: Assignment, where: tuple[str, str], body: Body, lane: Lane)
                 "env": [
                     {"name": "AWS_REGION", "value": assignment.region},
                     {"name": "PYTHONUNBUFFERED", "value": "1"},
+                    {"name": "SWEEP_ENDS_S", "value": str(ends_s)},
                     {"name": "SWEEP_ADDRESS", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
                 ],
                 "resources": asked,

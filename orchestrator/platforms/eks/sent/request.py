@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import InvalidRequest
-from orchestrator.platforms.bare_assignment import make_assignment
+from orchestrator.platforms.bare.assignment import make_assignment
 from orchestrator.platforms.base import Request
+from orchestrator.platforms.eks.kube.queues import LABEL as QUEUE
 from orchestrator.platforms.eks.sent.manifests import END_GRACE_S, labels, make_job, make_service
 from orchestrator.platforms.eks.sent.words import HASH, LANE, OUTPUT, TAGS, service_name
 from orchestrator.training.starter.machine import ORDER, decode
@@ -41,10 +42,10 @@ def make_request(template: Template, task: Task, place: Place, attempt: int, max
         assignment = make_elastic(assignment, least)
     told = canonical(assignment.to_json())
     where = (f"{assignment.output}/assignment.json", hashlib.sha256(told.encode()).hexdigest())
-    job = make_job(assignment, where, body, place.lane, task.limits.patience_s)
+    job = make_job(assignment, where, body, place, task.limits.patience_s)
     service = make_service(assignment.training, body["namespace"])
     marks = labels(template.run, task.number, attempt)
-    own = {**marks, **({"kueue.x-k8s.io/queue-name": body["queue"]} if body["queue"] else {})}
+    own = {**marks, **({QUEUE: body["queue"]} if body["queue"] else {})}
     job["metadata"]["labels"] = own
     job["spec"]["template"]["metadata"]["labels"] = marks
     service["metadata"]["labels"] = marks

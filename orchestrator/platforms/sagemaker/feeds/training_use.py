@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 from orchestrator.platforms.feed import Feed, Reading
-from orchestrator.platforms.sagemaker.alive import NOT_ENDED, machines_of, purchase_of
+from orchestrator.platforms.sagemaker.described.alive import NOT_ENDED, machines_of, purchase_of
 from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:

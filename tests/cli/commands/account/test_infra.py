@@ -17,7 +17,7 @@ import pytest
 from orchestrator.errors import SweepError
 from orchestrator.images import launcher
 from orchestrator.infra.infra import Infra
-from orchestrator.settings import read
+from orchestrator.settings.settings import read
 from tests.images.parts import FILES, a_base, write_tar
 
 if sys.version_info >= (3, 11):

@@ -6,27 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.localcloud import LocalCloud
-from tests.cli.held_account import ACCOUNT, CONTROL, REGION, Account, make_ready
-from tests.fixtures.cloud import client_of
+from tests.cli.held_account import ACCOUNT, REGION, Account, make_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.cli.calls import Sweep
-
-
-@pytest.fixture(scope="module")
-def held_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """An account that has nothing yet, and holds everybody to policies."""
-    folder = tmp_path_factory.mktemp("held")
-    with LocalCloud(folder, regions=(CONTROL, REGION), empty=True, iam=True) as cloud:
-        yield cloud
-
-
-@pytest.fixture
-def account(held_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return Account(held_cloud, client_of(held_cloud), monkeypatch)
 
 
 @pytest.mark.long

@@ -11,15 +11,11 @@ import pytest
 
 from orchestrator.images import launcher
 from orchestrator.infra.policies import policy
-from orchestrator.localcloud import LocalCloud
-from tests.cli.held_account import ACCOUNT, CONTROL, KNOWN, PEOPLE, REGION, ROLES, Account, make_ready
-from tests.fixtures.cloud import client_of
+from tests.cli.held_account import ACCOUNT, KNOWN, PEOPLE, REGION, ROLES, Account, make_ready
 from tests.images.parts import FILES
 from tests.infra.replay import actions, refused, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.cli.calls import Sweep
 
 NOT_IN_THIS_FLOW = {
@@ -114,19 +110,6 @@ NOT_IN_THIS_FLOW = {
 REFUSED = {"submit": ["ec2:DescribeInstances on *", "ec2:DescribeVolumes on *", "eks:ListClusters on *"]}
 """What is asked though it is not granted: `sweep reap` looks at platforms besides that the settings do not train on, as
 far as it may."""
-
-
-@pytest.fixture(scope="module")
-def held_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """An account that has nothing yet, and holds everybody to policies."""
-    folder = tmp_path_factory.mktemp("held")
-    with LocalCloud(folder, regions=(CONTROL, REGION), empty=True, iam=True) as cloud:
-        yield cloud
-
-
-@pytest.fixture
-def account(held_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return Account(held_cloud, client_of(held_cloud), monkeypatch)
 
 
 def cancel_while_training(sweep: Sweep, account: Account) -> None:

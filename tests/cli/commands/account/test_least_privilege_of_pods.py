@@ -12,18 +12,14 @@ from orchestrator.aws.session import Clients
 from orchestrator.images import launcher
 from orchestrator.infra.names import names
 from orchestrator.infra.policies import policy
-from orchestrator.localcloud import LocalCloud
 from orchestrator.platforms.eks.kube.api import ACCOUNTS, NAMESPACES
 from orchestrator.platforms.eks.kube.clusters import open_cluster
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 from tests.cli.held_account import ACCOUNT, CONTROL, NETWORK, REGION, Account
-from tests.fixtures.cloud import client_of
 from tests.images.parts import FILES
 from tests.infra.replay import actions, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.cli.calls import Ended, Sweep
 
 TABLE = {"cluster": "prod"}
@@ -53,19 +49,6 @@ assert list(Path(os.environ["SM_CHANNEL_TRAINING"]).iterdir())
 Path(os.environ["SM_MODEL_DIR"], "model.json").write_text("{}")
 print("loss=0.5")
 """
-
-
-@pytest.fixture(scope="module")
-def held_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """An account that has nothing yet, and holds everybody to policies."""
-    folder = tmp_path_factory.mktemp("held")
-    with LocalCloud(folder, regions=(CONTROL, REGION), empty=True, iam=True) as cloud:
-        yield cloud
-
-
-@pytest.fixture
-def account(held_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return Account(held_cloud, client_of(held_cloud), monkeypatch)
 
 
 def make_cluster(account: Account) -> None:

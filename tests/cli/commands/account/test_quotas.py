@@ -90,7 +90,7 @@ def test_what_one_more_of_each_full_quota_would_save_a_sweep(sweep: Sweep) -> No
     full = ["eu-central-1,ml.c5.xlarge,spot,1,2026-11-01", "eu-central-1,ml.c5.xlarge,on_demand,1,2026-11-01"]
     Path("quotas.csv").write_text("\n".join(["region,instance_type,purchase,slots,observed_at", *full]) + "\n")
     assert sweep("catalog", "load", "quotas.csv").code == 0
-    tight = Path("sweep.yaml").read_text() + "\nplan: {deadline: 1h}\n"
+    tight = Path("sweep.yaml").read_text() + "\nplan: {deadline: 2h}\n"
     Path("tight.yaml").write_text(tight)
     rows = json.loads(sweep("quotas", "--for", "tight.yaml", "--json").out)
     saved = [row["one_more_saves"] for row in rows]

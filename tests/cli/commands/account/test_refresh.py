@@ -19,9 +19,13 @@ def feeds(sweep: Sweep, cloud_environment: dict[str, str]) -> Sweep:  # noqa: AR
 def test_an_empty_catalog_is_filled_and_a_second_time_nothing_is_new(feeds: Sweep) -> None:
     brought = json.loads(feeds("catalog", "refresh", "--region", "eu-west-1", "--json").out)
     assert {one["feed"] for one in brought} == {one["feed"] for one in listed(feeds)} - {"placement-scores"}
-    promised = {"training-plans", "savings-plans", "capacity-reservations"}  # a newcomer has none
+    promised = {"training-plans", "savings-plans", "ec2-savings-plans", "capacity-reservations"}  # a newcomer has none
     assert all((one["added"] > 0) is (one["feed"] not in promised) and one["error"] is None for one in brought)
-    again = json.loads(feeds("catalog", "refresh", "--json").out)
+    every = json.loads(feeds("catalog", "refresh", "--json").out)
+    there = {(one["feed"], one["region"]) for one in brought}
+    again = [one for one in every if (one["feed"], one["region"]) in there]
+    at_home = [one for one in every if one not in again]
+    assert [one["feed"] for one in at_home] == ["storage-prices"]  # the control Region keeps data, too
     assert [(one["added"], one["unchanged"]) for one in again] == [(0, one["added"]) for one in brought]
     assert feeds("catalog", "check").code == 0
 

@@ -54,3 +54,15 @@ def test_checkpoints_that_were_moved_have_a_column_if_there_are_any(
     lines = sweep("cost").out.splitlines()
     assert lines[0].upper().endswith("OF_IT_MOVES")
     assert lines[1].split()[-2:] == ["$0.27", "$0.0200"]
+
+
+def test_the_zone_is_a_column_where_there_are_zones(
+    sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "SITE" not in sweep("cost").out
+    (row,) = team.opened.cost()
+    rows = [replace(row, site="eu-west-1b"), replace(row, site="arn:aws:sagemaker:eu-west-1:1:training-plan/gpu")]
+    monkeypatch.setattr(team.opened, "cost", lambda: rows)
+    header, *lines = sweep("cost").out.splitlines()
+    at = header.split().index("SITE")
+    assert [line.split()[at] for line in lines[:2]] == ["eu-west-1b", "gpu"]

@@ -136,6 +136,19 @@ def test_tasks_on_several_platforms_have_a_column_for_them(sweep: Sweep, team: F
     assert "elsewhere" in sweep("results").out
 
 
+def test_the_zone_and_what_was_waited_for_machines_are_shown_where_there_is_any(
+    sweep: Sweep, team: FakeOrchestrator
+) -> None:
+    plain = sweep("results").out
+    assert "SITE" not in plain
+    assert "WAITED" not in plain
+    team.opened.rows = [row(0, 0.5, site="eu-west-1b", waited_s=90.0), row(1, 0.6)]
+    header, first, second = sweep("results").out.splitlines()[:3]
+    columns = header.split()
+    assert [first.split()[columns.index(name)] for name in ("SITE", "WAITED")] == ["eu-west-1b", "1m30s"]
+    assert [second.split()[columns.index(name)] for name in ("SITE", "WAITED")] == ["-", "-"]
+
+
 def test_tasks_that_lack_a_parameter_or_a_metric_still_line_up(sweep: Sweep, team: FakeOrchestrator) -> None:
     team.opened.rows = [row(0, 0.5), row(1, point={"depth": 3}, metrics={})]
     rows = list(csv.DictReader(io.StringIO(sweep("results", "--csv").out)))

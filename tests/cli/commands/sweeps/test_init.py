@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.cli.commands.sweeps.init import NAMES, STARTER
-from orchestrator.settings import read as read_settings
+from orchestrator.settings.settings import read as read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

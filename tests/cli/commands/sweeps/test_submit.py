@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.api import Orchestrator, OtherPlan, read_plan
 from orchestrator.cli.session import Session
+from orchestrator.errors import NotFound
 from tests.cli.fake import FakeOrchestrator, FakeRun, status
 
 if TYPE_CHECKING:
@@ -182,6 +183,21 @@ def test_a_dry_run_prints_the_requests_and_sends_none(sweep: Sweep, team: FakeOr
     assert body == {"run": plan, "requests": [{"operation": "SubmitJob"}], "left_out": ["a million more"]}
     assert ended.err == "note: a million more\n"
     assert team.calls == []
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--dry-run",)])
+def test_what_a_platform_says_of_a_key_is_told_with_its_line(
+    sweep: Sweep, team: FakeOrchestrator, plan: str, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise NotFound("there is no such script", where="train.entry_point")
+
+    for method in ("submit", "requests"):
+        monkeypatch.setattr(team, method, refuse)
+    of_sweep, of_plan = (sweep("submit", file, *options).err.splitlines()[-1] for file in ("sweep.yaml", "plan.json"))
+    assert re.fullmatch(r"error: sweep.yaml:\d+:\d+: train.entry_point: there is no such script", of_sweep)
+    assert of_plan == "error: train.entry_point: there is no such script"
+    assert plan
 
 
 @pytest.mark.usefixtures("plan")

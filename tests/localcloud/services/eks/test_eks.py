@@ -140,11 +140,29 @@ def test_a_suspended_job_has_no_pods_until_a_queue_lets_it_begin(kube: Kube, nam
     assert kube.pods(name) == []
     kube.ask("PATCH", f"{JOBS}/{name}", {"spec": {"suspend": False}}, patch=True)
     assert end(kube, name)[0] == "Complete"
-    queue = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": name}}
-    kube.ask("POST", "/apis/kueue.x-k8s.io/v1beta1/namespaces/sweep/localqueues", queue)
-    queued = make_job(f"{name}-2", "true", suspend=True)
-    queued["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": name}
-    assert end(kube, start(kube, queued))[0] == "Complete"
+
+
+def test_a_job_of_a_queue_waits_until_there_is_one_that_is_not_stopped(kube: Kube, name: str) -> None:
+    queues = "/apis/kueue.x-k8s.io/v1beta2/namespaces/sweep/localqueues"
+    queued = make_job(name, "true", metadata={"labels": {"kueue.x-k8s.io/queue-name": name}})
+    made = kube.ask("POST", JOBS, queued)
+    assert (made.status, made.body["spec"]["suspend"]) == (201, True)  # though it does not say so itself
+
+    def waits() -> bool:
+        return bool(condition(kube.job(name), "Suspended")) and kube.pods(name) == []
+
+    assert waits()
+    for spec in ({"stopPolicy": "Hold"}, {}):
+        assert kube.ask("GET", f"{queues}/{name}").status == 404
+        assert waits()
+        queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": name}, "spec": spec}
+        assert kube.ask("POST", queues, queue).status == 201
+        found = kube.ask("GET", f"{queues}/{name}").body["status"]["conditions"][0]
+        assert (found["type"], found["status"]) == ("Active", "False" if spec else "True")
+        if spec:
+            assert (found["message"], waits()) == ("LocalQueue is stopped", True)
+            kube.ask("DELETE", f"{queues}/{name}")
+    assert end(kube, name)[0] == "Complete"
 
 
 def test_the_first_index_s_success_may_be_the_job_s_and_ends_the_others(kube: Kube, name: str) -> None:
@@ -163,6 +181,24 @@ def test_an_indexed_job_grows_and_shrinks_while_it_runs(kube: Kube, name: str) -
     alone = kube.ask("PATCH", f"{JOBS}/{name}", {"spec": {"completions": 3}}, patch=True)
     assert (alone.status, "in tandem with spec.parallelism" in alone.body["message"]) == (422, True)
     kube.ask("DELETE", f"{JOBS}/{name}", {"propagationPolicy": "Background"})
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "says"),
+    [
+        ("Is", ["a"], '"Is": not a valid selector operator'),
+        ("In", [], "0 values are not what `In` takes"),
+        ("Exists", ["a"], "1 values are not what `Exists` takes"),
+        ("Gt", ["1", "2"], "2 values are not what `Gt` takes"),
+    ],
+)
+def test_an_operator_of_a_node_selector_takes_its_number_of_values(
+    kube: Kube, name: str, operator: str, values: list[str], says: str
+) -> None:
+    terms = [{"matchExpressions": [{"key": "zone", "operator": operator, "values": values}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    refused = kube.ask("POST", JOBS, make_job(name, "true", pod={"affinity": {"nodeAffinity": required}}))
+    assert (refused.status, says in refused.body["message"]) == (422, True), refused.body
 
 
 # Disruptions

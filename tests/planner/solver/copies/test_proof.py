@@ -49,6 +49,28 @@ def by_averages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounding, "MANY", 0)
 
 
+def with_long_tasks(seed: int) -> Problem:
+    """Return cohorts of which a slot holds one to ten tasks, for in part they take as long on fast lanes as on slow."""
+    plain = random_problem(seed, cohorts=6, lanes=12, tasks=4_000)
+    choices = plain.choices
+    hours = 6 * choices.hours + np.random.default_rng(seed).uniform(2, 5, plain.lanes)[choices.lane]
+    longer = replace(choices, hours=hours, usd=choices.usd / choices.hours * hours)
+    limits = tuple(replace(limit, free=12 * limit.free) for limit in plain.limits)
+    by_usd = np.lexsort((longer.lane, longer.usd, longer.cohort))
+    return replace(plain, choices=longer.take(by_usd), limits=limits).within(24.0)
+
+
+@pytest.mark.usefixtures("by_averages")
+@pytest.mark.parametrize("seed", [3, 4])
+def test_a_bound_by_weights_sees_what_whole_tasks_leave_of_slots(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = with_long_tasks(seed)
+    found = rounding.solve(problem)
+    assert not overfull_lanes(problem, found.tasks)
+    assert found.gap < 0.006
+    monkeypatch.setattr(rounding, "FAR", inf)
+    assert rounding.solve(problem).gap > 0.015
+
+
 def in_no_proportion(seed: int, tasks: int) -> Problem:
     """Return cohorts, two of each kind, that cost the more and take the longer on some lanes the shorter they are."""
     plain = random_problem(seed, cohorts=6, tasks=tasks)
@@ -75,6 +97,23 @@ def test_copies_that_are_good_for_average_tasks_are_good(seed: int, monkeypatch:
     assert found.usd < 1.001 * exactly.usd
     assert found.bound <= exactly.usd
     assert found.gap < 0.04
+
+
+@pytest.fixture
+def always_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weigh tasks however near the bound a plan is."""
+    monkeypatch.setattr(rounding, "FAR", -1.0)
+
+
+@pytest.mark.usefixtures("by_averages", "always_weighed")
+@settings(max_examples=examples(100))
+@given(problem=small_problems(every_limit=True, weighed=True))
+def test_by_weights_no_bound_is_more_than_brute_force_finds(problem: Problem) -> None:
+    try:
+        found = rounding.solve(problem)
+    except DoesNotFit:
+        return
+    assert found.bound <= least_usd(problem) + 1e-4
 
 
 @pytest.mark.usefixtures("by_averages")

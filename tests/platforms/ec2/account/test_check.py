@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.platforms.account.wanted import Wanted
 from orchestrator.platforms.registry import make_operating
-from orchestrator.platforms.wanted import Wanted
 from tests.platforms.ec2.ec2_sweeps import REGION, ec2_sweep
 
 if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
-    from orchestrator.platforms.finding import Finding
+    from orchestrator.platforms.account.finding import Finding
 
 ROLE = "arn:aws:iam::123456789012:role/sweep-training"
-TRUST = '{"Version": "2012-10-17", "Statement": []}'
+TRUST = (
+    '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, '
+    '"Action": "sts:AssumeRole"}]}'
+)
 
 
 def found(clients: Clients, about: str, settings: dict[str, Any] | None = None, **more: Any) -> Finding:
@@ -51,6 +54,11 @@ def test_a_profile_is_there_with_the_role_of_trainings_or_what_is_wrong_is_told(
     iam.create_role(RoleName="sweep-training", AssumeRolePolicyDocument=TRUST)
     iam.add_role_to_instance_profile(InstanceProfileName="sweep-training", RoleName="sweep-training")
     assert found(clients, "instance profile").message == "gives sweep-training"
+    other = TRUST.replace("ec2.", "sagemaker.")
+    iam.update_assume_role_policy(RoleName="sweep-training", PolicyDocument=other)
+    shut = found(clients, "instance profile")
+    assert (shut.state, shut.mend) == ("wrong", "sweep infra deploy")
+    assert "does not let EC2 take it on" in shut.message
 
 
 def test_a_region_without_a_default_vpc_is_told(clients: Clients) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from orchestrator.aws.session import Clients
 from orchestrator.errors import InvalidRequest
+from orchestrator.platforms.account.leftover import LeavesBehind, Leftover
 from orchestrator.platforms.ec2.account.leftovers import GROUP, INTERFACE, REQUEST, VOLUME, leftovers, remove
-from orchestrator.platforms.leftover import LeavesBehind, Leftover
 from orchestrator.platforms.registry import make_operating
 from tests.localcloud.services.ec2.conftest import InstanceDesk
 

@@ -10,8 +10,8 @@ import pytest
 from orchestrator.aws.session import Clients
 from orchestrator.errors import AccessDenied
 from orchestrator.localcloud import LocalCloud
+from orchestrator.platforms.account.leftover import Leftover
 from orchestrator.platforms.ec2.account.leftovers import GROUP, INTERFACE, VOLUME, leftovers, remove
-from orchestrator.platforms.leftover import Leftover
 from orchestrator.platforms.registry import make_operating
 from tests.fixtures.cloud import client_of
 

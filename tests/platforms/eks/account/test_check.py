@@ -9,14 +9,14 @@ import pytest
 
 from orchestrator.aws.session import Clients
 from orchestrator.errors import Unreachable
+from orchestrator.platforms.account.wanted import AtOnce, Wanted
 from orchestrator.platforms.eks.account import check as checks
 from orchestrator.platforms.eks.account import cluster
 from orchestrator.platforms.eks.account.subject import Subject
 from orchestrator.platforms.eks.asked import Settings
-from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS, LIMITS, NAMESPACES, QUEUES
+from orchestrator.platforms.eks.kube.api import ACCOUNTS, CLAIMS, LIMITS, NAMESPACES
 from orchestrator.platforms.eks.kube.clusters import open_cluster
 from orchestrator.platforms.registry import make_operating
-from orchestrator.platforms.wanted import AtOnce, Wanted
 from orchestrator.wire.task import Lane, Purchase
 from tests.platforms.eks.conftest import REGION
 from tests.platforms.sweeps import sweep
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.localcloud import LocalCloud
+    from orchestrator.platforms.account.finding import Finding
     from orchestrator.platforms.eks.kube.api import KubeApi
-    from orchestrator.platforms.finding import Finding
 
 ROLE = "arn:aws:iam::123456789012:role/sweep-training"
 ARN = f"arn:aws:eks:{REGION}:123456789012:cluster/sweep"
+QUEUES = "kueue.x-k8s.io/v1beta2/localqueues"
 EDIT = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy"
 NODES = Lane("eks", REGION, "c5.xlarge", Purchase.SPOT)
 
@@ -94,7 +95,7 @@ def test_each_thing_that_is_missing_is_found_with_its_command_and_is_well_once_i
     role = of(found, "pod role")
     assert (role.state, role.exit_code) == ("wrong", 4)
     assert f"--service-account sweep-training --role-arn {ROLE}" in role.mend
-    assert of(found, "queue").message.startswith("Kueue has no such LocalQueue")
+    assert of(found, "queue").message.startswith("Kueue has no LocalQueue fair")
     assert "no such PersistentVolumeClaim" in of(found, "volume").message
 
     make(api, ACCOUNTS, name, "sweep-training")
@@ -111,6 +112,13 @@ def test_each_thing_that_is_missing_is_found_with_its_command_and_is_well_once_i
 
     eks.update_pod_identity_association(clusterName="sweep", associationId=made["associationId"], roleArn=ROLE)
     assert {finding.state for finding in look(wanted)} == {"ok"}
+
+
+@pytest.mark.usefixtures("cloud_environment")
+def test_the_local_cloud_s_own_cluster_lacks_nothing() -> None:
+    launcher = "arn:aws:iam::123456789012:role/sweep-launcher"
+    wanted = Wanted(REGION, {"cluster": "sweep"}, ROLE, (launcher,))
+    assert {(one.about, one.state) for one in look(wanted) if one.state != "ok"} == set()
 
 
 def test_infra_makes_what_lets_launchers_in_unless_the_team_does(wanted: Wanted) -> None:

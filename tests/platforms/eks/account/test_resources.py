@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.infra.names import ACCOUNT, names
-from orchestrator.infra.template import region_template
+from orchestrator.infra.stacks.template import region_template
 from orchestrator.infra.wanted import wanted_of
 from orchestrator.platforms.registry import make_operating
-from orchestrator.settings import Settings
+from orchestrator.settings.settings import Settings
 
 REGION = "eu-west-1"
 ROLE = "arn:aws:iam::123456789012:role/sweep-"

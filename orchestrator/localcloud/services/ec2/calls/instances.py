@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.localcloud.services.ec2.kept import CapacityReservation
     from orchestrator.localcloud.services.ec2.lifecycle import InstanceLifecycle
     from orchestrator.localcloud.services.ec2.placement_groups import PlacementGroups
-    from orchestrator.localcloud.services.moto_ec2 import Ec2Store
+    from orchestrator.localcloud.services.moto.ec2 import Ec2Store
     from orchestrator.localcloud.site import Site
 
 Body = dict[str, Any]

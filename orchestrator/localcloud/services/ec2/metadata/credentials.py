@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.iam.service_roles import CannotTakeOn, Duty
 from orchestrator.localcloud.services.ec2.calls.wire import moment
-from orchestrator.localcloud.services.moto_identities import Identities
+from orchestrator.localcloud.services.moto.identities import Identities
 
 if TYPE_CHECKING:
     from orchestrator.localcloud.services.ec2.instance import Instance

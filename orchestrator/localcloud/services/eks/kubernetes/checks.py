@@ -27,6 +27,10 @@ _KEY = re.compile(rf"({_SUBDOMAIN.pattern}/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-
 _LONGEST_LABEL = 63
 _LONGEST_NAME = 253
 _ANNOTATIONS = 256 * 1024
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_SOME, _NONE, _ONE = (1, 1000), (0, 0), (1, 1)
+_VALUES_OF = {"In": _SOME, "NotIn": _SOME, "Exists": _NONE, "DoesNotExist": _NONE, "Gt": _ONE, "Lt": _ONE}
+"""The least and the most values that an operator of a node selector takes."""
 _IMMUTABLE = ("selector", "template", "completionMode", "podFailurePolicy", "successPolicy", "backoffLimitPerIndex")
 
 
@@ -123,6 +127,7 @@ def _pod(spec: Body, fails_by_policy: bool) -> Iterator[str]:
         yield f'{path}.restartPolicy: Invalid value: "OnFailure": {words}'
     if (subdomain := spec.get("subdomain")) and not _LABEL.fullmatch(subdomain):
         yield f'{path}.subdomain: Invalid value: "{subdomain}"'
+    yield from _node_affinity(spec, path)
     if not spec.get("containers"):
         yield f"{path}.containers: Required value"
     volumes = {each.get("name") for each in spec.get("volumes") or ()}
@@ -136,6 +141,22 @@ def _pod(spec: Body, fails_by_policy: bool) -> Iterator[str]:
             if mount.get("name") not in volumes:
                 yield f'{at}.volumeMounts: Not found: "{mount.get("name")}"'
         yield from _resources(container.get("resources") or {}, at)
+
+
+def _node_affinity(spec: Body, path: str) -> Iterator[str]:
+    """Yield what is wrong with the nodes that a pod wants: how many values each operator takes is told in
+
+    kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node
+    """
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_REQUIRED) or {}
+    for number, term in enumerate(required.get("nodeSelectorTerms") or ()):
+        for index, each in enumerate(term.get("matchExpressions") or ()):
+            at = f"{path}.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms[{number}].matchExpressions[{index}]"
+            operator, values = each.get("operator"), each.get("values") or ()
+            if operator not in _VALUES_OF:
+                yield f'{at}.operator: Invalid value: "{operator}": not a valid selector operator'
+            elif not _VALUES_OF[operator][0] <= len(values) <= _VALUES_OF[operator][1]:
+                yield f"{at}.values: Invalid value: {len(values)} values are not what `{operator}` takes"
 
 
 def _resources(resources: Body, at: str) -> Iterator[str]:

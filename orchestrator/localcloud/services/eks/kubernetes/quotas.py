@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.localcloud.services.eks.kubernetes.pods import has_ended, requests_of
+from orchestrator.localcloud.services.eks.kubernetes.pods.pods import has_ended, requests_of
 from orchestrator.localcloud.services.eks.kubernetes.quantities import quantity, shown
 from orchestrator.localcloud.services.eks.kubernetes.resources import JOBS, PODS, QUOTAS
 from orchestrator.localcloud.services.eks.kubernetes.status import forbidden

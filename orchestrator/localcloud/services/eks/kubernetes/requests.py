@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.services.eks.kubernetes import checks, fields
-from orchestrator.localcloud.services.eks.kubernetes.jobs import with_defaults
+from orchestrator.localcloud.services.eks.kubernetes.jobs.jobs import with_defaults
+from orchestrator.localcloud.services.eks.kubernetes.jobs.queues import hold_back, open_queue
 from orchestrator.localcloud.services.eks.kubernetes.quotas import check_quotas, count_quotas
 from orchestrator.localcloud.services.eks.kubernetes.reading.lists import list_objects
 from orchestrator.localcloud.services.eks.kubernetes.reading.watches import Watch, is_asked_for
@@ -19,6 +20,7 @@ from orchestrator.localcloud.services.eks.kubernetes.resources import (
     NAMESPACES,
     NODES,
     PODS,
+    QUEUES,
     find_target,
 )
 from orchestrator.localcloud.services.eks.kubernetes.status import (
@@ -33,8 +35,8 @@ from orchestrator.localcloud.services.eks.kubernetes.store import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.localcloud.services.eks.kubernetes.jobs import Jobs
-    from orchestrator.localcloud.services.eks.kubernetes.kubelet import Kubelet
+    from orchestrator.localcloud.services.eks.kubernetes.jobs.jobs import Jobs
+    from orchestrator.localcloud.services.eks.kubernetes.pods.kubelet import Kubelet
     from orchestrator.localcloud.services.eks.kubernetes.resources import Resource, Target
     from orchestrator.localcloud.services.eks.kubernetes.store import Store
 
@@ -42,6 +44,7 @@ Body = dict[str, Any]
 
 _PATCHES = ("application/merge-patch+json", "application/strategic-merge-patch+json")
 _MADE_BY_USERS = frozenset(ALL) - {PODS, NODES, EVENTS}
+_STATUS_OF_OURS = (JOBS, QUEUES)
 _KEPT_FOR_OWNERS = "Orphan"
 
 
@@ -166,7 +169,9 @@ class Requests:
         body.setdefault("spec", {})
         if resource is JOBS:
             with_defaults(body)
-            body["status"] = {}  # nobody but the cluster says how a Job stands
+            hold_back(body)
+        if resource in _STATUS_OF_OURS:
+            body["status"] = {}  # nobody but the cluster says how these stand
         checks.check(resource, body)
         if resource is JOBS and self.refusals:
             raise KubeError(
@@ -177,12 +182,16 @@ class Requests:
         check_quotas(self._store, resource, body)
         if asked.is_trial:
             return body
-        self._store.add(resource, body)
+        if resource is QUEUES:
+            open_queue(self._store, body)
+        answer = shown(self._store.add(resource, body))  # what comes of it, comes later
         if resource is JOBS:
             self._jobs.start(body)
+        if resource is QUEUES:
+            self._jobs.look_at_queued(body)
         if resource is NAMESPACES:
             self._store.add(ACCOUNTS, {"metadata": {"name": "default", "namespace": meta["name"]}})
-        return shown(body)
+        return answer
 
     def _known(self, resource: Resource, asked: Asked) -> Body:
         """Return what is sent, without the fields that this server does not know."""

@@ -37,7 +37,7 @@ QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
 ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
-QUEUES = Resource("kueue.x-k8s.io", "v1beta1", "localqueues", "LocalQueue")
+QUEUES = Resource("kueue.x-k8s.io", "v1beta2", "localqueues", "LocalQueue")
 
 ALL = (JOBS, SERVICES, PODS, EVENTS, CLAIMS, QUOTAS, ACCOUNTS, NAMESPACES, NODES, QUEUES)
 

@@ -10,7 +10,7 @@ from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri, below
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
 
 
 class BadManifest(ValueError):

@@ -12,7 +12,7 @@ from orchestrator.localcloud.services.sagemaker.host.s3_files import Uri, downlo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
     from orchestrator.localcloud.services.sagemaker.host.host import Host
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.localcloud.machines.fuse.shown import Shown
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
     from orchestrator.localcloud.services.sagemaker.toolkit.starter import Starter
     from orchestrator.localcloud.services.sagemaker.training import Training
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from orchestrator.localcloud.machines.own_mounts import OwnMounts
     from orchestrator.localcloud.machines.processes import Ending
-    from orchestrator.localcloud.services.moto_backends import Objects
+    from orchestrator.localcloud.services.moto.backends import Objects
     from orchestrator.localcloud.services.sagemaker.host.host import Host
     from orchestrator.localcloud.services.sagemaker.training import Training
 

@@ -1,0 +1,1 @@
+"""Commands that change how a run goes on: cancel, limit, retry and replan."""
