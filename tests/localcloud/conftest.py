@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.fixtures.cloud import client_of
 from tests.localcloud import account
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
+
+    from orchestrator.localcloud import LocalCloud
 
     Files: TypeAlias = "str | Mapping[str, str | bytes]"
     """A training's code: a script, or several files, among them train.py."""
@@ -242,6 +245,17 @@ if account.IS_REAL:
         import boto3
 
         return lambda service, region="us-east-1": boto3.client(service, region_name=region)
+
+else:
+
+    @pytest.fixture(scope="session")
+    def cloud(moved_cloud: LocalCloud) -> LocalCloud:
+        """The cloud whose clock may be moved: many tests here let hours go by."""
+        return moved_cloud
+
+    @pytest.fixture(scope="session")
+    def client(cloud: LocalCloud) -> Callable[..., Any]:
+        return client_of(cloud)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from orchestrator.platforms.registry import make_runner
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import TaskState
 from orchestrator.wire.task import Expected, Lane, Limits, Place, Purchase, Task
+from tests.fixtures.cloud import client_of
 from tests.launcher import test_on_the_cloud
 from tests.launcher.test_on_the_cloud import REGIONS, Launchers
 
@@ -164,6 +165,16 @@ def changes(begin: float) -> list[tuple[float, str, bool]]:
                 found.append((begin + number * TICK_HOURS * HOUR, region, tick == "1"))
             before = tick
     return sorted(found)
+
+
+@pytest.fixture(scope="session")
+def cloud(moved_cloud: LocalCloud) -> LocalCloud:
+    return moved_cloud
+
+
+@pytest.fixture(scope="session")
+def client(cloud: LocalCloud) -> Callable[..., Any]:
+    return client_of(cloud)
 
 
 @pytest.mark.long

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from tests.fixtures.cloud import client_of
 from tests.localcloud.conftest import WAIT_FOR_SIGTERM, BatchDesk, eventually
 from tests.localcloud.services.batch.test_batch import IGNORE_SIGTERM, has_printed
 
@@ -14,16 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.localcloud import LocalCloud
-
-
-@pytest.fixture(scope="session")
-def cloud(moved_cloud: LocalCloud) -> LocalCloud:
-    return moved_cloud
-
-
-@pytest.fixture(scope="session")
-def client(cloud: LocalCloud) -> Callable[..., Any]:
-    return client_of(cloud)
 
 
 def test_an_attempt_that_times_out_is_not_retried(batch: BatchDesk, cloud: LocalCloud) -> None:

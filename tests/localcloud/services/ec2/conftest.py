@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.fixtures.cloud import client_of
 from tests.localcloud.conftest import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.localcloud import LocalCloud
 
 DLAMI = "/aws/service/deeplearning/ami/x86_64/oss-nvidia-driver-gpu-pytorch-2.7-ubuntu-22.04/latest/ami-id"
 TRUST = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
@@ -146,16 +144,6 @@ def refused(call: Callable[..., Any], **arguments: Any) -> str:
         if code != "RequestLimitExceeded":
             return code
         time.sleep(0.1)
-
-
-@pytest.fixture(scope="session")
-def cloud(moved_cloud: LocalCloud) -> LocalCloud:
-    return moved_cloud
-
-
-@pytest.fixture(scope="session")
-def client(cloud: LocalCloud) -> Callable[..., Any]:
-    return client_of(cloud)
 
 
 @pytest.fixture
