@@ -11,19 +11,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import (
-    cli_start,
-    feeds,
-    history,
-    launcher,
-    localcloud,
-    manifest,
-    medium,
-    million,
-    noticing,
-    planning,
-    status,
-)
+from benchmarks import cli_start, feeds, history, localcloud, status
+from benchmarks.launching import launcher, manifest, noticing
+from benchmarks.plans import medium, million, planning
 from benchmarks.spot import bench as spot
 
 ALL = {

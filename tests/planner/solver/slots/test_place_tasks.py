@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.medium import example
+from benchmarks.plans.medium import example
 from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.pack.schedule import overfull_lanes
 from orchestrator.planner.solver import rounding

@@ -2,7 +2,7 @@
 
 The price table is one of SkyPilot's catalog, a row for each zone: InstanceType, Region, Price, SpotPrice.
 
-python -m benchmarks.real FILE DATASETS TASKS ROOM      # one plan, in a process of its own
+python -m benchmarks.plans.real FILE DATASETS TASKS ROOM      # one plan, in a process of its own
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import skypilot
 from benchmarks.figure import Figure, run
-from benchmarks.planning import quotas_of
+from benchmarks.plans import skypilot
+from benchmarks.plans.planning import quotas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ CASES = ((10, 400, 1.25), (40, 20_000, 1.25), (40, 20_000, 3.0))
 def measure(prices: Path) -> Iterator[Figure]:
     for datasets, tasks, room in CASES:
         words = [str(word) for word in (prices, datasets, tasks, room)]
-        made = json.loads(run([sys.executable, "-m", "benchmarks.real", *words]).output)
+        made = json.loads(run([sys.executable, "-m", "benchmarks.plans.real", *words]).output)
         rival = f"greedy {100 * made['greedy']:.1f} %" + (f", {made['left']:,} tasks left over" if made["left"] else "")
         what = f"{tasks:,} tasks, real prices, quotas {room:g} x the work"
         yield Figure(f"{what}: above bound", 100 * made["gap"], "%", rival=rival)
@@ -115,7 +115,7 @@ def market(lanes: pd.DataFrame, datasets: int, tasks: int, room: float) -> Marke
 
 
 def main(prices: str, datasets: int, tasks: int, room: float) -> None:
-    from benchmarks import greedy
+    from benchmarks.plans import greedy
     from orchestrator.planner.offer.formulate import formulate
     from orchestrator.planner.solve import solve
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import sdk
 from benchmarks.figure import Figure
-from benchmarks.stub import Stub, Taken, stub
+from benchmarks.launching.stub import Stub, Taken, stub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BUCKET = "bench"
 CLASSIC = Path(__file__).parent / "classic.py"
-SWEEP = Path(__file__).parent.parent / "orchestrator" / "demo" / "sweep.yaml"
+SWEEP = Path(__file__).parents[2] / "orchestrator" / "demo" / "sweep.yaml"
 TIMES = 3
 
 

@@ -14,8 +14,8 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from benchmarks.crowd import REGION, Bucket, Region
 from benchmarks.figure import Figure, number
+from benchmarks.launching.crowd import REGION, Bucket, Region
 from orchestrator.aws.control import Control, SeenBoard
 from orchestrator.aws.session import Clients
 from orchestrator.launcher.watching import pace as rates

@@ -2,7 +2,7 @@
 
 Cohorts of mixed lengths, whose data lies in one or two Regions and may be copied, and quotas that bind.
 
-python -m benchmarks.medium SEED ...      # these sweeps, one after another, in one process
+python -m benchmarks.plans.medium SEED ...      # these sweeps, one after another, in one process
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.figure import Figure, run
-from benchmarks.planning import quotas_of
+from benchmarks.plans.planning import quotas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ HORIZONS = (8, 12, 24)
 
 
 def measure() -> Iterator[Figure]:
-    made = run([sys.executable, "-m", "benchmarks.medium", *(str(seed) for seed in range(SWEEPS))])
+    made = run([sys.executable, "-m", "benchmarks.plans.medium", *(str(seed) for seed in range(SWEEPS))])
     found = [json.loads(line) for line in made.output.splitlines()]
     gaps, seconds = ([each[name] for each in found] for name in ("gap", "cpu_s"))
     what = f"{SWEEPS} random medium sweeps"

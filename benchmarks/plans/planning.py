@@ -1,9 +1,9 @@
 """Plan 1,000 and 1,000,000 tasks over the lanes of 16 Regions, where slots bind and data may move.
 
 The rivals: a loop that looks for each task's cheapest lane by itself, and greedy ways.
-Given a table of real prices, `benchmarks.real` goes on with these, and SkyPilot.
+Given a table of real prices, `benchmarks.plans.real` goes on with these, and SkyPilot.
 
-python -m benchmarks.planning TASKS      # one size, in a process of its own, so that its memory can be told
+python -m benchmarks.plans.planning TASKS      # one size, in a process of its own, so that its memory can be told
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def measure(prices: Path | None = None) -> Iterator[Figure]:
 
 
 def seeded() -> Iterator[Figure]:
-    idle = run([sys.executable, "-m", "benchmarks.planning", "0"])
-    small, large = (run([sys.executable, "-m", "benchmarks.planning", str(n)]) for n in (1_000, 1_000_000))
+    idle = run([sys.executable, "-m", "benchmarks.plans.planning", "0"])
+    small, large = (run([sys.executable, "-m", "benchmarks.plans.planning", str(n)]) for n in (1_000, 1_000_000))
     mine, naive = (json.loads(small.output)[key] for key in ("solve_s", "naive_s"))
     yield Figure(
         "plan of 1,000 tasks, CPU beyond imports", mine, "s", budget=1, rival=f"a loop over tasks {naive:.2f} s"
@@ -165,7 +165,7 @@ def naive(sweep: Sweep, market: Market, tasks: int) -> float:
 
 
 def main(tasks: int) -> None:
-    from benchmarks import greedy
+    from benchmarks.plans import greedy
     from orchestrator.planner.offer.formulate import formulate
     from orchestrator.planner.solve import solve
 

@@ -2,7 +2,7 @@
 
 A budget may bind, or be too small; and quotas over all types of a Region may be too small for what is asked.
 
-python -m benchmarks.million CASE      # one plan, in a process of its own
+python -m benchmarks.plans.million CASE      # one plan, in a process of its own
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks import planning
 from benchmarks.figure import Figure, run
+from benchmarks.plans import planning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ CASES = {
 
 def measure() -> Iterator[Figure]:
     for case, goal in CASES.items():
-        made = run([sys.executable, "-m", "benchmarks.million", case])
+        made = run([sys.executable, "-m", "benchmarks.plans.million", case])
         found = json.loads(made.output)
         what = f"1,000,000 tasks, {goal.what}"
         if goal.gap is not None:
@@ -61,7 +61,7 @@ def measure() -> Iterator[Figure]:
 
 
 def sweep(case: str) -> Sweep:
-    """The sweep of `benchmarks.planning`, as this case has it."""
+    """The sweep of `benchmarks.plans.planning`, as this case has it."""
     import numpy as np
 
     from orchestrator.spec.sweep import Sweep
