@@ -35,7 +35,7 @@ SEED = 7
 def measure(prices: Path | None = None) -> Iterator[Figure]:
     yield from seeded()
     if prices is not None:
-        from benchmarks import real
+        from benchmarks.plans import real
 
         yield from real.measure(prices)
 
