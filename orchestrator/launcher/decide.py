@@ -26,6 +26,7 @@ Batch restarts it (`Driver._on_sigterm`).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -58,7 +59,7 @@ class Start:
     place: int
     max_runtime_s: int
     refusals: int = 0
-    """Refusals and interruptions in a row before it: the more there were, the longer the launcher waits."""
+    """Times that its place was asked in vain before it: the more there were, the longer the launcher waits."""
     max_wait_s: int = 0
     """Seconds that it may run and wait together, where that is less than the task's limits say; else 0."""
     site: str = ""
@@ -138,9 +139,10 @@ class _Choice:
         stretch = choose_stretch(self.task, known, self.now, self.ahead)
         if stretch is None:
             return None
-        step = self.start(stretch.place, self._refused_in_a_row())
+        step = self.start(stretch.place)
         if isinstance(step, End):
             return step
+        step = replace(step, refusals=self._refusals_of(step.place))
         used = int(sum(one.outcome.seconds for one in self.tried))
         seconds = min(step.max_runtime_s, max(self.task.limits.max_runtime_s - used, SHORTEST_S))
         if stretch.seconds is None or step.place != stretch.place:
@@ -212,16 +214,17 @@ class _Choice:
         # A price of next to nothing pays for ever.
         return int(min(left / rate * 3600, FOREVER_S)) - max(each.kept_back_s for each in together)
 
-    def _refused_in_a_row(self) -> int:
-        """Return how many of the last attempts were refused or interrupted at one place before they had run at all.
+    def _refusals_of(self, place: int) -> int:
+        """Return how often a place was asked in vain since the task ran last, whatever was asked in between.
 
-        Sites of the place that refuse one after the other are one refusal, once all have; until then there is none.
+        Where several places refuse in turn, each of them is asked less and less often. Sites of a place that refuse one
+        after the other are one refusal, once all have; until then there is none.
         """
-        if not self.tried or self.tried[-1].outcome.seconds or is_in_a_round(self.ahead.sites, self.tried):
+        if self.tried and self.tried[-1].attempt.place == place and is_in_a_round(self.ahead.sites, self.tried):
             return 0
-        if self.ahead.sites and self.tried[-1].outcome.cause is Cause.CAPACITY:
-            return count_rounds(self.ahead.sites, self.tried)
-        return len([one for one in self._streak() if not one.outcome.seconds])
+        in_vain = takewhile(lambda one: not one.outcome.seconds, reversed(self.tried))
+        by_site = Counter(one.attempt.site for one in in_vain if one.attempt.place == place)
+        return min(by_site.values(), default=0)
 
     def _streak(self) -> list[Tried]:
         """Return the last attempts that ended the same way at the same place, oldest first."""

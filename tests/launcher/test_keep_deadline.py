@@ -94,6 +94,20 @@ def test_after_a_refusal_another_region_is_tried_while_nothing_is_lost_by_it() -
     assert step.place == 1
 
 
+def test_places_that_refuse_in_turn_are_each_asked_less_and_less_often() -> None:
+    here, there = tried(Cause.CAPACITY, SPOT, waited=0.1), tried(Cause.CAPACITY, AWAY, waited=0.1)
+    waits = []
+    for before in ([here], [here, there], [here, there, here], [here, there, here, there, here, there]):
+        chosen = after(*before, patience_s=0.0)  # what has refused is open again at once
+        assert isinstance(chosen, Start)
+        waits.append((chosen.refusals, sum(one.attempt.place == chosen.place for one in before)))
+    assert [refusals for refusals, asked in waits] == [asked for _, asked in waits]
+    assert waits[-1][0] == 3
+    ran = after(here, there, tried(Cause.INTERRUPTED, SPOT, hours=1.0))
+    assert isinstance(ran, Start)
+    assert ran.refusals == 0
+
+
 def test_a_place_that_gave_machines_for_most_of_its_stretch_is_not_taken_for_closed() -> None:
     ran = tried(Cause.CAPACITY, SPOT, hours=4.0, waited=0.9, wait_s=5 * HOUR)
     step = after(ran, end_by=NOW + 12 * HOUR)
