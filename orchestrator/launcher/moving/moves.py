@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.launcher.task_history import TaskHistory
     from orchestrator.launcher.trainings import Trainings
     from orchestrator.launcher.world import World
-    from orchestrator.wire.task import Place
+    from orchestrator.wire.task import Lane, Place
 
 log = logging.getLogger(__name__)
 
@@ -86,10 +86,10 @@ class Moves:
             return False
         if not self._may_go_on():
             return self.history.standing() is not Standing.WANTED
-        if not self._agree_on(place):
+        if not self._agree_on(place, found):
             return False
         try:
-            if not self._bring(found, place.lane.region, S3Uri.parse(f"{uri}/")):
+            if not self._bring(found, place.lane):
                 return False
         except AlreadyExists as error:
             log.warning("task %d: its checkpoint has changed: %s", self.task.number, error)
@@ -108,11 +108,16 @@ class Moves:
 
     def read(self) -> Move | None:
         """Return the move that our submission has decided after the newest attempt. What it costs is noted."""
-        found = self.control.find(self._key, Move.from_json)
+        found = self.written()
         if found is None:
             return None
-        self._note_price(found[0])
-        return found[0] if found[0].submission == self.history.submission else None
+        self._note_price(found)
+        return found if found.submission == self.history.submission else None
+
+    def written(self) -> Move | None:
+        """Return the move after the newest attempt, whichever submission has decided it."""
+        found = self.control.find(self._key, Move.from_json)
+        return found[0] if found else None
 
     def decide(self, place: Place, why: str, known: Move | None = None) -> Move | None:
         """Write down that the task goes there, unless a move was decided that we did not know. Return what counts."""
@@ -146,8 +151,14 @@ class Moves:
         """Return whether a training of the task may be stopped so that it goes on elsewhere: see leaving.py."""
         return self.task.limits.end_by is not None and self.task.limits.saved_every_s > 0
 
-    def _agree_on(self, place: Place) -> bool:
-        """Return whether a move there is what counts. False if somebody has decided otherwise since we did."""
+    def _agree_on(self, place: Place, found: Checkpoint) -> bool:
+        """Return whether a move there is what counts. False if somebody has decided otherwise since we did.
+
+        What was paid for bringing the checkpoint to another Region, and has not arrived there, costs nothing.
+        """
+        written = self.written()
+        if written and written.paid_from and written.lane.region != place.lane.region:
+            self.give_back(found, written.lane)
         there = self.read()
         if there and self.place_of(there) != self.place_of(self._decided):
             return False
@@ -204,30 +215,37 @@ class Moves:
         prices = [place.leave_usd_per_gb for place in self.task.places if place.lane.region == found.region]
         return max((price for price in prices if price is not None), default=USUAL_USD_PER_GB)
 
-    def _bring(self, found: Checkpoint, region: str, at: S3Uri) -> bool:
+    def _bring(self, found: Checkpoint, lane: Lane) -> bool:
         """Copy what is missing, and count its price before. Return whether all of it is there."""
-        target = self.control.s3.elsewhere(region, at.bucket)
-        missing = found.missing_at(target, at.key)
-        gb = sum(one.item.size for one in missing) / GB
-        usd = 0.0 if region == found.region else gb * self._usd_per_gb(found)
+        missing = found.missing_at(*self._target(lane))
+        usd = self._usd(found, lane, sum(one.item.size for one in missing))
         self.control.advance(self._key, Move.from_json, lambda there: self._known(there).charged(found.uri, usd))
         self.read()
-        reason = f"its checkpoint of {found.gb:.3g} GB is brought from {found.region} to {region}"
+        reason = f"its checkpoint of {found.gb:.3g} GB is brought from {found.region} to {lane.region}"
         self.history.publish(TaskState.RUNNING, reason)
         try:
             if found.copy(missing, self._copy_one, self._may_go_on):
                 return True
         except UNREADABLE:
-            self._give_back(found, usd, found.missing_at(target, at.key), gb)
+            self.give_back(found, lane)
             raise
         if self.history.standing() is not Standing.WANTED:  # nobody will bring the rest
-            self._give_back(found, usd, found.missing_at(target, at.key), gb)
+            self.give_back(found, lane)
         return False
 
-    def _give_back(self, found: Checkpoint, usd: float, missing: list[Missing], gb: float) -> None:
-        """Count no price for what is missing still of these GB, which were to cost so many dollars."""
-        left = sum(one.item.size - self._arrived_bytes(one) for one in missing)
-        back = usd * left / GB / gb if gb else 0.0
+    def _usd(self, found: Checkpoint, lane: Lane, size: int) -> float:
+        """Return the dollars for bringing so many bytes of a checkpoint to a lane's Region."""
+        return 0.0 if lane.region == found.region else size / GB * self._usd_per_gb(found)
+
+    def _target(self, lane: Lane) -> tuple[S3, str]:
+        """Return where a lane's trainings look for the checkpoint: the bucket, and the prefix in it."""
+        at = S3Uri.parse(f"{self.trainings.template(lane).checkpoints_of(self.task.number)}/")
+        return self.control.s3.elsewhere(lane.region, at.bucket), at.key
+
+    def give_back(self, found: Checkpoint, lane: Lane) -> None:
+        """Count no price for what has not arrived of a checkpoint that was to be brought there, and was paid."""
+        left = sum(one.item.size - self._arrived_bytes(one) for one in found.missing_at(*self._target(lane)))
+        back = self._usd(found, lane, left)
         self.control.advance(self._key, Move.from_json, lambda there: self._known(there).given_back(found.uri, back))
         self.read()
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orchestrator.launcher.moving.closing import close_move
 from orchestrator.runs.ending.unheard import hear
 from orchestrator.runs.patience import PASSING
 from orchestrator.runs.written.submission import latest
@@ -65,6 +66,12 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
             outcome, curves = hear(attempt, outcome, curves, anchor.name, cloud)
         outcomes[outcome.number] = outcome
     outcomes |= _untold(attempts, outcomes, cloud)
+    described = anchor.plan.task(task, code=anchor.code, after=submission.attempts_before(task))
+    if attempts and anchor.plan.sweep.train.checkpoints is not None:
+        moved_usd = close_move(described, submission.number, control, cloud.runner)
+        newest = outcomes.get(attempts[-1].number)
+        if moved_usd is not None and newest:
+            outcomes[newest.number] = replace(newest, moved_usd=moved_usd)
     # The platform's word of what ran to the end, else the launcher's last one, else Batch's.
     said = found[0] if found and found[0].reason and found[0].submission == submission.number else None
     if said and (not outcome or _has_seen_the_end(said, outcome)):
@@ -77,9 +84,8 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
         reason = "cancelled"
     elif state is TaskState.DONE:
         reason = ""
-    key = anchor.plan.task(task, code=anchor.code).key
     in_order = tuple(outcomes[number] for number in sorted(outcomes))
-    control.write_result(Result(task, key, state, reason, in_order, submission.number, curves))
+    control.write_result(Result(task, described.key, state, reason, in_order, submission.number, curves))
     return True
 
 

@@ -43,12 +43,17 @@ class Move:
     def decided_again(self, later: Move, known: Move | None) -> Move:
         """Return what counts when somebody decides later, who knew of a move or of none.
 
-        The newest submission counts. Within one it is the first move, unless whoever replaces it knew of it.
+        The newest submission counts. Within one it is the first move, unless whoever replaces it knew of it. A copy to
+        the same Region goes on: what is paid of it, and what has arrived, is not paid or copied again.
         """
         knew = known is not None and known.to == self.to
         if later.submission < self.submission or (later.to == self.to and later.submission == self.submission):
             return self
-        return replace(later, usd=self.usd) if later.submission > self.submission or knew else self
+        if later.submission <= self.submission and not knew:
+            return self
+        if later.lane.region != self.lane.region:
+            return replace(later, usd=self.usd)
+        return replace(later, usd=self.usd, paid_from=self.paid_from, uploads=self.uploads)
 
     def charged(self, source: str, usd: float) -> Move:
         """Return the move with the price of bringing the checkpoint from this address. It is counted once."""

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from orchestrator.errors import AccessDenied, AlreadyExists, Throttled
 from orchestrator.launcher.moving import moves
+from orchestrator.launcher.moving.closing import close_move
 from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, TaskState
 from orchestrator.wire.task import Limits
 from tests.fixtures.examples import examples
 from tests.launcher.fakes import DONE, PLACES, REGIONS, RUNNING, Bench, Bucket, Life, copy_in_memory, failed
-from tests.launcher.test_races import Launcher, Turn, play, turns
+from tests.launcher.test_races import Killed, Launcher, Turn, play, turns
 
 if TYPE_CHECKING:
     from orchestrator.aws.copies import Target
@@ -28,6 +29,8 @@ FIRST, SECOND, THIRD = REGIONS
 IMPATIENT = Limits(3600, patience_s=0)
 LOST = Life(looks=[RUNNING, failed(Cause.CAPACITY)])
 GB = 10**9
+SIZE = 5 + len(json.dumps({"step": 10, "files": {"state": [5, "sum"]}}))
+"""Bytes of a checkpoint after ten steps."""
 
 
 class MovingBench(Bench):
@@ -193,8 +196,7 @@ def test_a_retry_goes_on_from_the_checkpoint_that_could_not_be_copied_and_pays_w
     bench.submission, bench.task = 2, replace(bench.task, after=1, places=PLACES[1:])
     assert bench.launch() is Exit.DONE
     assert bench.went_on_from == [None, 10]
-    size = 5 + len(json.dumps({"step": 10, "files": {"state": [5, "sum"]}}))
-    assert bench.result.outcomes[0].moved_usd == pytest.approx(size / GB * 0.15)
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(SIZE / GB * 0.15)
 
 
 def test_checkpoints_that_may_not_be_looked_at_fail_a_task_that_has_run() -> None:
@@ -280,6 +282,59 @@ def test_what_has_arrived_of_an_object_in_parts_is_paid_too(monkeypatch: pytest.
     monkeypatch.setattr(moves, "arrived_bytes", three)
     cancelled_after(bench, 0, "large")
     assert bench.result.outcomes[0].moved_usd == pytest.approx(3 / GB * 0.15)
+
+
+def killed_after(bench: MovingBench, copies: int) -> None:
+    """Launch; kill the launcher when it has copied so many objects."""
+    copied: list[str] = []
+    driver = bench.driver()
+
+    def copy(*given: Any) -> bool:
+        if len(copied) == copies:
+            raise Killed
+        copied.append(given[1].key)
+        return copy_in_memory(*given)
+
+    driver.moves.copy_object = copy
+    with pytest.raises(Killed):
+        driver.drive()
+
+
+@pytest.mark.parametrize("times", [1, 2])  # whoever closes it may be killed, too, and another one does it again
+def test_of_a_copy_whose_launcher_was_killed_what_has_arrived_is_paid(times: int) -> None:
+    bench = MovingBench(LOST)
+    killed_after(bench, 1)
+    assert bench.moves[0].usd == pytest.approx(SIZE / GB * 0.15)
+    for _ in range(times):
+        usd = close_move(bench.task, 1, bench.control, lambda _: bench.platform)
+        assert usd == pytest.approx(5 / GB * 0.15)
+
+
+def test_a_task_that_was_not_to_move_has_no_move_to_close() -> None:
+    bench = MovingBench()
+    assert bench.launch() is Exit.DONE
+    assert close_move(bench.task, 1, bench.control, lambda _: bench.platform) is None
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_retry_brings_the_rest_of_a_copy_whose_launcher_was_killed_and_it_is_paid_once(is_closed: bool) -> None:
+    bench = MovingBench(LOST)
+    killed_after(bench, 1)
+    if is_closed:
+        close_move(bench.task, 1, bench.control, lambda _: bench.platform)
+    bench.submission, bench.task = 2, replace(bench.task, after=1, places=PLACES[1:])
+    assert bench.launch() is Exit.DONE
+    assert bench.went_on_from == [None, 10]
+    assert bench.result.outcomes[0].moved_usd == pytest.approx(SIZE / GB * 0.15)
+
+
+def test_a_copy_that_goes_on_to_another_region_costs_what_has_arrived_in_either() -> None:
+    bench = MovingBench(LOST)
+    killed_after(bench, 1)
+    bench.submission, bench.task = 2, replace(bench.task, after=1, places=PLACES[2:])
+    assert bench.launch() is Exit.DONE
+    assert bench.attempts == [f"1 in {FIRST}", f"2 in {THIRD}"]
+    assert bench.result.outcomes[0].moved_usd == pytest.approx((5 + SIZE) / GB * 0.15)
 
 
 def cancelled_after(bench: MovingBench, copies: int, upload: str = "") -> list[str]:

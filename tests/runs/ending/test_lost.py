@@ -10,10 +10,12 @@ import pytest
 
 from orchestrator.errors import Throttled, Unreachable
 from orchestrator.runs.ending import lost
+from orchestrator.wire.beside.moves import Move
 from orchestrator.wire.curve import decode
 from orchestrator.wire.result import Cause, Result, TaskState
 from tests.launcher.fakes import DONE, RUNNING, STOPPED, Life, failed
 from tests.launcher.test_races import Killed
+from tests.runs.bench import plan
 from tests.runs.ending.test_stop import becomes, start
 
 if TYPE_CHECKING:
@@ -85,6 +87,28 @@ def test_a_training_that_was_stopped_for_a_move_which_nobody_made_is_a_failed_ta
     assert desk.states(waiting) == {1: "failed"}
     (known,) = desk.ledger().known("nightly")
     assert known.result.reason == "it was stopped to go on elsewhere, and its launcher died before that"
+
+
+def test_what_a_move_has_cost_is_in_the_tasks_result_though_its_launcher_died_before_it_said_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lost.time, "time", lambda: desk.time.now)
+    made = plan()
+    train = made.sweep.train.model_validate({**made.sweep.train.model_dump(), "checkpoints": {"every": "10m"}})
+    anchor = desk.submit(desk.anchor(replace(made, sweep=made.sweep.model_copy(update={"train": train}))))
+    desk.platform.lives = [Life(looks=[RUNNING, failed(Cause.INTERRUPTED)])]
+    driver = desk.launcher(anchor, 1)
+    driver._load()
+    for _ in range(2):
+        driver._take_step()
+    control, place = driver.history.control, driver.task.places[0]
+    assert driver.moves.decide(place, "it lost its machines")
+    control.advance(control.keys.moved(1, 1), Move.from_json, lambda move: replace(move, usd=0.25))
+    desk.batch.jobs[0].statuses[1] = "FAILED"
+    for _ in range(2):
+        desk.sync(anchor)
+    (known,) = desk.ledger().known("nightly")
+    assert [one.moved_usd for one in known.result.outcomes] == [0.25]
 
 
 def test_another_region_says_nothing_of_a_run(desk: Desk, waiting: Anchor) -> None:
