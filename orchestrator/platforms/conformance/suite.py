@@ -11,6 +11,7 @@ It starts about twenty short trainings, each from a real sweep, and checks that
     stage     the same staging makes the same template, with all that is shared in it
     request   the same arguments make the same JSON; the name is the computed one; what changes the training changes the
               hash; the tags for the bill are in the body
+    sites     a lane's parts have names, each told once, and a request of its own asks each
     start     starting again, or twice at once, adopts what runs; a name that belongs to another request is
               AlreadyExists; a training outlives the process that has started it
     poll      what was never started is None, in another Region too; success, failure, a time-out and a stop have the
@@ -34,6 +35,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import AlreadyExists
 from orchestrator.platforms.conformance.operating import OperatingConformance
+from orchestrator.platforms.conformance.sites import SitesConformance
 from orchestrator.platforms.conformance.subject import TRAINING, Subject
 from orchestrator.wire.names import canonical, training_name
 from orchestrator.wire.result import Cause, TaskState
@@ -49,7 +51,7 @@ TYPES = ("", "nothing", "x.large", "ml.", "ml.g5.xlarge", "ml.p5.48xlarge", "c5.
 """Instance types that a catalog's file may name, most of which a platform does not have."""
 
 
-class Conformance(OperatingConformance):
+class Conformance(OperatingConformance, SitesConformance):
     """The tests: a platform that passes them all keeps the promises of `platforms.base`."""
 
     # Planning
@@ -133,13 +135,8 @@ class Conformance(OperatingConformance):
     def test_a_request_carries_tags_for_the_bill(self, subject: Subject) -> None:
         sent = canonical(subject.request(subject.task(10), number=4).body)
         template = subject.template
-        tags = {
-            "sweep:run": template.run,
-            "sweep:task": "10",
-            "sweep:attempt": "4",
-            "sweep:owner": template.owner,
-            **template.tags,
-        }
+        ours = {"sweep:run": template.run, "sweep:task": "10", "sweep:attempt": "4", "sweep:owner": template.owner}
+        tags = {**ours, **template.tags}
         for name, value in tags.items():
             assert json.dumps(name) in sent
             assert json.dumps(value) in sent
