@@ -215,14 +215,16 @@ class Orchestrator:
         """
         return self._runs.of_sweep(sweep, name)
 
-    def requests(self, plan: Plan, *, name: str | None = None) -> dict[str, Any]:
-        """Return what `submit` would send to AWS: the dry run."""
+    def requests(self, plan: Plan, *, name: str | None = None, again: bool = False) -> dict[str, Any]:
+        """Return what `submit` would send to AWS, or raise what it would raise: the dry run. Nothing is written."""
+        from orchestrator.runs.sending.check import check_run
         from orchestrator.runs.sending.dry_run import requests
+        from orchestrator.runs.sending.envelopes import foreseeing
 
-        package = self._pack(plan)
-        if package is None:
-            refuse_no_source(plan.source_folder)
-        return requests(self._anchor(plan, package, name), package, self.cloud)
+        package = self._pack(plan) or refuse_no_source(plan.source_folder)
+        check = foreseeing(self.ledger, self.cloud, check_run)
+        anchor = self._runs.foresee(self._anchor(plan, package, name), check, self.stale, again=again)
+        return requests(anchor, package, self._runs.opened(anchor).cloud)
 
     def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:
         """Push a local container image to these Regions, or to the control Region and all that hold data."""

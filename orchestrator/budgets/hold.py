@@ -67,6 +67,20 @@ def hold(draw: Draw, control: S3, look: Look) -> list[Standing]:
     return standings
 
 
+def foresee(draw: Draw, control: S3, look: Look) -> list[Standing]:
+    """Return how the budgets would stand after `hold`, or raise what it would raise. Nothing is written."""
+    standings = []
+    for budget in draw.budgets:
+        month = read_month(budget, control)
+        if (standing := _standing(month, draw, budget)) is None:
+            others = _without(month, draw.run)
+            if others.open and _passes(others, draw, budget):
+                month = _looked_at(others, look)
+            _, standing = _granted(month, draw, budget)
+        standings.append(standing)
+    return standings
+
+
 def give_back(draw: Draw, control: S3) -> None:
     """Take a run's envelopes away: it was never made."""
     for budget in draw.budgets:
@@ -88,9 +102,8 @@ def _hold(draw: Draw, budget: Budget, control: S3, look: Look) -> Standing:
     looked = False
     while True:
         month, etag = _read(budget, control)
-        mine = month.envelopes.get(draw.run)
-        if mine and mine.paid is None and mine.usd >= draw.usd:
-            return Standing(budget, month.paid, month.held)
+        if (there := _standing(month, draw, budget)) is not None:
+            return there
         others = _without(month, draw.run)
         if not looked and others.open and _passes(others, draw, budget):
             looked = True  # before anybody is refused or alarmed: what of it is still needed?
@@ -98,14 +111,30 @@ def _hold(draw: Draw, budget: Budget, control: S3, look: Look) -> Standing:
             if found != others:
                 _change(budget, control, partial(_freed, found=found, ours=draw.run))
                 continue
-        if others.counted + draw.usd > budget.usd:
-            raise OverBudget(_too_little(draw, budget, others), hint=_hint(budget, others))
-        new = Envelope(draw.usd, time.time())
-        after = Month(others.envelopes | {draw.run: new}, budget.usd)
+        after, standing = _granted(month, draw, budget)
         if _write(after, budget, control, etag):
-            passed = max(_marks_below(after.counted, budget), default=0)
-            before = max(_marks_below(month.counted, budget), default=0)
-            return Standing(budget, after.paid, after.held, passed if passed > before else 0)
+            return standing
+
+
+def _standing(month: Month, draw: Draw, budget: Budget) -> Standing | None:
+    """Return how a budget stands of which the run holds its envelope already; None if it does not."""
+    mine = month.envelopes.get(draw.run)
+    holds = mine is not None and mine.paid is None and mine.usd >= draw.usd
+    return Standing(budget, month.paid, month.held) if holds else None
+
+
+def _granted(month: Month, draw: Draw, budget: Budget) -> tuple[Month, Standing]:
+    """Return the month in which the run holds its envelope, and how its budget stands then.
+
+    Raise Refused if it is too much for the budget.
+    """
+    others = _without(month, draw.run)
+    if others.counted + draw.usd > budget.usd:
+        raise OverBudget(_too_little(draw, budget, others), hint=_hint(budget, others))
+    after = Month(others.envelopes | {draw.run: Envelope(draw.usd, time.time())}, budget.usd)
+    passed = max(_marks_below(after.counted, budget), default=0)
+    before = max(_marks_below(month.counted, budget), default=0)
+    return after, Standing(budget, after.paid, after.held, passed if passed > before else 0)
 
 
 def _passes(others: Month, draw: Draw, budget: Budget) -> bool:

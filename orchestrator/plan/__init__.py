@@ -12,6 +12,7 @@ A plan is a value: small, immutable, and named by the hash of its content.
     file.py             how is a plan written to a file, and read back?
     launcher_price.py   what does a launcher cost?
     tiers.py            what do so many gigabytes cost, where the first have another price than the next?
+    dollars.py          with how many digits do two amounts look different?
     slots.py            how many slots of each lane does a plan take?
     frontier_chart.py   how are plans drawn, from the cheapest to the fastest?
 """

@@ -17,6 +17,8 @@ The rooms from the ground up, each of which imports only those above it in this 
     starting.py      what does it cost to start trainings, and which tasks are shorter than their start?
     fallbacks.py     where does a share go if its first place has no capacity?
     frontier.py      what does time cost: which plans lie between the cheapest and the fastest?
+    today.py         what do the places and copies of a plan cost today?
+    promise.py       can what a plan costs at most still be kept?
     stale.py         does a plan still hold in today's market?
     again.py         what becomes of tasks that have places already, and what is it to leave them there?
     difference.py    what changed from one plan to another?

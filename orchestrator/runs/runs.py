@@ -59,6 +59,22 @@ class Runs:
 
         return anchors.claim(wanted, self._bucket, anchors.Notes(reserve, self.ledger.forget), again=again)
 
+    def foresee(
+        self, wanted: Anchor, check: Callable[[Anchor], None], stale: Callable[[Plan], str], *, again: bool
+    ) -> Anchor:
+        """Return the run that `make` would make or find; raise what it would raise. Nothing is written."""
+        for candidate in anchors.candidates(wanted):
+            there = anchors.find(self._bucket, candidate.name)
+            if there and not again:
+                return anchors.same(there, candidate)
+            if not there:
+                break
+        check(candidate)
+        self._known(candidate.name)
+        if not self._is_noted(candidate):
+            _refuse_if(stale, candidate.plan)
+        return candidate
+
     def reserve(self, wanted: Anchor, stale: Callable[[Plan], str]) -> Anchor:
         """Note the run with its slots, before it is made, so that what is refused leaves nothing behind.
 
@@ -77,11 +93,16 @@ class Runs:
                 return noted
             if noted and not noted.is_same(wanted) and anchors.find(self._bucket, wanted.name):
                 return wanted  # somebody has just made another run of this name: it will be found
-            reason = stale(wanted.plan)
-            if reason:
-                raise Refused(f"plan {wanted.plan.id} is stale: {reason}", hint="--replan plans anew, and asks")
+            _refuse_if(stale, wanted.plan)
             slots.take(wanted, self._cloud_at(None).account)
         return wanted
+
+    def _is_noted(self, wanted: Anchor) -> bool:
+        """Return whether a submit of this very run was stopped before it was made, and holds its slots yet."""
+        from orchestrator.runs.known.lease import holds
+
+        noted = self.ledger.note(wanted.name)
+        return noted is not None and noted.is_same(wanted) and holds(wanted.name, self.ledger)
 
     def resume(self, wanted: Anchor) -> Anchor | None:
         """Return the run that is there already, or None. UsageError if it is another one."""
@@ -190,3 +211,10 @@ class Runs:
         if anchor:
             self.ledger.remember(anchor, self._cloud_at(anchor.home).account)
         return ""
+
+
+def _refuse_if(stale: Callable[[Plan], str], plan: Plan) -> None:
+    """Raise Refused for a plan that no longer holds."""
+    reason = stale(plan)
+    if reason:
+        raise Refused(f"plan {plan.id} is stale: {reason}", hint="--replan plans anew, and asks")

@@ -195,7 +195,7 @@ class FakeOrchestrator:
     def run_of(self, sweep: Any, name: str | None = None) -> FakeRun | None:  # noqa: ARG002
         return self.running
 
-    def requests(self, plan: Any, *, name: str | None = None) -> dict[str, Any]:
+    def requests(self, plan: Any, *, name: str | None = None, again: bool = False) -> dict[str, Any]:  # noqa: ARG002
         return {"run": name or plan.id, "requests": [{"operation": "SubmitJob"}], "left_out": ["a million more"]}
 
     def submit(self, plan: Any, *, name: str | None = None, again: bool = False) -> FakeRun:

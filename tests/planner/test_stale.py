@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.catalog.market import DISCOUNTS, table
+from orchestrator.catalog.market import BILLING, DISCOUNTS, TRANSFERS, table
 from orchestrator.plan.slots import tasks_by_lot, units_taken
 from orchestrator.planner.solve import solve
 from orchestrator.planner.stale import why_stale
@@ -60,10 +60,70 @@ def test_a_plan_for_fewer_slots_than_it_has_tasks_needs_those_and_no_more() -> N
     assert "has 1 of 4 units free, and the plan takes 2" in why_stale(plan, today(slots=4.0, held=3))
 
 
-@pytest.mark.parametrize(("usd", "holds"), [(1.02, True), (1.021, False)])
-def test_it_may_cost_two_percent_more(usd: float, holds: bool) -> None:
-    reason = why_stale(made(), today(usd_per_hour=usd))
-    assert reason == ("" if holds else "at today's prices it costs $6.13, not $6.00")
+@pytest.mark.parametrize("cheap", [1.0, 1e-4])
+@pytest.mark.parametrize(("dearer", "holds"), [(1.02, True), (1.021, False)])
+def test_it_may_be_expected_to_cost_two_percent_more_however_little_that_is(
+    dearer: float, holds: bool, cheap: float
+) -> None:
+    spot = {"purchase": "spot", "on_demand_usd_per_hour": 1.0}
+    reason = why_stale(made(**spot, usd_per_hour=0.5 * cheap), today(**spot, usd_per_hour=0.5 * cheap * dearer))
+    then, now = ("$3.09", "$3.16") if cheap == 1.0 else ("$0.000309", "$0.000316")
+    assert reason == ("" if holds else f"at today's prices it costs {now}, not {then}")
+
+
+WITHIN = make_sweep(space={"lr": [1, 2, 3, 4, 5, 6], "epochs": [2]}, plan={"budget": 12.0})
+"""The same within a budget: twice what six hours cost."""
+
+
+def test_what_is_promised_may_not_cost_more_by_any_amount() -> None:
+    """A launcher lets a task run for as long as its envelope pays at the plan's rate. AWS bills by today's."""
+    spot = candidate(purchase="spot", usd_per_hour=0.5)
+    plan = solve(WITHIN, make_market(spot))
+    dearer = make_market({**spot, "on_demand_usd_per_hour": 1.001})
+    assert why_stale(plan, make_market(spot)) == ""
+    assert why_stale(plan, make_market({**spot, "on_demand_usd_per_hour": 0.9})) == ""
+    assert why_stale(plan, dearer) == (
+        "at today's prices it may cost $12.01, and it promises $12.00 at most: "
+        "ml.g5.xlarge spot in us-east-1 may be billed $1.0010 an hour, not $1.0000"
+    )
+
+
+def test_a_fallback_that_became_dearer_breaks_the_promise_of_those_who_may_come_to_it() -> None:
+    first, second = candidate(), candidate(region="us-west-2", usd_per_hour=1.1, on_demand_usd_per_hour=1.1)
+    dearer = {**second, "usd_per_hour": 2.2, "on_demand_usd_per_hour": 2.2}
+    at_most = solve(SWEEP, make_market(first, second))
+    assert why_stale(at_most, make_market(first, dearer)).startswith("at today's prices it may cost $")
+    within = solve(WITHIN, make_market(first, second))
+    assert why_stale(within, make_market(first, dearer)) == (
+        "at today's prices it may cost $24.00, and it promises $12.00 at most: "
+        "ml.g5.xlarge on_demand in us-west-2 may be billed $2.20 an hour, not $1.10"
+    )
+
+
+def test_what_its_platform_may_bill_beyond_a_run_breaks_the_promise_of_a_plan_that_did_not_know() -> None:
+    plan, market = made(), today()
+    told = replace(market, billing=table([("sagemaker", 0.0, 0.0, 900.0)], BILLING))
+    assert why_stale(plan, told).endswith(
+        "ml.g5.xlarge on_demand in us-east-1 may be billed for 900 s beyond a run, not 180 s"
+    )
+    assert why_stale(solve(SWEEP, told), told) == ""
+    more = replace(market, billing=table([("sagemaker", 0.0, 0.0, 1200.0)], BILLING))
+    assert why_stale(solve(SWEEP, told), more) == "", "a plan that says how long is kept at that"
+
+
+def test_moving_checkpoints_may_not_become_dearer_than_envelopes_count_with() -> None:
+    rows = candidate(), candidate(region="us-west-2", usd_per_hour=1.1, on_demand_usd_per_hour=1.1)
+    sweep = make_sweep(train__checkpoints={"every": "15m"}, plan={"budget": 12.0})
+
+    def market(usd: float) -> Market:
+        tiers = table([("us-east-1", "us-west-2", 0.0, usd), ("us-west-2", "us-east-1", 0.0, 0.02)], TRANSFERS)
+        return replace(make_market(*rows), transfers=tiers)
+
+    plan = solve(sweep, market(0.02))
+    assert why_stale(plan, market(0.02)) == why_stale(plan, market(0.01)) == ""
+    assert why_stale(plan, market(0.03)) == (
+        "a GB of checkpoints from us-east-1 costs $0.03 to move, and its envelopes count on $0.02"
+    )
 
 
 def test_what_our_own_spot_tasks_paid_is_told_apart_from_prices() -> None:
@@ -110,6 +170,8 @@ def test_a_copy_that_became_dear_counts() -> None:
     assert plan.copies
     assert why_stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.01))) == ""
     assert why_stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.02))).startswith("at today's prices")
+    barely = why_stale(plan, make_market(candidate(**far, transfer_usd_per_gb=0.0101)))
+    assert barely.endswith("its copies cost $3.31, not $3.30"), "its promise counts on them to the cent"
 
 
 def test_three_reasons_are_named_and_the_rest_counted() -> None:

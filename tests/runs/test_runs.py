@@ -232,3 +232,26 @@ def test_two_processes_of_one_database_that_make_the_same_run_make_one(desk: Des
     desk.bucket.get = look_too_early
     again = runs(desk).make(ours(desk), lambda _: None, lambda _: "its own slots are taken", again=False)
     assert again.to_json() == runs(desk).open("nightly").anchor.to_json()
+
+
+def test_a_look_ahead_finds_or_refuses_what_making_would_and_writes_nothing(desk: Desk) -> None:
+    wanted, there, checked = ours(desk), runs(desk), list[str]()
+
+    def look(*, why: str = "", again: bool = False) -> Anchor:
+        return there.foresee(wanted, lambda one: checked.append(one.name), lambda _: why, again=again)
+
+    with pytest.raises(Refused, match=f"plan {wanted.plan.id} is stale: gone"):
+        look(why="gone")
+    assert look() == wanted
+    assert checked == 2 * [wanted.name]
+    assert desk.ledger("ours").note(wanted.name) is None
+    assert not desk.bucket.exists(wanted.keys.anchor)
+
+    killed_before_its_anchor(desk, wanted)
+    assert look(why="its slots are its own") == wanted
+    make(desk, wanted)
+    assert look(why="it is never asked again") == wanted
+    assert look(again=True).name == f"{wanted.name}-2"
+    other = replace(wanted, plan=replace(wanted.plan, market="another"))
+    with pytest.raises(UsageError, match="exists with another plan"):
+        there.foresee(other, lambda _: None, lambda _: "", again=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.errors import SettingsError, SpecError, UsageError
 from orchestrator.platforms.refusals import find_refusal
 from orchestrator.platforms.registry import is_ours
-from orchestrator.runs.sending.champion import bring_champion
+from orchestrator.runs.sending.champion import bring_champion, find_champion
 from orchestrator.runs.sending.templates import make_template
 from orchestrator.runs.written.submission import everything
 
@@ -49,10 +49,19 @@ def check_launchers(plan: Plan, cloud: Cloud) -> None:
 
 
 def check(wanted: Anchor, cloud: Cloud) -> None:
-    """Refuse a run that could not be submitted: templates, buckets, images and queues are asked for."""
+    """Refuse a run that could not be submitted, and bring the champion's model to where it is read."""
+    check_run(wanted, cloud)
+    bring_champion(wanted.plan, cloud)
+
+
+def check_run(wanted: Anchor, cloud: Cloud) -> None:
+    """Refuse a run that could not be submitted: templates, buckets, images, models and queues are asked for.
+
+    Nothing is written.
+    """
     check_plan(wanted.plan, cloud.planning)
     check_launchers(wanted.plan, cloud)
-    bring_champion(wanted.plan, cloud)
+    find_champion(wanted.plan, cloud)
     for platform, region in wanted.plan.sites:
         make_template(wanted, platform, region, cloud)
         cloud.bucket(region).check()

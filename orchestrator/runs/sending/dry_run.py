@@ -11,9 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.jobs.batch import create_resource_request, register_definition_request, submit_job_request
-from orchestrator.runs.sending.check import check_launchers
 from orchestrator.runs.sending.copy import located
-from orchestrator.runs.sending.submit import array_job, objects, resources
+from orchestrator.runs.sending.submit import array_job, made_and_cancelled, objects, resources
 from orchestrator.runs.sending.templates import make_template, source_key
 from orchestrator.runs.written.anchor import entry_key
 from orchestrator.runs.written.submission import everything
@@ -40,7 +39,8 @@ FEW = 10
 def requests(anchor: Anchor, package: Package, cloud: Cloud) -> dict[str, Any]:
     """Return all requests in the order in which they are sent, and the first training that each launcher will start."""
     plan = anchor.plan
-    check_launchers(plan, cloud)
+    cloud.refuse_elsewhere(anchor.name, anchor.home)
+    made_and_cancelled(anchor, cloud)
     templates = {site: make_template(anchor, *site, cloud) for site in plan.sites}
     arrays = everything(plan).arrays(anchor.name)
     name = str(register_definition_request(cloud.rendered)["jobDefinitionName"])

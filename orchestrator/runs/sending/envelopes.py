@@ -10,7 +10,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from orchestrator.budgets.budget import OWNER, WORKLOAD, Budget, Draw, month_of
-from orchestrator.budgets.hold import give_back, hold, settle
+from orchestrator.budgets.hold import foresee, give_back, hold, settle
 from orchestrator.errors import AccessError, Damaged, NewerVersion, NotFound, Refused, UsageError
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.telling import tell_refusal, tell_standing
@@ -22,7 +22,7 @@ from orchestrator.wire.names import RunKeys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from orchestrator.budgets.hold import Look
+    from orchestrator.budgets.hold import Look, Standing
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.known.ledger import Ledger
     from orchestrator.runs.written.anchor import Anchor
@@ -62,6 +62,16 @@ def holding(ledger: Ledger, cloud: Cloud, check: Callable[[Anchor, Cloud], None]
         for draw in asked:
             if not cloud.s3.exists(RunKeys(draw.run).anchor):
                 give_back(draw, cloud.s3)
+
+
+def foreseeing(ledger: Ledger, cloud: Cloud, check: Callable[[Anchor, Cloud], None]) -> Callable[[Anchor], None]:
+    """Return what checks a run as `holding` would, and refuses it as that would. Nothing is held, nobody is told."""
+
+    def look(anchor: Anchor) -> None:
+        check(anchor, cloud)
+        _warn(foresee(draw_of(anchor, cloud.account.owner_budget), cloud.s3, look_at_runs(ledger, cloud)))
+
+    return look
 
 
 def hold_again(anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
@@ -124,8 +134,13 @@ def _hold(draw: Draw, anchor: Anchor, ledger: Ledger, cloud: Cloud) -> None:
     except Refused as refused:
         tell_refusal(refused, anchor, cloud)
         raise
+    _warn(standings)
+    for one in standings:
+        tell_standing(one, anchor, cloud)
+
+
+def _warn(standings: list[Standing]) -> None:
     for one in standings:
         if one.passed:
             words = "%s: %d %% are spent or held, $%.2f of $%.2f are left"
             log.warning(words, one.budget.words, one.passed, max(one.left, 0.0), one.budget.usd)
-        tell_standing(one, anchor, cloud)

@@ -41,17 +41,17 @@ def submit(anchor: Anchor, package: Package | None, ledger: Ledger, cloud: Cloud
     ledger.remember(anchor, cloud.account)
     if held(anchor.name, ledger):
         renew(anchor, ledger)  # for the run's life, now that it is one: copies of data may take hours
-    _made_and_cancelled(anchor, cloud)
+    made_and_cancelled(anchor, cloud)
     prepare(anchor, package, cloud)
     add_submission(cloud.s3, anchor.name, everything(anchor.plan))
-    made, cancelled = _made_and_cancelled(anchor, cloud)
+    made, cancelled = made_and_cancelled(anchor, cloud)
     _warn_of_shared_queues(made[0], anchor, cloud)
     for submission in made:
         if submission.number > cancelled:
             send(planned_now(anchor, made, submission.number), submission, ledger, cloud)
 
 
-def _made_and_cancelled(anchor: Anchor, cloud: Cloud) -> tuple[list[Submission], int]:
+def made_and_cancelled(anchor: Anchor, cloud: Cloud) -> tuple[list[Submission], int]:
     """Return the run's submissions, and the number up to which they are cancelled. UsageError if all are."""
     made = list(submissions(cloud.s3, anchor.name))
     cancelled = cloud.control(anchor.name).cancel_marker().through

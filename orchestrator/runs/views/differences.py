@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import SweepError
+from orchestrator.plan.dollars import told_apart
 from orchestrator.platforms.registry import make_operating
 from orchestrator.runs.sending.changes import compare
 from orchestrator.runs.sending.templates import source_key
@@ -99,16 +100,7 @@ def _came(one: Run, other: Run) -> list[Difference]:
     return [
         Difference("tasks", f"{left.tasks:,}", f"{right.tasks:,}"),
         Difference("state", left.state, right.state),
-        Difference("cost", *_dollars(left.usd, right.usd)),
-        Difference("planned cost", *_dollars(one.plan.usd, other.plan.usd)),
+        Difference("cost", *told_apart(left.usd, right.usd)),
+        Difference("planned cost", *told_apart(one.plan.usd, other.plan.usd)),
         Difference("best", *("" if score is None else f"{score:.5g}" for score in best)),
     ]
-
-
-def _dollars(one: float, other: float) -> tuple[str, str]:
-    """Return two amounts with as many digits as they need to look different: two, four or six."""
-    for digits in (2, 4, 6):
-        texts = (f"${one:,.{digits}f}", f"${other:,.{digits}f}")
-        if texts[0] != texts[1]:
-            break
-    return texts

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.budgets.hold import read_month
 from orchestrator.errors import Refused, UsageError
-from orchestrator.runs.sending.envelopes import draw_of, holding, settle_run
+from orchestrator.runs.sending.envelopes import draw_of, foreseeing, holding, settle_run
 from orchestrator.runs.written.anchor import create
 from tests.runs.bench import plan
 
@@ -43,6 +43,24 @@ def test_runs_are_made_until_the_month_s_budget_is_held(desk: Desk) -> None:
     with pytest.raises(Refused, match=r"the budget of workload steering for .* is \$12.00"):
         make(desk, anchor(desk, "thursday"))
     assert month(desk, anchor(desk, "monday")).held == pytest.approx(3 * 3.78)
+
+
+def test_a_look_ahead_refuses_and_warns_as_the_hold_would_and_holds_nothing(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    look = foreseeing(desk.ledger(), desk.cloud(), lambda _made, _cloud: None)
+    for name in ("monday", "tuesday", "wednesday"):
+        caplog.clear()
+        look(anchor(desk, name))
+        foreseen = caplog.messages
+        assert name not in month(desk, anchor(desk, name)).envelopes
+        make(desk, anchor(desk, name))
+        assert caplog.messages == 2 * foreseen
+    assert "% are spent or held" in foreseen[0]
+    before = month(desk, anchor(desk, "monday"))
+    with pytest.raises(Refused, match=r"the budget of workload steering for .* is \$12.00"):
+        look(anchor(desk, "thursday"))
+    assert month(desk, anchor(desk, "monday")) == before
 
 
 def test_an_owner_has_a_budget_over_all_workloads(desk: Desk) -> None:

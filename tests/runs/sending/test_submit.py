@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator import read
+from orchestrator import Orchestrator, read
 from orchestrator.aws.jobs.batch import ArrayJob, Batch, submit_job_request
 from orchestrator.aws.s3 import S3
-from orchestrator.errors import NotFound, SettingsError, SweepError, UsageError
+from orchestrator.errors import NotFound, Refused, SettingsError, SweepError, UsageError
 from orchestrator.plan.file import write_plan
 from orchestrator.runs.written.anchor import find
 from tests.fixtures.database import whole_runs
@@ -273,6 +273,22 @@ def test_a_dry_run_is_what_is_then_sent(
         assert {key: sent[key] for key in ("HyperParameters", "StoppingCondition")} == {
             key: body[key] for key in ("HyperParameters", "StoppingCondition")
         }
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_dry_run_refuses_what_submit_refuses(team: Team, name: str, client: Callable[..., Any]) -> None:
+    plan = team.plan("[2]", data="{campaigns: [alps]}")
+    dearer = "us-east-1,ml.c5.xlarge,on_demand,0.21,2026-11-02"
+    team.learns("prices", "region,instance_type,purchase,usd_per_hour,observed_at", dearer)
+    for act in (team.orchestrator().requests, team.orchestrator().submit):
+        with pytest.raises(Refused, match=f"plan {plan.id} is stale: .* may be billed \\$0.21 an hour, not \\$0.20"):
+            act(plan, name=name)
+    unknown = replace(team.settings, queue="no-such-queue")
+    for act in (Orchestrator(unknown).requests, Orchestrator(unknown).submit):
+        with pytest.raises(SweepError, match="no-such-queue"):
+            act(plan, name=name)
+    assert find(team.orchestrator().control, name) is None
+    assert arrays_of(client, name) == []
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

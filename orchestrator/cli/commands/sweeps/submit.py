@@ -49,7 +49,8 @@ def submit(
     replan: Annotated[bool, typer.Option("--replan", help="If the plan no longer holds, plan anew.")] = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Stay until the run has ended.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the exact AWS requests as JSON; send none.")
+        bool,
+        typer.Option("--dry-run", help="Print the exact AWS requests as JSON, or why none would be sent; send none."),
     ] = False,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -57,22 +58,25 @@ def submit(
     """Submit a plan: exactly once, however often this is called.
 
     Shows the plan and asks. Interrupted at any point, the same command again completes it. Prints the run's name.
-    A plan that no longer holds is refused, with exit code 6: places or slots gone, or over 2 % dearer today.
+    A plan that no longer holds is refused, with exit code 6: places or slots are gone, it is over 2 % dearer today, or
+    it may cost more than it promises.
 
     Example: sweep submit plan.json --name nightly-2026-11-20 --watch
     """
     session = Session.of(context)
     orchestrator = session.orchestrator
-    find_run = _find_nothing if again or dry_run else partial(_find_run, orchestrator, name)
+    find_run = _find_nothing if again else partial(_find_run, orchestrator, name)
     with placing(file):
         plan, there = _plan_to_submit(session, file, manifest, find_run, replan=replan)
     ended = there is not None and there.status().finished
     if dry_run:
         with placing(file):
-            requests = orchestrator.requests(plan, name=name)
+            requests = orchestrator.requests(plan, name=there.name if there else name, again=again)
         render.as_json(requests)
         for line in requests["left_out"]:
             render.say(f"note: {line}")
+        if there:
+            render.say(_after_the_end(there) if ended else "note: what the run has of this is not sent again")
         return
     show_plan(plan, sys.stderr)
     _show_where_code_is(plan)

@@ -185,6 +185,19 @@ def test_a_dry_run_prints_the_requests_and_sends_none(sweep: Sweep, team: FakeOr
     assert team.calls == []
 
 
+def test_a_dry_run_of_a_plan_that_has_been_run_says_how_that_ended(
+    sweep: Sweep, team: FakeOrchestrator, plan: str
+) -> None:
+    team.running = FakeRun("nightly", plan=read_plan(Path("plan.json")), statuses=[status(running=2)])
+    ended = sweep("submit", "plan.json", "--dry-run")
+    assert json.loads(ended.out)["run"] == "nightly"
+    assert ended.err.splitlines()[0].startswith("note: run nightly of this plan is under way")
+    assert ended.err.splitlines()[-1] == "note: what the run has of this is not sent again"
+    team.running.statuses = [status(done=2)]
+    assert sweep("submit", "plan.json", "--dry-run").err.splitlines()[-1].startswith("nightly is done: ")
+    assert json.loads(sweep("submit", "plan.json", "--dry-run", "--again").out)["run"] == plan
+
+
 @pytest.mark.parametrize("options", [("--yes",), ("--dry-run",)])
 def test_what_a_platform_says_of_a_key_is_told_with_its_line(
     sweep: Sweep, team: FakeOrchestrator, plan: str, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
