@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from orchestrator.catalog.files.cells import is_local
+from orchestrator.catalog.wording import few
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.platforms.billing import Billing
 from orchestrator.platforms.refusals import find_refusal
@@ -90,8 +91,11 @@ class Platforms:
             yield from self._planning[name].check(sweep)
 
     def cautions(self, sweep: Sweep) -> tuple[str, ...]:
-        """Return what the platforms that the sweep may train on warn of, each line once."""
-        lines = (line for name in self.asked(sweep.where) for line in self._planning[name].cautions(sweep))
+        """Return what the platforms that the sweep may train on warn of, each line once; and what is said to others."""
+        asked = self.asked(sweep.where)
+        lines = [line for name in asked for line in self._planning[name].cautions(sweep)]
+        unheard = sorted(name for name, table in sweep.platforms.items() if table and name not in asked)
+        lines += [f"platforms.{name} says nothing here: the sweep runs on {few(asked)}" for name in unheard]
         return tuple(dict.fromkeys(lines))
 
     def start(self, lane: Lane) -> Start:

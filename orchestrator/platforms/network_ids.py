@@ -14,7 +14,7 @@ def ids_of(kind: str) -> AfterValidator:
 
     def validate(names: list[str]) -> list[str]:
         for index, name in enumerate(listed_once(names)):
-            if not re.fullmatch(rf"{kind}-[0-9a-z]{{1,27}}", name):
+            if not re.fullmatch(rf"{kind}-([0-9a-f]{{8}}|[0-9a-f]{{17}})", name):
                 raise wrong(f"{shown(name)} is no id of one", hint=f"such as {kind}-0123456789abcdef0", at=(index,))
         return names
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from orchestrator.errors import SettingsError, did_you_mean, said_plainly
 
+_NETWORK_IDS = {
+    name: re.compile(rf"{kind}-([0-9a-f]{{8}}|[0-9a-f]{{17}})")
+    for name, kind in (("subnets", "subnet"), ("security_groups", "sg"))
+}
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:(\{region\}|[a-z0-9-]+):\d{12}:key/[\w-]+")
 _POLICY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+")
 
@@ -36,6 +40,16 @@ class InfraSettings(BaseModel):
             missing = "security_groups" if self.subnets else "subnets"
             raise ValueError(f"{missing} is missing: a network of yours has subnets and security groups")
         return self
+
+    @field_validator("subnets", "security_groups")
+    @classmethod
+    def _are_ids(cls, ids: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        shape = _NETWORK_IDS[str(info.field_name)]
+        for each in ids:
+            if not shape.fullmatch(each):
+                example = f"{shape.pattern.partition('-')[0]}-0123456789abcdef0"
+                raise ValueError(f"not an id of one: {each!r}; it is written as in {example}")
+        return ids
 
     @field_validator("kms_key")
     @classmethod

@@ -23,7 +23,9 @@ class Where(Model):
     )
 
     platforms: Annotated[list[str], AfterValidator(listed_once)] = Field(
-        default=[], description="platforms that may train, such as sagemaker; empty is those of the settings"
+        default=[],
+        description="platforms that may train, such as sagemaker; unless said, those of the settings",
+        json_schema_extra={"minItems": 1},
     )
     regions: Annotated[list[str], AfterValidator(listed_once)] = Field(
         default=[], description="allowed Regions (residency); empty is wherever a replica is"

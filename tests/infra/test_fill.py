@@ -92,7 +92,7 @@ LINES = st.one_of(
 TABLES = st.sampled_from(
     [
         "[platforms.trial]\nbucket = 'other'",
-        '[ infra ] # given\nmax_vcpus = 8\nsubnets = ["subnet-1",\n  "subnet-2"]',
+        '[ infra ] # given\nmax_vcpus = 8\nsubnets = ["subnet-0a0a0a0a",\n  "subnet-0b0b0b0b"]',
         '[infra]\nregions = ["x"] # here',
         '[platforms.a.vpc.eu-west-1]\nsubnets = ["[x]"]',
     ]

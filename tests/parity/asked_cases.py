@@ -8,7 +8,7 @@ IMAGE_CONFIG = {"TrainingRepositoryAccessMode": "Vpc"}
 NESTED = {"layers": [64, 32], "schedule": {"warmup": 3, "steps": [10, 20]}, "name": "net"}
 TF_URI = {"image": f"763104351884.dkr.ecr.{REGION}.amazonaws.com/tensorflow-training:2.19.0-gpu-py312"}
 OTHER_ROLE = "arn:aws:iam::123456789012:role/vision"
-SUBNETS, GROUPS = ["subnet-0a", "subnet-0b"], ["sg-0a"]
+SUBNETS, GROUPS = ["subnet-0a0a0a0a", "subnet-0b0b0b0b"], ["sg-0a0a0a0a"]
 SCRATCH = {"id": "fs-0123456789abcdef0", "type": "FSxLustre", "path": "/abcdefgh/scratch", "access": "rw"}
 VALIDATION, MODEL = f"{HERE}/validation/", f"{HERE}/pretrained/v7/"
 

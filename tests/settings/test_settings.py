@@ -118,8 +118,12 @@ def test_each_platform_has_a_table_and_the_nearest_file_s_counts(home: Path, pro
         ('[infra]\nregion = ["x"]', "unknown setting 'region' in [infra] (did you mean 'regions'?)"),
         ("[infra]\nmax_vcpus = 0", "infra.max_vcpus: input should be greater than or equal to 1"),
         (
-            '[infra]\nsubnets = ["subnet-1"]',
+            '[infra]\nsubnets = ["subnet-0a0a0a0a"]',
             "infra: security_groups is missing: a network of yours has subnets and security groups",
+        ),
+        (
+            '[infra]\nsubnets = ["subnet-x"]\nsecurity_groups = ["sg-0a0a0a0a"]',
+            "infra.subnets: not an id of one: 'subnet-x'; it is written as in subnet-0123456789abcdef0",
         ),
         (
             '[infra]\nkms_key = "alias/x"',

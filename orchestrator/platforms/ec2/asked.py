@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 KEY = "ec2"
 """The name of this platform, in lanes and in the sweep file."""
 AT = ("platforms", KEY)
-_AMI = re.compile(r"ami-[0-9a-f]{8,17}|/[A-Za-z0-9_.\-/{}]{1,500}")
+_AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})|/[A-Za-z0-9_.\-/{}]{1,500}")
 _PROFILE = re.compile(r"[\w+=,.@-]{1,128}|arn:aws[a-z-]*:iam::\d{12}:instance-profile/[\w+=,.@/-]+", re.ASCII)
 
 
 def _ami(text: str) -> str:
     if not _AMI.fullmatch(text):
         raise wrong(f"not an image: {shown(text)}", hint="ami-…, or an SSM parameter that names one: /aws/service/…")
+    return text
+
+
+def _key_name(text: str) -> str:
+    if not re.fullmatch(r"[!-~]([ -~]{0,253}[!-~])?", text):
+        raise wrong(f"not the name of a key pair: {shown(text)}", hint="at most 255 ASCII characters; no file, no ARN")
     return text
 
 
@@ -63,7 +69,7 @@ class Machines(Model):
     instance_profile: Annotated[str, AfterValidator(_profile)] | None = Field(
         default=None, description="name or ARN; by default the profile that is called like the role of trainings"
     )
-    key_name: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
+    key_name: Annotated[str, AfterValidator(_key_name)] | None = Field(
         default=None, description="key pair, for those who want to log in"
     )
     container: bool | None = Field(

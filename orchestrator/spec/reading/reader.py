@@ -12,14 +12,13 @@ from orchestrator import files
 from orchestrator.errors import SpecError
 from orchestrator.spec.model import shown
 from orchestrator.spec.reading import yaml
-from orchestrator.spec.reading.mistakes import NO_KEYS, UNKNOWN_KEY, explain
+from orchestrator.spec.reading.mistakes import NO_KEYS, UNKNOWN_KEY, Mistake, explain
 from orchestrator.spec.reading.plain_secrets import find_plain_secrets
 from orchestrator.spec.sweep import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from orchestrator.spec.reading.mistakes import Mistake
     from orchestrator.spec.reading.yaml import Document
 
 log = logging.getLogger(__name__)
@@ -63,7 +62,7 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
     except ValidationError as error:
         found = [_place_mistake(mistake, document) for mistake in explain(error, Sweep)]
         raise _first_error(found, path) from error
-    complaints = [*find_plain_secrets(sweep), *(check(sweep) if check else ())]
+    complaints = [*find_plain_secrets(sweep), *_no_platform(sweep), *(check(sweep) if check else ())]
     if complaints:
         raise _first_error([_place(complaint, document) for complaint in complaints], path)
     try:
@@ -79,6 +78,13 @@ def read(path: str | Path, check: Callable[[Sweep], Iterable[Complaint]] | None 
             document.position(("train", "parallel")),
         )
     return sweep
+
+
+def _no_platform(sweep: Sweep) -> Iterator[Mistake]:
+    """Yield a mistake if the file says that no platform may train. A stored plan has the empty list of one unsaid."""
+    if "platforms" in sweep.where.model_fields_set and not sweep.where.platforms:
+        hint = "name at least one; without the line, those of the settings may train"
+        yield Mistake("where.platforms: there is nothing in it", hint, ("where", "platforms"))
 
 
 def find_place(key: str, path: Path) -> str:

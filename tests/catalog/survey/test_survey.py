@@ -65,6 +65,11 @@ def test_a_lane_where_the_trainings_cannot_run_is_left_out_and_the_plan_says_why
     assert market.cautions == ("left out: nothing runs in eu-central-1",)
 
 
+def test_what_is_said_to_a_platform_that_the_sweep_leaves_out_is_told_to_follow_from_nothing(shared: Catalog) -> None:
+    asked = sweep().model_copy(update={"platforms": {"eks": {"queue": "team"}, "ec2": {}}})
+    assert shared.survey(asked).cautions == ("platforms.eks says nothing here: the sweep runs on sagemaker",)
+
+
 def test_a_dataset_that_lies_only_where_the_trainings_cannot_run_says_so(shared: Catalog) -> None:
     asked = sweep().model_copy(update={"platforms": {"sagemaker": {"not_in": ["us-west-2"]}}})
     said = r"dataset coast@v1 lies in us-west-2, where it cannot be trained: nothing runs in us-west-2"

@@ -57,8 +57,10 @@ def test_a_type_of_unknown_quota_has_its_price_and_no_training(instance_type: st
     [
         ({"parallel": "smddp"}, {}, "smddp is SageMaker's own"),
         ({}, {"ami": "my-image"}, "not an image: 'my-image'"),
+        ({}, {"ami": "ami-0123456789"}, "not an image: 'ami-0123456789'"),
+        ({}, {"key_name": " mine"}, "not the name of a key pair: ' mine'"),
         ({}, {"colour": "blue"}, "unknown key 'colour'"),
-        ({}, {"network": {"eu-west-1": {"subnets": ["net-1"]}}}, "'net-1' is no id of one"),
+        ({}, {"network": {"eu-west-1": {"subnets": ["subnet-x"]}}}, "'subnet-x' is no id of one"),
     ],
 )
 def test_what_cannot_be_done_of_a_sweep_is_complained_of(

@@ -85,6 +85,11 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
         ("[ml.g5.xlarge]", "[]", "sweep.yaml:11:19: where.instance_types: there is nothing in it (name at least one)"),
         (
             "instance_types: [ml.g5.xlarge]",
+            "instance_types: [ml.g5.xlarge]\n  platforms: []",
+            "sweep.yaml:12:14: where.platforms: there is nothing in it (name at least one; ",
+        ),
+        (
+            "instance_types: [ml.g5.xlarge]",
             "regions: []",
             "sweep.yaml:11:3: where: neither instance_types nor resources",
         ),

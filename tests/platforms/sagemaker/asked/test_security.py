@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from orchestrator.spec.sweep import Sweep
 
-VPC = {"subnets": ["subnet-0a"], "security_groups": ["sg-0a"]}
+VPC = {"subnets": ["subnet-0a0a0a0a"], "security_groups": ["sg-0a0a0a0a"]}
 TEAM = {
     "role": "arn:aws:iam::123456789012:role/team",
     "vpc": {"eu-west-1": VPC},
@@ -44,7 +44,7 @@ def sent(usual: dict[str, Any], **table: Any) -> dict[str, Any]:
 def test_what_a_team_s_settings_say_holds_for_every_sweep() -> None:
     made = sent(TEAM)
     assert made["RoleArn"] == TEAM["role"]
-    assert made["VpcConfig"] == {"Subnets": ["subnet-0a"], "SecurityGroupIds": ["sg-0a"]}
+    assert made["VpcConfig"] == {"Subnets": ["subnet-0a0a0a0a"], "SecurityGroupIds": ["sg-0a0a0a0a"]}
     assert made["ResourceConfig"]["VolumeKmsKeyId"] == "alias/volumes"
     assert made["OutputDataConfig"] == {
         "S3OutputPath": "s3://team-eu-west-1/runs/nightly/trainings",
@@ -153,14 +153,18 @@ platforms:
     ("line", "said"),
     [
         ("role: training", "7:11: not a role's ARN: 'training' (arn:aws:iam::<account>:role/<name>)"),
-        ("vpc: {europe: {subnets: [subnet-1], security_groups: [sg-1]}}", "7:19: 'europe' is no Region"),
+        ("vpc: {europe: {subnets: [subnet-0a0a0a0a], security_groups: [sg-0a0a0a0a]}}", "7:19: 'europe' is no Region"),
         (
-            "vpc: {eu-west-1: {subnets: [subnet-1]}}",
+            "vpc: {eu-west-1: {subnets: [subnet-0a0a0a0a]}}",
             "7:22: platforms.sagemaker.vpc.eu-west-1.security_groups is missing",
         ),
         (
-            "vpc: {eu-west-1: {subnets: [sg-1], security_groups: [sg-1]}}",
-            "7:33: 'sg-1' is no id of one (such as subnet-",
+            "vpc: {eu-west-1: {subnets: [sg-0a0a0a0a], security_groups: [sg-0a0a0a0a]}}",
+            "7:33: 'sg-0a0a0a0a' is no id of one (such as subnet-",
+        ),
+        (
+            "vpc: {eu-west-1: {subnets: [subnet-x], security_groups: [sg-0a0a0a0a]}}",
+            "7:33: 'subnet-x' is no id of one (such as subnet-",
         ),
         ("vpc: some", "7:10: platforms.sagemaker.vpc: expected a mapping, got 'some'"),
         ("volume_kms_key: {eu-west-1: a key}", "7:33: not a KMS key: 'a key' (its ARN, its id, or alias/<name>)"),
@@ -232,7 +236,7 @@ def test_tags_of_one_s_own_are_on_every_training() -> None:
 
 
 def test_a_network_in_none_of_the_named_regions_is_an_error_of_the_file() -> None:
-    there = {"subnets": ["subnet-0a"], "security_groups": ["sg-0a"]}
+    there = {"subnets": ["subnet-0a0a0a0a"], "security_groups": ["sg-0a0a0a0a"]}
     asked = sweep(where={"regions": ["us-east-1", "eu-west-1"]}, platforms={"sagemaker": {"vpc": {"eu-west-2": there}}})
     [complaint] = [one for one in SageMakerPlanning({}).check(asked) if "vpc" in one.message]
     assert complaint.at == ("where", "regions")
