@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from orchestrator.wire.manifest import ClassicLine
+    from orchestrator.wire.task import Quota
 
 DATASETS = ("dataset", "campaign", "version", "bytes")
 CANDIDATES = ("dataset", "platform", "region", "instance_type", "purchase", "s3_uri", "bytes", "usd_per_hour",
@@ -150,6 +151,9 @@ class Market:
     """Launchers that Batch has room for at once, each of which watches one training; None where nobody knows."""
     lines: Mapping[str, ClassicLine] = field(default_factory=dict)
     """The lines of a classic JOBARRAY that say more than where data lies, by the dataset that each stands for."""
+    quota_codes: Mapping[Quota, str] = field(default_factory=dict)
+    """The service and the code by which AWS is asked to raise a quota, where that is known. No plan follows from it, so
+    it is not hashed."""
     cautions: tuple[str, ...] = ()
     """What the sweep's platforms warn of, for the notes of its plan. It follows from the sweep, so it is not hashed."""
 

@@ -113,6 +113,11 @@ def newest_units(connection: Connection, now: datetime) -> dict[Quota, int]:
     return {quota: units for quota, (units, _) in _newest(connection, now).items()}
 
 
+def quota_codes(connection: Connection, now: datetime) -> dict[Quota, str]:
+    """Return the service and the code by which AWS is asked to raise each quota, where that is known."""
+    return {quota: code for quota, (_, code) in _newest(connection, now).items() if code}
+
+
 def _newest(connection: Connection, now: datetime) -> dict[Quota, tuple[int, str | None]]:
     """Return the newest observation of each quota: its units, and how AWS is asked to raise it."""
     key = [quotas.c[name] for name in ("platform", "region", "quota")]

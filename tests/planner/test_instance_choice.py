@@ -124,7 +124,7 @@ def test_a_quota_bounds_how_many_a_training_may_have() -> None:
     market = make_market(candidate(slots=3.0))
     plan = solve(make_sweep(**choosing([1, 2, 4], plan={"minimize": "time"})), market)
     assert chosen(plan) == [(1, 2)]
-    assert "left out: a quota of 3 for ml.g5.xlarge/on_demand in us-east-1, where a training needs 4" in plan.notes
+    assert "left out: the quota ml.g5.xlarge/on_demand in us-east-1 is 3, and a training needs 4" in plan.notes
 
 
 def test_on_spot_too_few_instances_may_run_into_the_timeout() -> None:

@@ -22,7 +22,7 @@ from orchestrator.planner.hours.interruptions import expected_hours
 from orchestrator.planner.solve import solve
 from orchestrator.spec.goal import Goal
 from orchestrator.wire.names import canonical
-from orchestrator.wire.task import KEPT_BACK_S, Limits
+from orchestrator.wire.task import KEPT_BACK_S, Limits, Quota
 from tests.fixtures.examples import examples
 from tests.fixtures.sweeps import candidate, make_market, make_sweep
 
@@ -186,8 +186,8 @@ def test_limits_come_from_the_sweep() -> None:
             {},
             r"no on-demand price for ml\.g5\.xlarge in us-east-1",
         ),
-        ([{"slots": 0.0}], {}, r"a quota of 0 for ml\.g5\.xlarge/on_demand in us-east-1, where a training needs 1"),
-        ([{"slots": 3.0}], {"train__instances": 4}, r"a quota of 3 for .*, where a training needs 4"),
+        ([{"slots": 0.0}], {}, r"the quota ml\.g5\.xlarge/on_demand in us-east-1 is 0, and a training needs 1"),
+        ([{"slots": 3.0}], {"train__instances": 4}, r"the quota .* is 3, and a training needs 4"),
         ([{"from_region": "eu-west-1", "transfer_usd_per_gb": 0.02}], {}, r"no replica in us-east-1"),
         ([{"purchase": "committed", "usd_per_hour": 0.0}], {}, r"no training plan's ARN for ml\.g5\.xlarge committed"),
         ([{"usd_per_hour": None}, {"region": "eu-west-1", "slots": 0.0}], {}, r"no price for .*, and 1 more reason \("),
@@ -205,6 +205,18 @@ def test_a_sweep_that_cannot_be_placed_is_refused_in_words(
     with pytest.raises(InfeasibleError, match=message) as caught:
         solve(make_sweep(**changes), market)
     assert "\n" not in str(caught.value)
+
+
+def test_a_quota_of_nothing_is_told_with_its_code_and_how_it_is_raised() -> None:
+    quota = Quota("sagemaker", "us-east-1", "ml.g5.xlarge/on_demand")
+    market = replace(make_market(candidate(slots=0.0)), quota_codes={quota: "sagemaker/L-ABCD1234"})
+    with pytest.raises(InfeasibleError) as caught:
+        solve(make_sweep(train__instances=2), market)
+    assert str(caught.value) == (
+        "alps@1 cannot be trained anywhere: the quota ml.g5.xlarge/on_demand in us-east-1 (sagemaker/L-ABCD1234) is 0, "
+        "and a training needs 2 (`sweep quotas ml.g5.xlarge/on_demand --region us-east-1 --raise-to 2` prints how to "
+        "ask AWS for more, or widen `where` in the sweep file)"
+    )
 
 
 def test_data_that_selects_nothing_is_refused() -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Column, MetaData, Table, Text, bindparam, fun
 from orchestrator import resources
 from orchestrator.catalog.files.to_come import CLOCKS_DIFFER
 from orchestrator.catalog.market import CANDIDATES, DATASETS, POOLS, STORAGE, TRANSFERS, Market, Past, table
-from orchestrator.catalog.quotas import known_quotas, live_leases, uses_of
+from orchestrator.catalog.quotas import known_quotas, live_leases, quota_codes, uses_of
 from orchestrator.catalog.survey.commitments import savings_pools, training_plans
 from orchestrator.catalog.survey.for_sale import gather_lanes
 from orchestrator.catalog.survey.infeasible import check_instance_types, no_place_error
@@ -133,6 +133,7 @@ class _Survey:
             starts=starts_of(lanes, self._platforms),
             billing=billing_of(lanes, self._platforms),
             storage=storage(connection, lanes),
+            quota_codes=quota_codes(connection, self._now),
             cautions=(*self._platforms.cautions(self._sweep), *self._left_out()),
         )
 

@@ -102,7 +102,7 @@ def _usable(
     usable = candidates[reasons == ""]
     for number, dataset in enumerate(datasets):
         if not (usable["dataset"] == number).any():
-            raise no_place_error(dataset.name, sweep, reasons[candidates["dataset"] == number])
+            raise no_place_error(dataset.name, sweep, reasons[candidates["dataset"] == number], market)
     sold = set(candidates["instance_type"].unique())
     absent = [name for name in sweep.where.instance_types if name not in sold]
     left_out = [f"{name} is not for sale where the data lies" for name in absent]

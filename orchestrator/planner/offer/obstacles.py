@@ -8,6 +8,7 @@ import pandas as pd
 
 from orchestrator.errors import InfeasibleError
 from orchestrator.planner.offer.offer import LOT_AND_COUNT, QUOTA
+from orchestrator.wire.task import Quota
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
 
 UNKNOWN_RUNTIME = "no runtime for "
+TOO_SMALL = "the quota "
 
 
 def obstacles(candidates: pd.DataFrame, sweep: Sweep, runtimes: Runtimes, market: Market) -> pd.Series[str]:
@@ -61,21 +63,35 @@ def _too_small_quotas(candidates: pd.DataFrame, counts: Sequence[int], market: M
     short = pd.concat([uses[uses["units"] < uses["need"]] for uses in on_each]).drop_duplicates(LOT_AND_COUNT)
     if short.empty:
         return none
-    columns = short[["units", "quota", "region", "need"]].itertuples(index=False, name=None)
-    short["reason"] = [
-        f"a quota of {units} for {quota} in {region}, where a training needs {need}"
-        for units, quota, region, need in columns
-    ]
+    columns = short[[*QUOTA, "units", "need"]].itertuples(index=False, name=None)
+    short["reason"] = [_too_small(Quota(*key), units, need, market) for *key, units, need in columns]
     lanes = candidates[LOT_AND_COUNT].fillna({"site": ""})
     found = lanes.merge(short[[*LOT_AND_COUNT, "reason"]], on=LOT_AND_COUNT, how="left")["reason"]
     return found.set_axis(candidates.index)
+
+
+def _too_small(quota: Quota, units: int, need: int, market: Market) -> str:
+    """Return in words that a quota is too small, with the code by which AWS knows it."""
+    code = market.quota_codes.get(quota, "")
+    known = f" ({code})" if code else ""
+    return f"{TOO_SMALL}{quota}{known} is {units}, and a training needs {need}"
+
+
+def _how_to_raise(reason: str, market: Market) -> str:
+    """Return what prints how AWS is asked for more of the quota that a reason names; nothing if nobody knows."""
+    for quota in market.quota_codes:
+        if reason.startswith(f"{TOO_SMALL}{quota} "):
+            need = reason.rpartition(" ")[2]
+            command = f"sweep quotas {quota.name} --region {quota.region} --raise-to {need}"
+            return f"`{command}` prints how to ask AWS for more, or "
+    return "raise it, or "
 
 
 def _lane(rows: pd.DataFrame) -> pd.Series[str]:
     return rows["instance_type"] + " " + rows["purchase"] + " in " + rows["region"]
 
 
-def no_place_error(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> InfeasibleError:
+def no_place_error(dataset: str, sweep: Sweep, reasons: pd.Series[str], market: Market) -> InfeasibleError:
     """Return the error that no place can train this dataset, from the reasons of its candidates."""
     allowed = ", ".join(sweep.where.regions)
     if reasons.empty:
@@ -87,6 +103,8 @@ def no_place_error(dataset: str, sweep: Sweep, reasons: pd.Series[str]) -> Infea
     reason, others = reasons.iloc[0], reasons.nunique() - 1
     more = f", and {others} more {'reason' if others == 1 else 'reasons'}" if others else ""
     hint = "load prices and quotas with `sweep catalog load`, or widen `where` in the sweep file"
-    if reason.startswith(UNKNOWN_RUNTIME):
+    if reason.startswith(TOO_SMALL):
+        hint = f"{_how_to_raise(reason, market)}widen `where` in the sweep file"
+    elif reason.startswith(UNKNOWN_RUNTIME):
         hint = "say its hours with `runtime` in the sweep file; once some tasks have finished, they are learned"
     return InfeasibleError(f"{dataset} cannot be trained anywhere: {reason}{more}", hint=hint)
