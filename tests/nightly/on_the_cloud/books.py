@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 LRS = (0.1, 0.01)
 TIMEOUT_H = 1 / 6
+MOST_H = TIMEOUT_H + 180 / 3600
+"""Hours that a training may be billed for at most: SageMaker may bill 180 seconds beyond its time limit."""
 MIN_DELTA, TOLERANCE = 0.01, 0.005
 BROKEN, DIVERGING = "broken", "diverging"
 """What lies in data that makes a training look too good, and in data on which it diverges."""
@@ -106,9 +108,9 @@ class Books:
         return found
 
     def dearest(self, model: Model) -> float:
-        """The most that a task may cost: its time limit, where it is dearest."""
+        """The most that a task may cost: all that may be billed, where it is dearest."""
         regions = next(regions for content, regions in self.data.values() if content == model.content)
-        return TIMEOUT_H * max(self.prices[region] for region in regions if region not in self.down)
+        return MOST_H * max(self.prices[region] for region in regions if region not in self.down)
 
     def left(self, day: date) -> float:
         """What is left of the month's budget: any dollar spent in it counts, and a month begins with nothing spent."""

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from orchestrator.localcloud.services.schedules import timetable
 from orchestrator.nightly.calendar import catch_up
 from orchestrator.spec.schedule.schedule import Schedule
-from tests.nightly.on_the_cloud.books import BROKEN, DIVERGING, TIMEOUT_H
+from tests.nightly.on_the_cloud.books import BROKEN, DIVERGING, MOST_H
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,9 +70,9 @@ def happenings(place: Place) -> dict[int, Callable[[], None]]:
         place.schedule(RICH)
 
     def save_money() -> None:
-        """From now on a month can pay one run of two tasks, and this one has paid some already."""
+        """From now on a month can just pay one run of two tasks, and this one has paid some already."""
         place.lies("ulm", "0.30", FRANKFURT)
-        place.schedule(2 * 4.4 * TIMEOUT_H + 0.01)
+        place.schedule(2 * 4.4 * MOST_H + 0.001)
 
     return {
         -18: begin,
