@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 from orchestrator.launcher.keep_deadline import choose_stretch, has_time_left
 from orchestrator.launcher.moving.saved import NOTHING_AHEAD
 from orchestrator.launcher.sites import before_the_round, count_rounds, is_in_a_round
+from orchestrator.wire.envelope import hourly_usd, kept_back_s, least_usd, say_shortage
 from orchestrator.wire.exits import Exit
 from orchestrator.wire.result import Cause, Result, TaskState
 from orchestrator.wire.task import SHORTEST_S
@@ -184,27 +185,27 @@ class _Choice:
                 return Start(place, self.task.limits.max_runtime_s, refusals)
             if seconds >= SHORTEST_S:
                 return Start(place, min(self.task.limits.max_runtime_s, seconds), refusals)
-        envelope = self.task.limits.envelope
-        reason = f"${self.spent:.2f} of its ${envelope:.2f} are spent, and the rest pays for no further attempt"
-        return End(TaskState.FAILED, Exit.UNAVAILABLE, reason + self._copy_in_words(at))
+        cheapest = min((self.task.places[n] for n in places), key=self._least_usd)
+        moving = self.ahead.usd_to(cheapest.lane.region)
+        reason = say_shortage(self.task, self.spent, cheapest, moving) + self._copy_in_words(cheapest.lane.region)
+        return End(TaskState.FAILED, Exit.UNAVAILABLE, reason)
 
-    def _copy_in_words(self, at: int) -> str:
-        """Return what bringing the checkpoint to the cheapest place from this one on costs; nothing if one is free."""
+    def _least_usd(self, place: Place) -> float:
+        return least_usd(self.task, place) + self.ahead.usd_to(place.lane.region)
+
+    def _copy_in_words(self, region: str) -> str:
+        """Return what bringing the checkpoint to a Region costs; nothing if it is free."""
         saved = self.ahead.saved
-        regions = {place.lane.region for place in self.task.places[at:]}
-        if saved is None or not regions or not all(saved.usd_to(region) for region in regions):
+        if saved is None or not saved.usd_to(region):
             return ""
-        region = min(sorted(regions), key=saved.usd_to)
-        return f": the copy of its checkpoint of {saved.gb:.3g} GB to {region} would cost ${saved.usd_to(region):.2f}"
+        return f", and ${saved.usd_to(region):.2f} for the copy of its checkpoint of {saved.gb:.3g} GB to {region}"
 
     def _affordable_s(self, place: Place) -> int | None:
         """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them.
 
-        Bringing the checkpoint there is paid first. Of places that are asked for together, the dearest may be the one
-        that is taken.
+        Bringing the checkpoint there is paid first.
         """
-        together = self.task.together(place)
-        rate = max(each.hourly_usd for each in together)
+        rate = hourly_usd(self.task, place)
         moving, envelope = self.ahead.usd_to(place.lane.region), self.task.limits.envelope
         if envelope is None or (rate <= 0 and not moving):
             return None
@@ -212,7 +213,7 @@ class _Choice:
         if rate <= 0:
             return self.task.limits.max_runtime_s if left >= 0 else 0
         # A price of next to nothing pays for ever.
-        return int(min(left / rate * 3600, FOREVER_S)) - max(each.kept_back_s for each in together)
+        return int(min(left / rate * 3600, FOREVER_S)) - kept_back_s(self.task, place)
 
     def _refusals_of(self, place: int) -> int:
         """Return how often a place was asked in vain since the task ran last, whatever was asked in between.

@@ -4,6 +4,7 @@ A launcher pays for every import, so this room needs the standard library only.
 
     names.py      what is every S3 key, training and array called?
     task.py       what is one training, and where may it run?
+    envelope.py   what does another attempt take of a task's dollars at the least?
     ranges.py     which tasks are meant, in few words?
     manifest.py   how are tasks written down, a line each, and how does a child find its own line?
     template.py   what do all tasks of a Region share?

@@ -164,12 +164,27 @@ def test_an_envelope_that_cannot_pay_for_the_copy_of_a_checkpoint_says_what_the_
     end = decide(task(limits=limits), [tried(1, Cause.CAPACITY)], 0.0, 0.0, ahead)
     assert isinstance(end, End)
     assert end.reason == (
-        "$0.00 of its $4.00 are spent, and the rest pays for no further attempt: "
-        f"the copy of its checkpoint of 100 GB to {PLACES[1].lane.region} would cost $5.00"
+        "$0.00 of its $4.00 are spent, and the $4.00 left pay for no further attempt: "
+        f"on {PLACES[1].lane} it takes $5.24 at the least, "
+        "for 1 minute of training and 3 minutes that fake may bill besides, at $3.60 an hour, "
+        f"and $5.00 for the copy of its checkpoint of 100 GB to {PLACES[1].lane.region}"
     )
 
 
 def test_an_envelope_that_is_spent_says_nothing_of_copies_where_none_is_needed() -> None:
     end = after(tried(1, Cause.TASK), limits=Limits(3600, retries=1, envelope=4.0), spent=4.0)
     assert isinstance(end, End)
-    assert end.reason == "$4.00 of its $4.00 are spent, and the rest pays for no further attempt"
+    assert end.reason.startswith("$4.00 of its $4.00 are spent, and the $0.00 left pay for no further attempt: on ")
+    assert "copy" not in end.reason
+
+
+def test_an_envelope_of_cents_says_what_is_kept_back_for_another_attempt_so_that_the_sum_can_be_done() -> None:
+    places = (replace(PLACES[0], rate=0.36, allowance_s=900), replace(PLACES[1], rate=0.18, allowance_s=900))
+    end = after(tried(1, Cause.INTERRUPTED), places=places, limits=Limits(600, envelope=0.048), spent=0.0034)
+    assert end == End(
+        TaskState.FAILED,
+        Exit.UNAVAILABLE,
+        "$0.0034 of its $0.0480 are spent, and the $0.0446 left pay for no further attempt: "
+        f"on {PLACES[1].lane} it takes $0.0480 at the least, "
+        "for 1 minute of training and 15 minutes that fake may bill besides, at $0.1800 an hour",
+    )

@@ -129,6 +129,11 @@ class Results:
     def usd(self, run: str) -> float:
         return self.rows.value("SELECT sum(usd) FROM results WHERE run = :run", run=run) or 0.0
 
+    def spent(self, run: str) -> dict[int, float]:
+        """Return the dollars that each task has cost in all its attempts, of those that have cost any."""
+        rows = self.rows.all("SELECT task, usd FROM results WHERE run = :run AND usd > 0 ORDER BY task", run=run)
+        return {row.task: row.usd for row in rows}
+
     def seen(self, run: str, first: int, stop: int) -> int:
         """Return how many of these tasks have begun or ended."""
         query = f"SELECT count(*) FROM results WHERE {_BETWEEN} AND state <> '{TaskState.PENDING.value}'"

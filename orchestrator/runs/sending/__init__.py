@@ -8,6 +8,7 @@ deadline.py      by which moment are its tasks to end?
 copy.py          how is data brought to another Region?
 champion.py      how is the champion's model brought to where trainings start from it?
 retry.py         how are tasks run again?
+payable.py       which of them have dollars left for another attempt?
 unstarted.py     which tasks have not been started, and may be planned anew?
 proposal.py      what would a new plan of them move and save, and is it worth it?
 replan.py        how do they move to where it wants them?

@@ -10,6 +10,7 @@ from orchestrator.errors import UsageError
 from orchestrator.runs.known.gone import check_submissions
 from orchestrator.runs.known.sync import sync
 from orchestrator.runs.sending.envelopes import hold_again
+from orchestrator.runs.sending.payable import payable
 from orchestrator.runs.sending.submit import send
 from orchestrator.runs.written.anchor import add_submission, check_there, submissions
 from orchestrator.runs.written.plan_now import planned_now
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *, again: bool = False) -> Ranges:
     """Submit again what ended without being done, or exactly these tasks. Return what was submitted.
 
-    UsageError if one of these has not ended, or is done: `again` trains it all the same.
+    UsageError if one of these has not ended, or is done: `again` trains it all the same. Refused where no dollars are
+    left for them.
     """
     cloud.refuse_elsewhere(anchor.name, anchor.home)
     check_there(cloud.s3, anchor.name)
@@ -53,6 +55,8 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
         if not again:
             damaged = ledger.damage.tasks(anchor.name)
             _refuse_done(anchor, Ranges.of(task for task in wanted if task not in damaged), ended)
+    now = planned_now(anchor, made)
+    wanted = payable(now, wanted, ledger, named=tasks is not None)
     if not wanted:
         return wanted
     after: dict[int, list[int]] = defaultdict(list)
@@ -61,7 +65,7 @@ def retry(anchor: Anchor, tasks: Ranges | None, ledger: Ledger, cloud: Cloud, *,
             after[attempts].append(task)
     behind = tuple((attempts, Ranges.of(after[attempts])) for attempts in sorted(after))
     hold_again(anchor, ledger, cloud)
-    submission = Submission(len(made) + 1, parts(planned_now(anchor, made).plan, wanted), behind, time.time())
+    submission = Submission(len(made) + 1, parts(now.plan, wanted), behind, time.time())
     if not add_submission(cloud.s3, anchor.name, submission):
         return retry(
             anchor, tasks, ledger, cloud, again=again
