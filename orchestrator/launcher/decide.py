@@ -195,10 +195,10 @@ class _Choice:
 
     def _copy_in_words(self, region: str) -> str:
         """Return what bringing the checkpoint to a Region costs; nothing if it is free."""
-        saved = self.ahead.saved
-        if saved is None or not saved.usd_to(region):
+        saved, usd = self.ahead.saved, self.ahead.usd_to(region)
+        if saved is None or not usd:
             return ""
-        return f", and ${saved.usd_to(region):.2f} for the copy of its checkpoint of {saved.gb:.3g} GB to {region}"
+        return f", and ${usd:.{2 if usd >= 1 else 4}f} for the copy of its checkpoint of {saved.gb:.3g} GB to {region}"
 
     def _affordable_s(self, place: Place) -> int | None:
         """Return the seconds for which the rest of the envelope pays for this place; None when nothing bounds them.
