@@ -34,8 +34,8 @@ def retry(
 ) -> None:
     """Run again what is not done.
 
-    Or exactly the tasks named. A new submission of the same run. Tasks whose budget pays for no further attempt are left
-    out; if they were named, or none is left, that is refused: exit code 6.
+    Or exactly the tasks named. A new submission of the same run. Tasks whose budget pays for no further attempt are
+    left out; if they were named, or none is left, that is refused: exit code 6.
 
     Example: sweep retry nightly --task 3,7-9
     """
