@@ -105,10 +105,14 @@ def find_enough_units(problem: Problem, fixed: Booleans, room: Room = room_withi
 
     if missing.max(initial=0.0) > 1e-6 and len(problem.choices) > HUGE:
         found = next(filter(works, _raises_for_longer(shortfall, fixed)), None)
-    elif missing.max(initial=0.0) > 1e-6:
-        found = _smallest_that_works(problem, lambda factor: _round_up(missing * factor), works)
     else:
-        found = next(filter(works, _single_raises(shortfall, fixed)), None)
+        found = None
+        if missing.max(initial=0.0) > 1e-6:
+            found = _smallest_that_works(problem, lambda factor: _round_up(missing * factor), works)
+        if found is None:
+            found = next(filter(works, _single_raises(shortfall, fixed)), None)
+        if found is not None:
+            found = _trimmed(found, shortfall.free / shortfall.steps, works)
     return None if found is None else _units(problem, found)
 
 
@@ -196,15 +200,38 @@ def _raises_for_longer(shortfall: Shortfall, fixed: Booleans) -> Iterator[tuple[
 
 
 def _single_raises(shortfall: Shortfall, fixed: Booleans) -> Iterator[tuple[int, ...]]:
-    """Yield raises of one limit each, in steps: one more here, or there, then two more, then four.
+    """Yield raises of one limit each, in steps: one more here, or there, then two more, then four, up to 16.
 
     They are for a problem that fluid tasks would fit, and whole ones do not.
     """
     wanted_first = np.argsort(shortfall.unwanted, kind="stable").tolist()
     likely = [limit for limit in wanted_first if not fixed[limit]][:LIKELY]
-    for more in (1, 2, 4):
+    for more in (1, 2, 4, 8, 16):
         for limit in likely:
             yield tuple(more if limit == other else 0 for other in range(len(shortfall.free)))
+
+
+def _trimmed(raised: tuple[int, ...], free: Floats, works: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
+    """Return a raise that works with about as few steps of each limit as still do, those that are raised most first.
+
+    `free` says how many steps each limit has already.
+    """
+    found, looks = list(raised), LOOKS
+    for limit in sorted(range(len(raised)), key=lambda number: -raised[number]):
+        enough = found[limit]
+        near = max(int((NEAR - 1) * (free[limit] + enough)), 1)
+        low, middle = -1, max(enough - near, 0)  # it is mostly just enough, so what is hardly less is tried first
+        while enough > max(low, 0) and looks:
+            looks -= 1
+            if works((*found[:limit], middle, *found[limit + 1 :])):
+                enough = middle
+            else:
+                low = middle
+            if enough - low <= near:
+                break
+            middle = (low + enough) // 2
+        found[limit] = enough
+    return tuple(found)
 
 
 def _units(problem: Problem, steps: tuple[int, ...]) -> dict[int, int]:

@@ -50,7 +50,8 @@ class Shortfall:
         """$ promised for all tasks of a commodity at each choice, if that takes its part of every cohort."""
         self.free: Floats = np.array([limit.free for limit in problem.limits])
         """Units at once under each limit."""
-        self._steps = np.array([limit.step for limit in problem.limits])
+        self.steps = np.array([limit.step for limit in problem.limits])
+        """The units of one step of each limit."""
         self._limit, self._column, self._units = self._under_limits(problem.choices.lane[self._rows])
 
     def least_horizon(self) -> float:
@@ -79,13 +80,11 @@ class Shortfall:
         as they are.
         """
         count = len(self.free)
-        grown = (most - 1) * np.maximum(self.free / self._steps, 1.0)
+        grown = (most - 1) * np.maximum(self.free / self.steps, 1.0)
         program = self._program(
             np.zeros(self._width), asked=1 + WANTED * self.unwanted, most=np.where(fixed, 0.0, grown)
         )
-        self._add_limits(
-            program, self._part_of_horizon * longer, self._width + np.arange(count), self._steps, self.free
-        )
+        self._add_limits(program, self._part_of_horizon * longer, self._width + np.arange(count), self.steps, self.free)
         return np.asarray(program.solve().values[self._width :])
 
     @property

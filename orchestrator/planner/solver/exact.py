@@ -14,7 +14,8 @@ from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.lanes import share_out_spare_slots
 from orchestrator.planner.pack.repair import repair
 from orchestrator.planner.pack.schedule import overfull_lanes
-from orchestrator.planner.solver.program import Effort, Entries, Program, number_keys
+from orchestrator.planner.solver.program import STEPS, Effort, Entries, Program, number_keys
+from orchestrator.planner.solver.slots.late_starts import add_late_starts
 from orchestrator.planner.solver.slots.patterns import add_patterns, find_patterns
 from orchestrator.planner.solver.slots.start_cuts import add_start_cut, find_too_much
 from orchestrator.planner.solver.slots.windows import find_windows
@@ -33,11 +34,6 @@ OF_ONE_ROUND, FOR_PLANS = 0.2, 0.4
 then: what lanes hold too much of, they may not hold in any way."""
 STEPS_OF_NODE, STEPS_OF_ROUND, SIZE = 20, 150, 300
 """Steps that a node takes, more or less; those that a round counts as besides; and what counts as rows besides."""
-STEPS = 2**20
-"""Steps that a slot's time, a budget or a pool is cut into, because HiGHS is exact for rows of whole numbers only. Its
-presolve scales rows to whole numbers where they are near to some. An offset of less than its tolerances, such as a
-factor of 1 + 1e-9, has made it drop the optimum and prove a bound that is none. Steps are rounded down, so no row bars
-what is within its limit. What only seems to be is found when tasks are played, or their dollars added up."""
 TINY = 1e-9
 """Dollars that a budget or a pool counts as at least."""
 MOST_WINDOWS = 12
@@ -59,7 +55,7 @@ def solve(
     """
     program, time_limit = model(problem), time_limit or TimeLimit()
     bound, best, cut, left, part = 0.0, None, False, float(work), OF_ONE_ROUND
-    with_patterns: set[int] = set()
+    told: set[int] = set()
     for _ in range(ROUNDS):
         try:
             answer = program.solve(_effort(program, min(work * part, left)), time_limit)
@@ -90,7 +86,7 @@ def solve(
             if cut:
                 _cut_hours(program, problem, lane, float(placed @ problem.choices.hours[rows]))
             else:
-                _tell(program, problem, lane, tasks, slots[lane], with_patterns)
+                _tell(program, problem, lane, tasks, slots[lane], told)
         if overspent and not overfull:
             cut = True
             _limit_dollars(program, problem, np.ceil)
@@ -109,19 +105,19 @@ def _is_enough(best: Solution | None, bound: float, enough: float) -> bool:
     return best is not None and best.usd <= max(bound * (1 + EFFORT.gap), enough)
 
 
-def _tell(
-    program: Program, problem: Problem, lane: int, tasks: Integers, slots: float, with_patterns: set[int]
-) -> None:
+def _tell(program: Program, problem: Problem, lane: int, tasks: Integers, slots: float, told: set[int]) -> None:
     """Tell the program why these tasks do not fit into the slots of this lane.
 
-    First it learns the lane's patterns, if these are not too many. Where they would do, and only the order in which
-    tasks start does not, it learns that.
+    First it learns the lane's patterns, if these are not too many, and what late data keeps waiting. Where they would
+    do, and only the order in which tasks start does not, it learns that. `told` are the lanes of which it knows more.
     """
-    if lane not in with_patterns and _add_patterns(program, problem, lane):
-        with_patterns.add(lane)
-        return
-    much = find_too_much(problem, lane, tasks, slots)
-    add_start_cut(program, problem, much, _slots_column(problem, lane))
+    column = _slots_column(problem, lane)
+    if lane not in told:
+        told.add(lane)
+        ways = [_add_patterns(program, problem, lane), add_late_starts(program, problem, lane, column)]
+        if any(ways):
+            return
+    add_start_cut(program, problem, find_too_much(problem, lane, tasks, slots), column)
 
 
 def _repair_within_budget(problem: Problem, tasks: Integers, bound: float, slots: Floats) -> Solution | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -9,16 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orchestrator.planner.model.arrays import SLACK
-from orchestrator.planner.model.solution import DoesNotFit, Solution
+from orchestrator.planner.model.solution import DoesNotFit, NotFound
 from orchestrator.planner.model.time_limit import TimeLimit
-from orchestrator.planner.solver.optimise import optimise
+from orchestrator.planner.solver.optimise import find_room, optimise
 
 if TYPE_CHECKING:
     from orchestrator.planner.model.problem import Problem
+    from orchestrator.planner.model.solution import Solution
     from orchestrator.spec.goal import Goal
 
 TOLERANCE = 1.01
 """The factor by which the horizon of the fastest solution may be longer than the shortest that is possible."""
+UNDECIDED = 3
+"""The part of a plan's work, one in so many, after which small problems count as having no room, if none is found."""
 
 
 def meet_goal(
@@ -38,19 +42,28 @@ def meet_goal(
 
 def fastest(problem: Problem, horizon: float, time_limit: TimeLimit) -> Solution:
     """Return the cheapest solution of the shortest horizon that is possible. DoesNotFit, if not even this one is."""
-    found = optimise(problem.within(horizon), time_limit)
-    low, high = least_hours(problem), horizon
-    try:
+    found, low, high = _any_within(problem, horizon, time_limit), least_hours(problem), horizon
+    with suppress(DoesNotFit):
         return optimise(problem.within(low * SLACK), time_limit)
-    except DoesNotFit:
-        pass
     while high > low * TOLERANCE and not time_limit.is_out:
         middle = sqrt(low * high)
         try:
-            found, high = optimise(problem.within(middle), time_limit), middle
+            found, high = find_room(problem.within(middle), UNDECIDED), middle
         except DoesNotFit:
             low = middle
-    return found
+    try:
+        return optimise(problem.within(high), time_limit)
+    except NotFound:
+        return found
+
+
+def _any_within(problem: Problem, hours: float, time_limit: TimeLimit) -> Solution:
+    """Return a solution within so many hours, whatever it costs; the cheapest one where any is hard to find."""
+    within = problem.within(hours)
+    try:
+        return find_room(within)
+    except NotFound:
+        return optimise(within, time_limit)
 
 
 def least_hours(problem: Problem) -> float:

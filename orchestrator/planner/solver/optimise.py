@@ -67,8 +67,11 @@ def _solve_as_large(problem: Problem, found: Solution | None, bound: float, time
     return replace(best, bound=max(bound, other.bound))
 
 
-def find_room(problem: Problem) -> Solution:
-    """Return a solution, whatever it costs, for it takes less time. DoesNotFit and NotFound as of `optimise`."""
+def find_room(problem: Problem, quicker: int = QUICKER) -> Solution:
+    """Return a solution, whatever it costs, for it takes less time. DoesNotFit and NotFound as of `optimise`.
+
+    A small problem gets one in so many parts of the work of a whole plan.
+    """
     if problem.stranded.size:
         raise DoesNotFit
     found = all_at_their_cheapest(problem)
@@ -83,7 +86,7 @@ def find_room(problem: Problem) -> Solution:
 
     if not is_large(problem):
         # What is proven not to fit mostly takes a moment here, and long below.
-        found, _ = exact.solve(room.without_dollars(problem), work=exact.WORK // QUICKER, enough=np.inf)
+        found, _ = exact.solve(room.without_dollars(problem), work=exact.WORK // quicker, enough=np.inf)
         if found is not None:
             return replace(found, problem=problem, bound=_least_usd(problem))
     return rounding.solve_whatever_copies_cost(problem, is_quick=True)

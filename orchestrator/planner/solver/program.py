@@ -24,6 +24,11 @@ _PLAIN: dict[str, str | bool | int | float] = {
     "mip_heuristic_run_rens": False,
     "mip_heuristic_run_root_reduced_cost": False,
 }
+STEPS = 2**20
+"""Steps that a slot's time, a budget or a pool is cut into, because HiGHS is exact for rows of whole numbers only. Its
+presolve scales rows to whole numbers where they are near to some. An offset of less than its tolerances, such as a
+factor of 1 + 1e-9, has made it drop the optimum and prove a bound that is none. Steps are rounded down, so no row bars
+what is within its limit. What only seems to be is found when tasks are played, or their dollars added up."""
 _INTEGER, _CONTINUOUS = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
 
 

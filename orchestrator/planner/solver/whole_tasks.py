@@ -99,7 +99,7 @@ def make_whole(
         _improve(problem, program, answer.bound, time_limit)
         nonlocal slots
         slots = program.known
-        return _improved(_fill_slots(problem, program, answer, time_limit), bound)
+        return _improved(_fill_slots(problem, Placing(problem, program, is_quick=is_quick), answer, time_limit), bound)
 
     def round_down() -> Solution | None:
         tasks = _whole_tasks(problem, all_commodities, relaxation, answer.flow)
@@ -139,9 +139,8 @@ def _distance(found: Solution) -> tuple[bool, float]:
     return over, found.promise if over else found.usd
 
 
-def _fill_slots(problem: Problem, program: SlotProgram, answer: CopiesAnswer, time_limit: TimeLimit) -> Solution | None:
-    """Return the solution of slots that are filled with whole tasks by this program; None if some fit nowhere."""
-    placing = Placing(problem, program)
+def _fill_slots(problem: Problem, placing: Placing, answer: CopiesAnswer, time_limit: TimeLimit) -> Solution | None:
+    """Return the solution of slots that are filled with whole tasks in this way; None if some fit nowhere."""
     tasks = placing.place(time_limit) if len(problem.choices) <= MOST else placing.place_at_once()
     return repair(problem, tasks, answer.bound)
 

@@ -175,6 +175,14 @@ def test_where_raising_quotas_is_enough_one_is_found() -> None:
     assert find_enough_units(problem, np.ones(2, dtype=bool)) is None
 
 
+def test_no_quota_is_raised_by_more_than_whole_tasks_need() -> None:
+    """Fluid tasks lack 4.7 slots. Half as many more would be 8, and 7 will do."""
+    rows = [(0, 0, -1, 5.5, 0.0, 1.0), (1, 0, -1, 2.5, 0.0, 1.0)]
+    problem = make_problem([9, 7], [2.0], rows)
+    assert find_enough_units(problem, np.zeros(1, dtype=bool)) == {0: 7}
+    assert not has_solution(with_more_units(problem, {0: 6}), problem.horizon)
+
+
 def test_no_money_is_enough_where_there_are_too_few_slots() -> None:
     with pytest.raises(DoesNotFit):
         optimise(make_problem([2], [1.0], [(0, 0, -1, 6.0, 0.0, 1.0)]))

@@ -2,6 +2,7 @@
 
 windows.py          what is left of a slot for tasks that wait?
 patterns.py         in which ways can whole tasks fill one slot?
+late_starts.py      what waits behind tasks whose data is late?
 start_cuts.py       which tasks would fit, if only they did not start longest first?
 slot_program.py     how do whole tasks fill slots, as far as a linear program can tell?
 known_slots.py      what may another such program begin with?
