@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 TRIES = 5
 """Times that the solver is asked, each for as much less time as the last task was late."""
-FAR, SOONER = 1e-3, 3
-"""The part of the bound by which a plan may be dearer, before it is looked for without the hours of its starts as well,
-and so many times, each for less time."""
 
 
 class StartsTooLate(Exception):
@@ -93,30 +90,8 @@ def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
         slow = fit_starts(held_problem(offer, offer.problem), offer, goal.hours, solve, is_limited=too_many)
     except DoesNotFit:
         raise StartsTooLate(first) from None
-    if goal.fastest:
-        return replace(_as_planned(slow, offer), bound=first.bound)
-    found = replace(_as_planned(slow, offer), bound=max(first.bound, slow.bound))
-    other = _solve_sooner(first, offer, goal, time_limit) if found.gap > FAR else None
-    return found if other is None or found.usd <= other.usd else replace(other, bound=found.bound)
-
-
-def _solve_sooner(late: Solution, offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution | None:
-    """Return a solution for so much less time that its starts keep the deadline; None if none is found.
-
-    Its hours are those that tasks train: they are in proportion, so this may find what is missed with longer ones.
-    """
-    hours, found = goal.hours, late
-    for _ in range(SOONER):
-        hours -= _late_hours(with_starts(found, offer), offer, goal.hours)
-        if hours <= 0 or time_limit.is_out:
-            break
-        try:
-            found = meet_goal(offer.problem, goal, time_limit, hours)
-        except DoesNotFit:
-            break
-        if _late_hours(with_starts(found, offer), offer, goal.hours) <= 0:
-            return found
-    return None
+    proven = first.bound if goal.fastest else max(first.bound, slow.bound)
+    return replace(_as_planned(slow, offer), bound=proven)
 
 
 def fit_starts(

@@ -58,13 +58,12 @@ def test_the_chart_has_words_for_each_plan() -> None:
         assert f"{plan.finish:.3g} h, ${plan.usd:,.2f}" in words
 
 
-@pytest.mark.parametrize(
-    "seed", [1, 4, pytest.param(7, marks=pytest.mark.long), pytest.param(9, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 4])
 def test_no_plan_is_dearer_than_one_of_the_frontier_that_ends_by_its_deadline(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three platforms' worth of lanes, whose starts take long on some: they break the deadlines of plain hours."""
+    """Starts take so long in one Region that they break deadlines which hours alone would keep."""
     made: list[Plan] = []
 
     def note(sweep: Sweep, market: Market) -> Plan:
@@ -78,7 +77,7 @@ def test_no_plan_is_dearer_than_one_of_the_frontier_that_ends_by_its_deadline(
             region=region,
             instance_type=kind,
             usd_per_hour=float(random.uniform(1, 2)),
-            slots=float(random.integers(2, 6)),
+            slots=float(random.integers(8, 30)),
         )
         for region in REGIONS[:3]
         for kind in PACES
@@ -89,7 +88,7 @@ def test_no_plan_is_dearer_than_one_of_the_frontier_that_ends_by_its_deadline(
     market = replace(make_market(*rows), starts=table(lanes, STARTS))
     lengths = [0.2, 0.5, 1.1, 1.7]
     sweep = make_sweep(
-        space={"size": lengths, "seed": {"range": [1, int(random.integers(20, 60))]}},
+        space={"size": lengths, "seed": {"range": [1, int(random.integers(260, 400))]}},
         where={"instance_types": list(PACES)},
         runtime={name: f"{pace} * size" for name, pace in PACES.items()},
     )
