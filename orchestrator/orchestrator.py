@@ -188,7 +188,7 @@ class Orchestrator:
 
         `package` has the sources where their folder is not here. Refused if the plan is stale: then nothing is written.
         """
-        from orchestrator.runs.sending.changes import say_changes
+        from orchestrator.runs.sending.changes import saying_changes
         from orchestrator.runs.sending.check import check
         from orchestrator.runs.sending.envelopes import holding
         from orchestrator.runs.sending.submit import submit
@@ -196,12 +196,8 @@ class Orchestrator:
         package = package or self._pack(plan)
         wanted = self._anchor(plan, package, name)
         if package:
-            try:
-                with holding(self.ledger, self.cloud, check) as ready:
-                    anchor = self._runs.make(wanted, ready, self.stale, again=again)
-            except anchors.OtherSources as error:
-                changes = say_changes(error.there, package, self.cloud)
-                raise anchors.OtherSources(error.there, wanted.code, changes) from error
+            with saying_changes(package, self.cloud), holding(self.ledger, self.cloud, check) as ready:
+                anchor = self._runs.make(wanted, ready, self.stale, again=again)
         else:
             anchor = (None if again else self._runs.resume(wanted)) or refuse_no_source(plan.source_folder)
         run = self._runs.opened(anchor)
@@ -217,13 +213,15 @@ class Orchestrator:
 
     def requests(self, plan: Plan, *, name: str | None = None, again: bool = False) -> dict[str, Any]:
         """Return what `submit` would send to AWS, or raise what it would raise: the dry run. Nothing is written."""
+        from orchestrator.runs.sending.changes import saying_changes
         from orchestrator.runs.sending.check import check_run
         from orchestrator.runs.sending.dry_run import requests
         from orchestrator.runs.sending.envelopes import foreseeing
 
         package = self._pack(plan) or refuse_no_source(plan.source_folder)
         check = foreseeing(self.ledger, self.cloud, check_run)
-        anchor = self._runs.foresee(self._anchor(plan, package, name), check, self.stale, again=again)
+        with saying_changes(package, self.cloud):
+            anchor = self._runs.foresee(self._anchor(plan, package, name), check, self.stale, again=again)
         return requests(anchor, package, self._runs.opened(anchor).cloud)
 
     def push_image(self, name: str, regions: list[str] | None = None) -> Iterator[Pushed]:

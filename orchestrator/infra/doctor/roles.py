@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.aws.account.iam import find_role, simulate
 from orchestrator.errors import NotFound
 from orchestrator.infra import policies
+from orchestrator.infra.managed import managed_policies
 from orchestrator.infra.statements import listed
 from orchestrator.platforms.account.finding import DEPLOY, Finding, ok, warning, wrong
 
@@ -78,8 +79,9 @@ def _ours(subject: Subject) -> Finding:
     if not denied:
         return ok("permission", subject.principal, "may submit (simulated, not tried)")
     kind, _, name = subject.principal.rpartition(":")[2].partition("/")
-    arn = f"arn:{subject.names.partition}:iam::{subject.names.account}:policy/sweep-submit-{subject.names.region}"
-    mend = f"aws iam attach-{kind}-policy --{kind}-name {name.rpartition('/')[2]} --policy-arn {arn}"
+    arn = f"arn:{subject.names.partition}:iam::{subject.names.account}:policy"
+    attach = f"aws iam attach-{kind}-policy --{kind}-name {name.rpartition('/')[2]} --policy-arn {arn}"
+    mend = " && ".join(f"{attach}/{each}" for each in managed_policies("submit", subject.names))
     return wrong("permission", subject.principal, f"may not submit, simulated: {', '.join(denied[:3])}", mend, 4)
 
 

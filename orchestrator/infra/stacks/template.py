@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import UsageError
 from orchestrator.infra import policies
+from orchestrator.infra.managed import managed_policies
 from orchestrator.infra.names import LANE_QUEUE, LAUNCHER_REPOSITORY, TRAINING_REPOSITORY, VERSION
 from orchestrator.infra.stacks import network
 from orchestrator.infra.wanted import wanted_of
@@ -72,7 +73,7 @@ def control_template(names: Names) -> Template:
         "Topic": "topic",
     }
     resources = {key: each for key, each in made.items() if each and setting_of[key] not in names.theirs}
-    resources |= {f"{role.capitalize()}Policy": _managed_policy(names, role) for role in _PEOPLE}
+    resources |= {name: each for role in _PEOPLE for name, each in _managed_policies(names, role).items()}
     resources |= _queues(names)
     outputs = {"Version": VERSION, "Regions": ",".join(names.regions)}
     return _template("sweep: what runs are kept in and started from", resources, outputs)
@@ -170,12 +171,16 @@ def _profile(names: Names) -> Resource | None:
     return {"Type": "AWS::IAM::InstanceProfile", "Properties": properties}
 
 
-def _managed_policy(names: Names, role: str) -> Resource:
-    properties = {
-        "ManagedPolicyName": f"sweep-{role}-{names.region}",
-        "PolicyDocument": policies.policy(role, names),
+def _managed_policies(names: Names, role: str) -> dict[str, Resource]:
+    """Return the policy of people of this role: several, where IAM takes none of that length."""
+    made = enumerate(managed_policies(role, names).items(), start=1)
+    return {
+        f"{role.capitalize()}Policy{'' if part == 1 else part}": {
+            "Type": "AWS::IAM::ManagedPolicy",
+            "Properties": {"ManagedPolicyName": name, "PolicyDocument": document},
+        }
+        for part, (name, document) in made
     }
-    return {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
 
 
 def _repository(name: str) -> Resource:

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import io
 import tarfile
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.runs.sending.templates import source_key
+from orchestrator.runs.written.anchor import OtherSources
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from orchestrator.platforms.source import Package
     from orchestrator.runs.cloud import Cloud
     from orchestrator.runs.written.anchor import Anchor
 
 _NAMED = 5
 """The most files that are named."""
+
+
+@contextmanager
+def saying_changes(package: Package, cloud: Cloud) -> Iterator[None]:
+    """Say in an OtherSources that is raised meanwhile which files have changed."""
+    try:
+        yield
+    except OtherSources as error:
+        changes = say_changes(error.there, package, cloud)
+        raise OtherSources(error.there, error.code, changes) from error
 
 
 def say_changes(there: Anchor, package: Package, cloud: Cloud) -> str:

@@ -144,7 +144,7 @@ class OtherSources(UsageError):
     """A run of this name was begun with sources that are not those of now."""
 
     def __init__(self, there: Anchor, code: str, changes: str = "") -> None:
-        self.there = there
+        self.there, self.code = there, code
         said = f": {changes}" if changes else f" ({there.code}, not {code})"
         hint = "--again makes a new run with the sources as they are now"
         super().__init__(f"run {there.name!r} was begun with other sources{said}", hint=hint)

@@ -179,8 +179,9 @@ class TestRefused:
         plan = team.plan("[2]")
         team.orchestrator().submit(plan, name=name).cancel()
         (team.folder / "training" / "more.py").write_text("")
-        with pytest.raises(UsageError, match=r"begun with other sources: more\.py is new"):
-            team.orchestrator().submit(plan, name=name)
+        for act in (team.orchestrator().requests, team.orchestrator().submit):
+            with pytest.raises(UsageError, match=r"begun with other sources: more\.py is new"):
+                act(plan, name=name)
 
     def test_a_name_that_fits_no_training_is_refused_before_anything_is_written(self, team: Team) -> None:
         with pytest.raises(UsageError, match="cannot name a run"):
