@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from orchestrator.wire.task import Place, Task
 
 HOUR, MINUTE = 3600, 60
+_MOST_DIGITS = 9
 
 
 def hourly_usd(task: Task, place: Place) -> float:
@@ -33,10 +34,12 @@ def say_shortage(task: Task, spent: float, place: Place, moving: float = 0.0) ->
     `moving` is what it costs to bring the task's checkpoint there, which is said by whoever knows it.
     """
     envelope = task.limits.envelope or 0.0
-    left, least = envelope - spent, least_usd(task, place) + moving
-    cents = envelope >= 1 and least - left >= 0.01
+    left, least = max(envelope - spent, 0.0), least_usd(task, place) + moving
+    digits = 2 if envelope >= 1 else 4
+    while digits < _MOST_DIGITS and round(left, digits) >= round(least, digits):
+        digits += 1  # else it would say that so much does not pay for as much
     said, total, rest, needed, rate = (
-        f"${usd:.{2 if cents else 4}f}" for usd in (spent, envelope, max(left, 0.0), least, hourly_usd(task, place))
+        f"${usd:.{digits}f}" for usd in (spent, envelope, left, least, hourly_usd(task, place))
     )
     shortest, kept = _duration(SHORTEST_S), _duration(kept_back_s(task, place))
     takes = f"{shortest} of training and {kept} that {place.lane.platform} may bill besides, at {rate} an hour"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -188,3 +189,17 @@ def test_an_envelope_of_cents_says_what_is_kept_back_for_another_attempt_so_that
         f"on {PLACES[1].lane} it takes $0.0480 at the least, "
         "for 1 minute of training and 15 minutes that fake may bill besides, at $0.1800 an hour",
     )
+
+
+@given(st.floats(0.01, 50), st.floats(0, 1), st.floats(0.01, 40))
+def test_what_is_left_and_what_an_attempt_takes_are_never_told_as_the_same_dollars(
+    envelope: float, part: float, rate: float
+) -> None:
+    places = (replace(PLACES[0], rate=rate),)
+    end = after(
+        tried(1, Cause.INTERRUPTED), places=places, limits=Limits(600, envelope=envelope), spent=envelope * part
+    )
+    if isinstance(end, End):
+        spent, total, left, least, _ = (float(usd) for usd in re.findall(r"\$(\d+\.\d+)", end.reason))
+        assert left < least
+        assert spent + left == pytest.approx(total, abs=0.011)
