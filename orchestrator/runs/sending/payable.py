@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FOR_LIFE = "a task's dollars are for its whole life: plan it with a greater `budget`, as a run of its own"
+"""What to do where they are spent."""
+
 
 def payable(anchor: Anchor, wanted: Ranges, ledger: Ledger, *, named: bool) -> Ranges:
     """Return those of these tasks whose envelopes pay for another attempt, at the cheapest of their places.
@@ -23,19 +26,18 @@ def payable(anchor: Anchor, wanted: Ranges, ledger: Ledger, *, named: bool) -> R
     Refused if none does, or if one of tasks that were `named` does not; else those that do not are warned of.
     The anchor's plan must be that of now. What bringing checkpoints costs is not known here: launchers see to it.
     """
-    whys = _shortages(anchor, wanted, ledger)
+    whys = find_shortages(anchor, wanted, ledger)
     if not whys:
         return wanted
     poor = Ranges.of(whys)
     what = f"task {poor} of run {anchor.name!r}: {whys[min(whys)]}"
     if named or len(poor) == len(wanted):
-        hint = "a task's dollars are for its whole life: plan it with a greater `budget`, as a run of its own"
-        raise Refused(what, hint=hint)
+        raise Refused(what, hint=FOR_LIFE)
     log.warning("left out: %s", what)
     return wanted.minus(poor)
 
 
-def _shortages(anchor: Anchor, wanted: Ranges, ledger: Ledger) -> dict[int, str]:
+def find_shortages(anchor: Anchor, wanted: Ranges, ledger: Ledger) -> dict[int, str]:
     """Return why the dollars left pay for no attempt, of each of these tasks of which that is so.
 
     A task whose result cannot be understood may need no other attempt: its new launcher finds out.

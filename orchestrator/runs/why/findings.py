@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from orchestrator.runs.sending.payable import FOR_LIFE, find_shortages
 from orchestrator.runs.views.logs import Logs
 from orchestrator.runs.why.hindrance import Hindrance, few, in_minutes
 from orchestrator.runs.why.turns import find_turns
@@ -39,7 +40,7 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
     """Return all that holds a run up, or has ended its tasks, what concerns most tasks first of each kind."""
     known = list(ledger.known(anchor.name))
     at_home = not cloud.elsewhere(anchor.home)
-    found = [*_failed(anchor, known), *_refused(known), *find_held_back(known)]
+    found = [*_failed(anchor, known, ledger), *_refused(known), *find_held_back(known)]
     if not made:
         hint = f"submit it again: `sweep submit` goes on with {anchor.name}"
         return [*found, Hindrance(anchor.plan.tasks, "nothing was submitted yet", hint, "")]
@@ -53,7 +54,7 @@ def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: C
     return [*found, *find_without_machines(known, now), *_slow_trainings(anchor, known, cloud, ledger, now)]
 
 
-def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
+def _failed(anchor: Anchor, known: list[Known], ledger: Ledger) -> Iterator[Hindrance]:
     """Yield the reasons of failed tasks."""
     alike: dict[str, list[Result]] = defaultdict(list)
     for one in known:
@@ -62,10 +63,10 @@ def _failed(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
     most_first = sorted(alike.values(), key=len, reverse=True)
     for failed in most_first[:MOST]:
         tasks = Ranges.of(one.task for one in failed)
-        hint = (
-            f"`sweep logs {anchor.name} --task {failed[0].task}` shows all it wrote; "
-            f"`sweep retry {anchor.name}` runs again what is not done"
-        )
+        again = f"`sweep retry {anchor.name}` runs again what is not done"
+        if len(find_shortages(anchor, tasks, ledger)) == len(tasks):
+            again = f"no retry is paid for: {FOR_LIFE}"
+        hint = f"`sweep logs {anchor.name} --task {failed[0].task}` shows all it wrote; {again}"
         yield Hindrance(len(failed), f"failed: {failed[0].reason or 'no reason was given'}", hint, few(tasks))
     if others := [one.task for failed in most_first[MOST:] for one in failed]:
         hint = f"`sweep results {anchor.name}` tells why each has failed"

@@ -67,6 +67,17 @@ def test_tasks_that_wait_for_launchers_send_people_to_batch(desk: Desk) -> None:
     assert "compute environment" in found.hint
 
 
+def test_a_retry_is_not_advised_where_no_dollars_are_left_for_one(desk: Desk) -> None:
+    made = plan(tasks=1)
+    envelopes = tuple(replace(share, limits=replace(share.limits, envelope=1.9)) for share in made.shares)
+    anchor = desk.submit(desk.anchor(replace(made, shares=envelopes)))
+    desk.platform.lives = [Life(looks=[failed(Cause.TASK)])]
+    desk.launch(anchor, 0)
+    (found,) = causes(desk, anchor)
+    assert "no retry is paid for: a task's dollars are for its whole life" in found.hint
+    assert "sweep retry" not in found.hint
+
+
 def test_failures_are_told_by_their_reasons_the_most_frequent_first(desk: Desk) -> None:
     anchor = desk.submit()
     desk.platform.lives = [Life(looks=[failed(Cause.TASK)])]
