@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from tests.cli.calls import Sweep
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -167,7 +170,18 @@ def test_a_file_that_is_no_plan_is_not_written_over(sweep: Sweep) -> None:
         assert sweep("plan", "sweep.yaml", *options, "-o", name).code == 0
 
 
-def test_a_plan_can_be_made_by_what_was_known_at_a_moment(project: Path, sweep: Sweep) -> None:
+class Noon(datetime):
+    """A clock that stands still: `by when` is told to the minute."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        return datetime(2026, 11, 23, 12, tzinfo=tz)
+
+
+def test_a_plan_can_be_made_by_what_was_known_at_a_moment(
+    project: Path, sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.cli.commands.sweeps.plan.datetime", Noon)
     before = sweep("plan", "sweep.yaml").out
     header, *rows = (project / "catalog" / "prices.csv").read_text().splitlines()
     (project / "prices.csv").write_text("\n".join([header, *(tenfold(row) for row in rows)]))
