@@ -69,7 +69,11 @@ class Ec2Operating:
 
 _LOOK = [
     # AWS lists all of these or none: the actions take no resource.
-    allow("LookAtInstances", ["ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"], "*"),
+    allow(
+        "LookAtInstances",
+        ["ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests", "ec2:DescribeSpotPriceHistory"],
+        "*",
+    ),
     allow("ReadAndRememberAttempts", ["s3:GetObject", "s3:PutObject"], _ATTEMPTS),
     allow("TellMissingFromForbidden", ["s3:ListBucket"], "arn:aws:s3:::{buckets}"),
     # IAM takes policies of a certain length only: what is alike is said at once.
@@ -87,7 +91,6 @@ _STATEMENTS = {
                 "ec2:DescribeVolumes",
                 "ec2:DescribeNetworkInterfaces",
                 "ec2:DescribePlacementGroups",
-                "ec2:DescribeSpotInstanceRequests",
             ],
             "*",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,15 @@ from orchestrator.errors import (
     NotFound,
     QuotaExceeded,
     SweepError,
+    Throttled,
+    Unreachable,
 )
 from orchestrator.platforms.bare.assignment import LOG_GROUP
 from orchestrator.platforms.ec2.sent.refusals import read_refusal
 from orchestrator.platforms.ec2.sent.request import HASH_TAG, make_request
 from orchestrator.platforms.ec2.watching.bill import add_up, find_lives, spot_prices
 from orchestrator.platforms.ec2.watching.console import last_words
+from orchestrator.platforms.ec2.watching.ends import Ends
 from orchestrator.platforms.ec2.watching.left import VERSION, Launched, Left
 from orchestrator.platforms.ec2.watching.machines import find_machines
 from orchestrator.platforms.ec2.watching.outcome import Standing, stand
@@ -53,6 +57,7 @@ class Ec2Runner:
 
     def __init__(self, clients: Clients) -> None:
         self.clients = clients
+        self._ends = Ends(clients)
         self._launched: dict[str, Launched] = {}
         """What is known to be launched, by Region, folder and training: it is written once, and never again."""
 
@@ -83,6 +88,15 @@ class Ec2Runner:
         S3(self.clients, region, uri.bucket).put_once(f"{folder}/launched.json", text)
 
     def poll(self, attempt: Attempt) -> Outcome | None:
+        try:
+            return self._poll(attempt)
+        except (Throttled, Unreachable):
+            # S3 may be away, and EC2 not: what is seen to be gone by now has not ended when S3 is back.
+            with suppress(SweepError):
+                self._machines(attempt)
+            raise
+
+    def _poll(self, attempt: Attempt) -> Outcome | None:
         left, region = Left(self.clients, attempt), attempt.lane.region
         try:
             ended = left.ended()
@@ -100,6 +114,7 @@ class Ec2Runner:
             launched = Launched(tuple(one.id for one in machines), began, region)
             left.remember_launch(launched)
         now = time.time()
+        machines = self._ends.tell(attempt, machines, words.outcomes)
         standing = stand(attempt, machines, words, launched, now)
         if standing is None:
             return None
@@ -182,7 +197,9 @@ class Ec2Runner:
         """Return the instances of an attempt, by the hash of its request: it is in no other attempt's tags."""
         by_hash = (f"tag:{HASH_TAG}", attempt.request_hash)
         pages = find_machines(self.clients, attempt.lane.region, by_hash, ("tag:Name", attempt.training))
-        return sorted((machine for page in pages for machine in page), key=lambda machine: machine.index)
+        found = sorted((machine for page in pages for machine in page), key=lambda machine: machine.index)
+        self._ends.note(found)
+        return found
 
     def _put_assignment(self, region: str, request: Request) -> None:
         """Put the assignment where the machines find it. AlreadyExists if another request has this name."""

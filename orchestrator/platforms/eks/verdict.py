@@ -124,10 +124,10 @@ def _as(cause: str, reason: str) -> _End:
 def _outcome(attempt: Attempt, seen: Seen, end: _End) -> Outcome:
     over = end.state.terminal
     told = [one.started_at for one in seen.machines if one]
-    began = _first(min, told, [pod.began_at for pod in seen.pods], seen.since)
-    last = _first(max, [one.ended_at for one in seen.machines if one], [pod.ended_at for pod in seen.pods])
-    if last is None and seen.job:
-        last = seen.job.ended_at
+    # A pod is there before its program begins, and after its last word: until S3 has taken that, and its log.
+    began = _first(min, [*told, *(pod.began_at for pod in seen.pods)], seen.since)
+    said = [one.ended_at for one in seen.machines if one]
+    last = _first(max, [*said, *(pod.ended_at for pod in seen.pods)], [seen.job.ended_at if seen.job else None])
     ended = (last or seen.now) if over else None
     seconds = max(0.0, (ended or seen.now) - began) if began is not None else 0.0
     # Nobody hears of the end of a pod whose node does not answer: its watchdog has ended it by then.

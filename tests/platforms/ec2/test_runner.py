@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from orchestrator.errors import InvalidRequest, NoCapacity, QuotaExceeded
+from orchestrator.errors import InvalidRequest, NoCapacity, QuotaExceeded, Unreachable
+from orchestrator.platforms.ec2 import runner as runner_module
 from orchestrator.platforms.ec2.runner import Ec2Runner
 from orchestrator.platforms.ec2.sent.request import make_request
 from orchestrator.platforms.ec2.watching.console import find_last_words
@@ -19,6 +22,7 @@ from orchestrator.runs.past.attempts import rows_of_attempts
 from orchestrator.training.bare.telling.outcome import MachineOutcome
 from orchestrator.wire.names import S3Uri
 from orchestrator.wire.result import Attempt, Result, TaskState
+from orchestrator.wire.task import Purchase
 from tests.platforms.ec2.ec2_sweeps import place, task, template
 
 if TYPE_CHECKING:
@@ -33,6 +37,10 @@ def bucket(clients: Clients) -> None:
     clients.client("s3", "eu-west-1").create_bucket(
         Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
     )
+
+
+def _raise_unreachable(*_: object) -> None:
+    raise Unreachable("S3 is away")
 
 
 def asked(**more: Any) -> tuple[Request, Attempt]:
@@ -145,6 +153,46 @@ def test_which_instances_there_are_is_read_once(clients: Clients, monkeypatch: p
         assert outcome is not None
         assert outcome.state is TaskState.RUNNING
     assert read.count("launched.json") == 1
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize(
+    ("purchase", "told", "looks", "billed_s"),
+    [
+        (Purchase.ON_DEMAND, None, True, 1000 + 30),  # it was seen to be gone half a minute later, while S3 was away
+        (Purchase.ON_DEMAND, None, False, 3600 + 900),  # nobody looked: its watchdogs had ended it by then
+        (Purchase.SPOT, 1000, False, 1000),  # its request tells
+        (Purchase.SPOT, 1000, True, 1000),
+    ],
+)
+def test_an_instance_that_went_without_a_word_while_s3_was_away_has_not_ended_when_s3_came_back(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, purchase: Purchase, told: int | None, looks: bool, billed_s: int
+) -> None:
+    """It went after 1000 s. S3 is back after a day."""
+    _, attempt = asked(purchase=purchase)
+    now = time.time()
+    born = int(now) - 1030.0
+    request = "sir-1" if purchase is Purchase.SPOT else ""
+    alive = Machine("i-0", 0, "running", "eu-west-1a", born, None, "", "", {}, "g5.xlarge", False, spot_request=request)
+    gone = replace(alive, state="terminated", code="Client.InstanceInitiatedShutdown")
+    ec2 = clients.client("ec2", "eu-west-1")
+    over = {"State": "closed", "Status": {"UpdateTime": datetime.fromtimestamp(born + (told or 0), timezone.utc)}}
+    monkeypatch.setattr(ec2, "describe_spot_instance_requests", lambda **_: {"SpotInstanceRequests": [over]})
+    monkeypatch.setattr(runner_module, "find_machines", lambda *_: [[seen[-1]]])
+    monkeypatch.setattr(runner_module, "spot_prices", lambda *_: {})
+    seen, runner = [alive], Ec2Runner(clients)
+    assert runner.poll(attempt) is not None
+    if looks:
+        seen.append(gone)
+        with monkeypatch.context() as away:
+            away.setattr(Left, "ended", _raise_unreachable)
+            with pytest.raises(Unreachable):
+                runner.poll(attempt)
+    seen.append(gone)
+    monkeypatch.setattr(time, "time", lambda: now + 86_400)
+    outcome = runner.poll(attempt)
+    assert outcome is not None
+    assert outcome.billable_s == pytest.approx(billed_s, abs=2)
 
 
 @pytest.mark.usefixtures("bucket")

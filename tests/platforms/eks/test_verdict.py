@@ -117,6 +117,23 @@ def test_pods_that_went_with_their_node_are_billed_from_when_they_came_to_when_t
     assert end(pods=(pod(),), since=(T1_S - 10.0,)).seconds == 1800  # the cluster's word goes before
 
 
+def test_a_pod_is_billed_from_its_first_moment_until_after_its_last_word() -> None:
+    """Its program is fetched first; and while S3 is away its last word waits, and so does it."""
+    word = replace(machine("done"), started_at=T1_S - 1790.0, ended_at=T1_S - 240.0)
+    assert (outcome := end(pods=(pod("Succeeded", 0),), machines=(word, word))).billable_s == 1800
+    assert outcome.ended_at == T1_S
+
+
+def test_a_pod_of_whose_end_its_node_said_nothing_ended_when_its_cluster_gave_it_up() -> None:
+    """Nobody looked before S3 was back: that is no reason to bill until then."""
+    ran = {"containerStatuses": [{"state": {"running": {"startedAt": T0}}}], "phase": "Failed"}
+    not_ready = {"type": "Ready", "status": "False", "lastTransitionTime": "2026-11-22T10:29:00Z"}
+    lost = {**ran, "conditions": [{**GONE, "lastTransitionTime": T1}, not_ready]}
+    gone = read_pod({"metadata": {"name": "x", "creationTimestamp": T0}, "spec": {}, "status": lost})
+    outcome = end(job=None, pods=(gone,), now=T1_S + 7200.0)
+    assert (outcome.ended_at, outcome.billable_s) == (T1_S, 1800)
+
+
 def test_what_has_not_ended_has_run_so_long_and_is_not_billed_yet() -> None:
     ran = {"containerStatuses": [{"state": {"running": {"startedAt": T0}}}], "phase": "Running"}
     one = read_pod({"metadata": {"name": "x", "creationTimestamp": T0}, "spec": {}, "status": ran})

@@ -1,7 +1,7 @@
 """What an attempt has cost: the seconds of each instance, at the rate, or at what its zone's spot price really was.
 
-EC2 bills by the second, and a minute at the least. An instance of which nobody knows any more when it ended has cost
-the most that it can: its watchdog has ended it then.
+EC2 bills by the second, and a minute at the least. An instance of which nobody knows any more when it ended (ends.py)
+has cost the most that it can: its watchdog has ended it then.
 """
 
 from __future__ import annotations
@@ -50,16 +50,34 @@ def find_lives(
         if machine is None:
             if outcome is not None:
                 began = launched.at if launched else outcome.started_at
-                lives.append(Life(began, outcome.ended_at, outcome.facts.get("zone", "")))
+                ended = words.told_at.get(index, outcome.ended_at)
+                lives.append(Life(began, ended, outcome.facts.get("zone", "")))
             elif launched is not None and now > launched.at + UNSEEN_S:
                 latest = launched.at + paid_s(attempt.max_runtime_s, attempt.allowance_s)
                 lives.append(Life(launched.at, min(now, latest)))
             continue
-        ended = now if machine.alive and outcome is None else machine.ended_at or (outcome.ended_at if outcome else now)
-        # By its own clock it worked so long, and that may differ from EC2's.
-        worked_s = outcome.ended_at - outcome.started_at if outcome else 0.0
-        lives.append(Life(machine.launched_at, max(ended, machine.launched_at + worked_s), machine.zone))
+        lives.append(Life(machine.launched_at, _end(attempt, machine, words, now), machine.zone))
     return lives
+
+
+def _end(attempt: Attempt, machine: Machine, words: Words, now: float) -> float:
+    """Return when an instance ended, by the best witness: EC2, its own last word, or its watchdogs; now if it has not.
+
+    EC2 bills until an instance begins to shut down, from when it runs. Its life is counted from when it was launched,
+    some seconds before: that makes up for those of a shutdown of which EC2 does not tell when it began.
+    """
+    if machine.ended_at is not None and not machine.alive:
+        return machine.ended_at
+    outcome = words.outcomes.get(machine.index)
+    if machine.alive:
+        ended = now
+    elif outcome is not None:
+        ended = words.told_at.get(machine.index, outcome.ended_at)
+    else:
+        ended = min(now, machine.launched_at + paid_s(attempt.max_runtime_s, attempt.allowance_s))
+    # By its own clock it worked so long, and that may differ from EC2's.
+    worked_s = outcome.ended_at - outcome.started_at if outcome else 0.0
+    return max(ended, machine.launched_at + worked_s)
 
 
 def add_up(attempt: Attempt, lives: Sequence[Life], prices: dict[str, float]) -> float:

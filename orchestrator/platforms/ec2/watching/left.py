@@ -47,6 +47,8 @@ class Words:
     """The machines that are up, or were."""
     outcomes: dict[int, MachineOutcome] = field(default_factory=dict)
     leave: Verdict | None = None
+    told_at: dict[int, float] = field(default_factory=dict)
+    """When S3 took each outcome, by its own clock: a machine tries again while it does not, and goes after that."""
 
 
 class Left:
@@ -79,18 +81,18 @@ class Left:
 
     def words(self) -> Words:
         """Return what the machines have said so far."""
-        keys = {one.key for one in self._bucket.list(f"{self._uri.key}/")}
+        keys = {one.key: one.modified_at for one in self._bucket.list(f"{self._uri.key}/")}
         folder = f"{self._uri.key}/machines/"
         numbers = {key[len(folder) :].partition("/")[0] for key in keys if key.startswith(folder)}
         machines = sorted(int(number) for number in numbers if number.isdecimal())
-        outcomes = {}
+        outcomes, told_at = {}, {}
         for index in machines:
             key = S3Uri.parse(outcome_uri(self._folder, index)).key
             if key in keys:
-                outcomes[index] = self._outcome(key)
+                outcomes[index], told_at[index] = self._outcome(key), keys[key]
         leave = S3Uri.parse(leave_uri(self._folder)).key
         told = read_leave(self._bucket.get(leave).body) if leave in keys else None
-        return Words(frozenset(machines), outcomes, told)
+        return Words(frozenset(machines), outcomes, told, told_at)
 
     def tell_all(self, verdict: Verdict, by: str) -> None:
         """Tell all machines to leave, unless they have been told."""

@@ -43,6 +43,8 @@ class Machine:
     """The id of the capacity reservation that it runs in; empty if in none."""
     was_sent_there: bool = False
     """False where it only fell into an open reservation, as EC2 places instances by itself."""
+    spot_request: str = ""
+    """The id of the spot request that it was launched by; empty if by none."""
 
     @property
     def alive(self) -> bool:
@@ -76,6 +78,7 @@ def _read(found: dict[str, Any]) -> Machine:
         is_spot=found.get("InstanceLifecycle") == "spot",
         reservation=reservation,
         was_sent_there=bool(reservation) and _target(found) == reservation,
+        spot_request=found.get("SpotInstanceRequestId") or "",
     )
 
 

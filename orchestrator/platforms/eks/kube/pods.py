@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Body = dict[str, Any]
 
@@ -23,6 +26,7 @@ class Pod:
     began_at: float | None = None
     """Seconds since the epoch, when its container began; None while it has not."""
     ended_at: float | None = None
+    """When its container ended; or, where its node did not live to say so, when its cluster counted it as ended."""
     exit_code: int = 0
     unschedulable_since: float | None = None
     """Since when no node has room for it; None if one has."""
@@ -60,7 +64,7 @@ def read_pod(body: Body) -> Pod:
         name=body["metadata"]["name"],
         phase=phase,
         began_at=epoch(began),
-        ended_at=epoch(over.get("finishedAt")),
+        ended_at=epoch(over.get("finishedAt")) or (_given_up(conditions) if phase == ENDED else None),
         exit_code=int(over.get("exitCode") or 0),
         unschedulable_since=epoch(unplaced.get("lastTransitionTime")) if no_room and phase == PENDING else None,
         waits_for=one_line(unplaced.get("message") if no_room else waiting.get("message") or waiting.get("reason")),
@@ -73,6 +77,13 @@ def read_pod(body: Body) -> Pod:
         killed_for=str(over.get("reason") or "") if over.get("reason") in ("OOMKilled", "StartError") else "",
         message=one_line(over.get("message") or status.get("message") or ""),
     )
+
+
+def _given_up(conditions: Mapping[str, Body]) -> float | None:
+    """Return when a pod's cluster took it for ended of which no node says so."""
+    given_up = (("DisruptionTarget", "True"), ("Ready", "False"))
+    said = [conditions[kind] for kind, status in given_up if conditions.get(kind, {}).get("status") == status]
+    return max(filter(None, (epoch(one.get("lastTransitionTime")) for one in said)), default=None)
 
 
 def epoch(text: str | None) -> float | None:

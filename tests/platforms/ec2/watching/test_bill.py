@@ -11,7 +11,7 @@ import pytest
 from orchestrator.platforms.ec2.watching.bill import Life, add_up, find_lives, spot_prices
 from orchestrator.platforms.ec2.watching.left import Launched, Words
 from orchestrator.training.bare.telling.outcome import MachineOutcome
-from tests.platforms.ec2.watching.test_outcome import BY_ITSELF, NOW, RUNNING, attempt, machine, words
+from tests.platforms.ec2.watching.test_outcome import BY_ITSELF, BY_USER, NOW, RUNNING, attempt, machine, words
 
 HOUR = 3600.0
 
@@ -74,6 +74,24 @@ def test_an_instance_has_lived_as_long_as_it_worked_whatever_its_clock_says() ->
         attempt(), [replace(machine(0, RUNNING), launched_at=NOW)], Words(frozenset({0}), {0: slow}), launched, NOW
     )
     assert life.ended_at - life.began_at == 90
+
+
+def test_what_ec2_says_of_an_end_counts_before_what_the_machine_has_said() -> None:
+    """It was stopped 80 s after its launch. It had a grace after that, which EC2 does not bill."""
+    launched = Launched(("i-0",), NOW - 100, "eu-west-1")
+    late = MachineOutcome(0, "left", started_at=NOW - 99, ended_at=NOW - 5)
+    (life,) = find_lives(attempt(), [machine(0, BY_USER, 80.0)], words({0: late}), launched, NOW)
+    assert life.billed_s == 80
+
+
+def test_a_machine_is_billed_while_s3_does_not_take_its_last_word() -> None:
+    launched = Launched(("i-0",), NOW - 1000, "eu-west-1")
+    told = {0: MachineOutcome(0, "done", started_at=NOW - 950, ended_at=NOW - 500)}
+    there = replace(machine(0, RUNNING), launched_at=NOW - 1000)
+    gone = replace(machine(0, BY_ITSELF), launched_at=NOW - 1000, ended_at=None)
+    said = Words(frozenset({0}), told, told_at={0: NOW - 260})
+    ends = [find_lives(attempt(), machines, said, launched, NOW)[0].ended_at for machines in ([there], [gone], [])]
+    assert ends == [NOW, NOW - 260, NOW - 260]
 
 
 def test_an_instance_of_whose_end_nobody_knows_has_cost_the_most_that_it_can() -> None:
