@@ -91,7 +91,8 @@ def expect(plan: Plan, seen: Seen, meter: Meter) -> Outlook:
         spent_hours = (outcome[0].seconds + more.seconds) / 3600 if outcome and more else 0.0
         work.add(lane, max(share.hours - spent_hours, 0.0), instances)
         so_far = (outcome[0].usd + more.usd) if outcome and more else 0.0
-        usd += (more.usd if more else 0.0) + max(share.usd - so_far, 0.0)
+        accrued = more.usd if more else 0.0
+        usd += min(accrued + max(share.usd - so_far, 0.0), meter.left_usd(known))
         if known.state is TaskState.RUNNING and all(one.has_machines for one in outcome):
             price = meter.usd_per_hour(lane)
             per_hour += (price or 0.0) * instances
