@@ -111,9 +111,11 @@ class Runner(Protocol):
           runs is estimated by the plan's price;
         - `metrics` has the last values that the platform itself has measured, finite numbers only, or is empty;
         - `lost_at`, of a training on spot that goes on by itself with other machines, is when the last ones were taken
-          away, while it waits for these: a launcher may then move it;
+          away, while it waits for these: a launcher may then move it. It is also when machines went of which it
+          cannot be read just now how they ended, such as while S3 is away: nothing is billed from then on;
         - `waits_for` is one line for people where it has not begun for longer than its patience, which does not count
-          then, such as in a queue: what it waits for. It does not change from look to look while that is the same;
+          then, such as in a queue: what it waits for. It does not change from look to look while that is the same. Of
+          machines that are gone it says that nobody can read how they ended;
         - `note` is one line for people where it runs on something else than was asked for: `lane` and `instances` say
           on what, and `usd` what that costs. It is empty where all is as it should be.
         """

@@ -158,7 +158,8 @@ class Outcome:
     """One line for people: what it runs on that was not asked for; empty while there is nothing."""
 
     waits_for: str = ""
-    """One line for people: what has kept it from beginning for longer than its patience; empty while nothing has."""
+    """One line for people: what has kept it from beginning for longer than its patience, or its end from being told;
+    empty while nothing has."""
     silent_since: float | None = None
     """Since when its log has had no new line, where that is long; None while it writes, or nobody can tell."""
     not_finite: tuple[str, ...] = ()
@@ -172,7 +173,8 @@ class Outcome:
     interruptions: int = 0
     """Times that the platform took its machines away and gave it others, without ending it."""
     lost_at: float | None = None
-    """When its machines were taken away, if it waits for others, in seconds since the epoch; else None."""
+    """When its machines were taken away, if it waits for others, or nobody can read how they ended; else None. In
+    seconds since the epoch."""
     moved_usd: float = 0.0
     """Dollars for bringing its checkpoint to where the task went on. They are in no other sum of the attempt."""
     site: str = ""

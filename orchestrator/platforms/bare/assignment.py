@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LOG_GROUP = "/sweep/trainings"
 """The group in each Region that bare machines log to. A stream is called `<training>/rank-<index>`."""
+UNTOLD = "its machines are gone, and S3 does not tell just now how they ended"
+"""What is said of a training meanwhile."""
 _LOOK_S = 5.0
 
 

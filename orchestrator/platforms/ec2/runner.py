@@ -21,13 +21,13 @@ from orchestrator.errors import (
     Throttled,
     Unreachable,
 )
-from orchestrator.platforms.bare.assignment import LOG_GROUP
+from orchestrator.platforms.bare.assignment import LOG_GROUP, UNTOLD
 from orchestrator.platforms.ec2.sent.refusals import read_refusal
 from orchestrator.platforms.ec2.sent.request import HASH_TAG, make_request
 from orchestrator.platforms.ec2.watching.bill import add_up, find_lives, spot_prices
 from orchestrator.platforms.ec2.watching.console import last_words
 from orchestrator.platforms.ec2.watching.ends import Ends
-from orchestrator.platforms.ec2.watching.left import VERSION, Launched, Left
+from orchestrator.platforms.ec2.watching.left import VERSION, Launched, Left, Words
 from orchestrator.platforms.ec2.watching.machines import find_machines
 from orchestrator.platforms.ec2.watching.outcome import Standing, stand
 from orchestrator.platforms.ec2.zones import sites_now
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from orchestrator.aws.session import Clients
     from orchestrator.platforms.base import Request
     from orchestrator.platforms.ec2.watching.bill import Life
-    from orchestrator.platforms.ec2.watching.left import Words
     from orchestrator.platforms.ec2.watching.machines import Machine
     from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Place, Task
@@ -91,10 +90,10 @@ class Ec2Runner:
         try:
             return self._poll(attempt)
         except (Throttled, Unreachable):
-            # S3 may be away, and EC2 not: what is seen to be gone by now has not ended when S3 is back.
-            with suppress(SweepError):
-                self._machines(attempt)
-            raise
+            gone = self._gone(attempt)  # S3 may be away, and EC2 not
+            if gone is None:
+                raise
+            return gone
 
     def _poll(self, attempt: Attempt) -> Outcome | None:
         left, region = Left(self.clients, attempt), attempt.lane.region
@@ -174,6 +173,17 @@ class Ec2Runner:
                 if machine.tags.get("Name", "").startswith(f"{run}-")
                 and (machine.ended_at is None or machine.ended_at >= since)
             )
+
+    def _gone(self, attempt: Attempt) -> Outcome | None:
+        """Return since when all instances of an attempt are gone, without asking S3; None if one may be there."""
+        machines: list[Machine] = []
+        with suppress(SweepError):
+            machines = self._ends.tell(attempt, self._machines(attempt), ())
+        if len(machines) < attempt.instances or any(machine.alive for machine in machines):
+            return None
+        lives = find_lives(attempt, machines, Words(), None, time.time())
+        made = _outcome(attempt, Standing(TaskState.RUNNING), lives, Words(), 0.0)
+        return replace(made, lost_at=max(life.ended_at for life in lives), waits_for=UNTOLD)
 
     def _launched_for(self, attempt: Attempt, left: Left) -> Launched | None:
         """Return which instances the attempt was given; None if nobody has written it down."""

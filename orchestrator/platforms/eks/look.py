@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import AccessError, NotFound
+from orchestrator.platforms.bare.assignment import UNTOLD
 from orchestrator.platforms.eks.kube.api import EVENTS, JOBS, PODS
 from orchestrator.platforms.eks.kube.job import read_job
 from orchestrator.platforms.eks.kube.pods import ENDED, PENDING, RUNNING, read_pod
@@ -60,6 +61,16 @@ class Look:
         if job is None and nothing and not self.kept.has_begun():
             return None
         return read_end(self.attempt, seen)
+
+    def gone(self) -> Outcome | None:
+        """Return since when all pods of a Job are gone that has ended, without asking S3; None if it has not."""
+        answer = self.api.get(JOBS, self.namespace, self.attempt.training)
+        job, pods = read_job(answer.body), self._pods()
+        if not job.state or not pods or any(pod.phase != ENDED for pod in pods):
+            return None
+        ended = max(pod.ended_at or job.ended_at or answer.now for pod in pods)
+        life = read_life(self.attempt, Seen(job, pods, (), None, now=ended), runs=True)
+        return replace(life, lost_at=ended, waits_for=UNTOLD)
 
     def _life(self, job: Job, pods: tuple[Pod, ...], now: float) -> Outcome:
         """Return the outcome of a Job that has not ended; tell it to leave if it cannot begin."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.aws.logs import events
-from orchestrator.errors import AccessError, NotFound, Unreachable
+from orchestrator.errors import AccessError, NotFound, SweepError, Throttled, Unreachable
 from orchestrator.platforms.bare.assignment import LOG_GROUP
 from orchestrator.platforms.eks.bill import at_spot_price
 from orchestrator.platforms.eks.kept import Kept
@@ -33,6 +33,8 @@ class EksRunner:
     def __init__(self, clients: Clients) -> None:
         self.clients = clients
         self._clusters = Clusters(clients)
+        self._claims: dict[str, dict[str, Any]] = {}
+        """Where trainings were found, by their names: for looks while S3 is away."""
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
         return make_request(template, task, place, attempt, max_runtime_s)
@@ -47,12 +49,22 @@ class EksRunner:
             raise
 
     def poll(self, attempt: Attempt) -> Outcome | None:
+        try:
+            return self._poll(attempt)
+        except (Throttled, Unreachable):
+            gone = self._gone(attempt)  # S3 may be away, and the cluster not
+            if gone is None:
+                raise
+            return gone
+
+    def _poll(self, attempt: Attempt) -> Outcome | None:
         kept = self._kept(attempt)
         if ended := kept.end():
             return ended
         claim = kept.claim()
         if claim is None:
             return None
+        self._claims[attempt.training] = claim
         region, cluster = attempt.lane.region, str(claim["cluster"])
         try:
             api = self._clusters.open(region, cluster)
@@ -70,6 +82,16 @@ class EksRunner:
                 api.delete(JOBS, claim["namespace"], attempt.training)
             return kept.end() or outcome
         return outcome
+
+    def _gone(self, attempt: Attempt) -> Outcome | None:
+        """Return since when all pods of an attempt are gone, without asking S3; None if nobody can say so."""
+        claim = self._claims.get(attempt.training)
+        if claim is None:
+            return None
+        with suppress(SweepError):
+            api = self._clusters.open(attempt.lane.region, str(claim["cluster"]))
+            return Look(attempt, claim, api, self._kept(attempt)).gone()
+        return None
 
     def _end_with_cluster(self, attempt: Attempt, claim: dict[str, Any], kept: Kept) -> Outcome | None:
         """Return how a training has ended whose cluster is gone; None if it was never begun there.

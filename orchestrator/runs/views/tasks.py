@@ -159,11 +159,11 @@ def _score(objective: Objective, metrics: Mapping[str, float], curves: Mapping[s
 
 
 def _reason(known: Known | None) -> str:
-    """Return why a task stands as it does; of one that starts, what it waits for."""
+    """Return why a task stands as it does; of one that starts, or whose end cannot be told, what it waits for."""
     if known is None:
         return ""
     last = known.result.outcomes[-1] if known.result.outcomes else None
-    return known.result.reason or (last.waits_for if last and known.state is TaskState.STARTING else "")
+    return known.result.reason or (last.waits_for if last and not known.state.terminal else "")
 
 
 def _row(anchor: Anchor, number: int, known: Known | None, meter: Meter) -> TaskRow:

@@ -180,16 +180,22 @@ def test_an_instance_that_went_without_a_word_while_s3_was_away_has_not_ended_wh
     monkeypatch.setattr(ec2, "describe_spot_instance_requests", lambda **_: {"SpotInstanceRequests": [over]})
     monkeypatch.setattr(runner_module, "find_machines", lambda *_: [[seen[-1]]])
     monkeypatch.setattr(runner_module, "spot_prices", lambda *_: {})
+    clock = [now]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
     seen, runner = [alive], Ec2Runner(clients)
     assert runner.poll(attempt) is not None
     if looks:
         seen.append(gone)
         with monkeypatch.context() as away:
             away.setattr(Left, "ended", _raise_unreachable)
+            assert (away_now := runner.poll(attempt)) is not None
+            assert (away_now.state, away_now.has_machines) == (TaskState.RUNNING, False)
+            assert away_now.lost_at == pytest.approx(born + billed_s, abs=2)
+            seen.append(alive)
             with pytest.raises(Unreachable):
                 runner.poll(attempt)
     seen.append(gone)
-    monkeypatch.setattr(time, "time", lambda: now + 86_400)
+    clock[0] += 86_400
     outcome = runner.poll(attempt)
     assert outcome is not None
     assert outcome.billable_s == pytest.approx(billed_s, abs=2)

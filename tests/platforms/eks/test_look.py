@@ -97,6 +97,22 @@ class Cluster:
         return outcome
 
 
+def test_pods_that_have_ended_while_s3_is_away_are_not_taken_to_run() -> None:
+    over = {
+        "containerStatuses": [{"state": {"terminated": {"startedAt": at(20), "finishedAt": at(300), "exitCode": 0}}}]
+    }
+    cluster: Any = Cluster(5000, pod(0, "Succeeded", status=over), pod(1, "Running"))
+    look = Look(ATTEMPT, {"namespace": "sweep"}, cluster, cluster)
+    assert look.gone() is None
+    cluster.pods[1] = pod(1, "Succeeded", status=over)
+    assert look.gone() is None, "its Job may make another"
+    cluster.job["status"]["conditions"] = [{"type": "Complete", "status": "True", "lastTransitionTime": at(301)}]
+    gone = look.gone()
+    assert gone is not None
+    assert (gone.state, gone.has_machines, gone.seconds, gone.usd) == (TaskState.RUNNING, False, 280, 0)
+    assert gone.lost_at == BEGAN + 300
+
+
 def pod(index: int, phase: str = "Running", **more: Any) -> dict[str, Any]:
     conditions = [{"type": "PodScheduled", "status": "True", "lastTransitionTime": at(10)}]
     status = {"phase": phase, "conditions": conditions, **more.pop("status", {})}
