@@ -6,9 +6,12 @@ from datetime import datetime, timezone
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from orchestrator.aws.answers import understood
 from orchestrator.aws.errors import aws_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from orchestrator.aws.session import Clients
     from orchestrator.wire.task import Lane
 
@@ -18,13 +21,26 @@ def average_spot_prices(clients: Clients, lane: Lane, begins: float, ends: float
 
     A zone without any price is left out.
     """
-    region, found = lane.region, dict[str, list[tuple[float, float]]]()
-    with aws_errors("read the spot prices", where=region):
+    return average_prices_of([lane.instance_type], clients, lane.region, begins, ends).get(lane.instance_type, {})
+
+
+def usual_zones(prices: Mapping[str, float], region: str) -> dict[str, float]:
+    """Return the prices of a Region's own zones, such as eu-west-1a: nobody is in a local one who does not say so."""
+    return {zone: usd for zone, usd in prices.items() if len(zone.removeprefix(region)) == 1}
+
+
+def average_prices_of(
+    types: Sequence[str], clients: Clients, region: str, begins: float, ends: float
+) -> dict[str, dict[str, float]]:
+    """Return the same of several instance types, by their names."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    asking = "read the spot prices"
+    with aws_errors(asking, where=region), understood(asking, where=region):
         pages = (
             clients.client("ec2", region)
             .get_paginator("describe_spot_price_history")
             .paginate(
-                InstanceTypes=[lane.instance_type],
+                InstanceTypes=list(types),
                 ProductDescriptions=["Linux/UNIX"],
                 StartTime=datetime.fromtimestamp(begins, timezone.utc),
                 EndTime=datetime.fromtimestamp(ends, timezone.utc),
@@ -32,9 +48,12 @@ def average_spot_prices(clients: Clients, lane: Lane, begins: float, ends: float
         )
         for page in pages:
             for one in page["SpotPriceHistory"]:
-                changes = found.setdefault(one["AvailabilityZone"], [])
+                changes = found.setdefault(one["InstanceType"], {}).setdefault(one["AvailabilityZone"], [])
                 changes.append((one["Timestamp"].timestamp(), float(one["SpotPrice"])))
-    return {zone: _average(changes, begins, ends) for zone, changes in found.items()}
+    return {
+        name: {zone: _average(changes, begins, ends) for zone, changes in zones.items()}
+        for name, zones in found.items()
+    }
 
 
 def _average(changes: list[tuple[float, float]], begins: float, ends: float) -> float:

@@ -41,8 +41,8 @@ OPERATIONS = {
         "CancelSpotInstanceRequests", "CreatePlacementGroup", "DeletePlacementGroup", "DescribeCapacityReservations",
         "DescribeImages", "DescribeInstanceTypeOfferings", "DescribeInstanceTypes", "DescribeInstances",
         "DescribeKeyPairs", "DescribeRegions", "DescribeRouteTables", "DescribeSecurityGroups",
-        "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints", "GetConsoleOutput",
-        "GetSpotPlacementScores", "RunInstances", "TerminateInstances",
+        "DescribeSpotInstanceRequests", "DescribeSpotPriceHistory", "DescribeSubnets", "DescribeVpcEndpoints",
+        "GetConsoleOutput", "GetSpotPlacementScores", "RunInstances", "TerminateInstances",
     ],
     "eks": [
         "DescribeAccessEntry", "DescribeAddon", "DescribeCluster", "DescribeNodegroup",

@@ -10,7 +10,9 @@ stage.py       how is a Region prepared?
 operating.py   what does it need in an account?
 alive.py       what of ours runs?
 leftovers.py   what have trainings left in clusters?
-bill.py        what have spot nodes cost?
+zones.py       in which zones are pods?
+bill.py        what have spot nodes cost there?
+spot_prices.py what are they expected to cost?
 steps.py       what has a training gone through?
 feeds.py       what do nodes cost, and how many are there?
 supply.py      how many nodes has a cluster, and how many may it have?

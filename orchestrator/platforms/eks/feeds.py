@@ -11,6 +11,7 @@ from orchestrator.platforms.eks.kube.api import PODS
 from orchestrator.platforms.eks.kube.clusters import list_clusters, open_cluster
 from orchestrator.platforms.eks.sent.amounts import GPU, NEURON, device_of
 from orchestrator.platforms.eks.sent.words import RUN
+from orchestrator.platforms.eks.spot_prices import read_spot_prices
 from orchestrator.platforms.eks.supply import read_supply
 from orchestrator.platforms.feed import Feed, Reading
 from orchestrator.wire.shapes import shape
@@ -126,6 +127,15 @@ FEEDS = (
         actions=(*_LOOK, "pricing:GetProducts"),
         read=read_prices,
         may_be_empty=True,
+    ),
+    Feed(
+        name="eks-spot-prices",
+        kind="prices",
+        about="what an hour of a spot node is expected to be billed at",
+        actions=(*_LOOK, "ec2:DescribeSpotPriceHistory"),
+        read=read_spot_prices,
+        may_be_empty=True,
+        is_spot=True,
     ),
     Feed(
         name="eks-nodes",

@@ -41,6 +41,8 @@ class Look:
         self.api = api
         self.kept = kept
         self.namespace = str(claim["namespace"])
+        self.pods: tuple[Pod, ...] = ()
+        """The pods that were seen last."""
 
     def outcome(self) -> Outcome | None:
         """Return how it stands; None when it was never started."""
@@ -147,7 +149,8 @@ class Look:
 
     def _pods(self) -> tuple[Pod, ...]:
         chosen = {"labelSelector": f"{JOB_NAME}={self.attempt.training}"}
-        return tuple(read_pod(body) for body in self.api.list(PODS, self.namespace, **chosen))
+        self.pods = tuple(read_pod(body) for body in self.api.list(PODS, self.namespace, **chosen))
+        return self.pods
 
     def _last_words(self, pod: Pod) -> str:
         with suppress(NotFound, AccessError):  # the reason is poorer without it, and as true

@@ -15,7 +15,9 @@ from orchestrator.platforms.eks.kube.clusters import Clusters
 from orchestrator.platforms.eks.look import Look, end_without_cluster
 from orchestrator.platforms.eks.sent.begin import begin
 from orchestrator.platforms.eks.sent.request import make_request
+from orchestrator.platforms.eks.zones import Zones
 from orchestrator.training.bare.together.leave import INTERRUPTED, STOPPED
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +35,7 @@ class EksRunner:
     def __init__(self, clients: Clients) -> None:
         self.clients = clients
         self._clusters = Clusters(clients)
+        self._zones = Zones()
         self._claims: dict[str, dict[str, Any]] = {}
         """Where trainings were found, by their names: for looks while S3 is away."""
 
@@ -71,12 +74,15 @@ class EksRunner:
         except NotFound:
             return self._end_with_cluster(attempt, claim, kept)
         try:
-            outcome = Look(attempt, claim, api, kept).outcome()
+            look = Look(attempt, claim, api, kept)
+            outcome = look.outcome()
+            if attempt.lane.purchase is Purchase.SPOT:
+                self._zones.note(attempt.training, look.pods, api)
         except Unreachable:
             self._clusters.forget(region, cluster)
             raise
         if outcome is not None and outcome.state.terminal:
-            outcome = at_spot_price(self.clients, attempt, outcome)
+            outcome = at_spot_price(self.clients, attempt, outcome, self._zones.of(attempt.training))
             kept.put_end(outcome)
             with suppress(NotFound, AccessError):  # whoever only looks leaves it to others to clear away
                 api.delete(JOBS, claim["namespace"], attempt.training)
@@ -88,10 +94,12 @@ class EksRunner:
         claim = self._claims.get(attempt.training)
         if claim is None:
             return None
-        with suppress(SweepError):
-            api = self._clusters.open(attempt.lane.region, str(claim["cluster"]))
-            return Look(attempt, claim, api, self._kept(attempt)).gone()
-        return None
+        region, cluster = attempt.lane.region, str(claim["cluster"])
+        try:
+            return Look(attempt, claim, self._clusters.open(region, cluster), self._kept(attempt)).gone()
+        except SweepError:
+            self._clusters.forget(region, cluster)
+            return None
 
     def _end_with_cluster(self, attempt: Attempt, claim: dict[str, Any], kept: Kept) -> Outcome | None:
         """Return how a training has ended whose cluster is gone; None if it was never begun there.
@@ -101,7 +109,8 @@ class EksRunner:
         if not kept.has_begun():
             return None
         kept.ask_to_leave(INTERRUPTED, f"the cluster {claim['cluster']} is gone")
-        outcome = at_spot_price(self.clients, attempt, end_without_cluster(attempt, claim, kept))
+        ended = end_without_cluster(attempt, claim, kept)
+        outcome = at_spot_price(self.clients, attempt, ended, self._zones.of(attempt.training))
         kept.put_end(outcome)
         return kept.end() or outcome
 

@@ -41,6 +41,8 @@ class Supply:
     """Pools that may make nodes, and do not say of which types or how many."""
     left_out: list[str] = field(default_factory=list)
     """What could not be counted, a line each."""
+    zones: set[str] = field(default_factory=set)
+    """The zones in which nodes are."""
 
     def grow(self, instance_type: str, purchases: Iterable[Purchase], nodes: int) -> None:
         """Let there be so many more nodes of a type, however they are paid for."""
@@ -63,6 +65,7 @@ def read_supply(clients: Clients, api: KubeApi) -> Supply:
             supply.now[node.instance_type, node.purchase] += 1
             supply.most[node.instance_type, node.purchase] += 1
             supply.devices.update(node.devices)
+            supply.zones |= {node.zone} - {""}
     for what, add in (("node groups", _add_groups), ("node pools", _add_pools)):
         try:
             add(supply, nodes, clients, api)

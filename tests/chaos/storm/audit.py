@@ -108,8 +108,7 @@ class Auditor:
             if one.lane.platform == "sagemaker":
                 least = most = float(trainings[name].get("BillableTimeInSeconds", 0.0)) if name in trainings else 0.0
             elif one.lane.platform == "ec2":
-                told = max((said["ended_at"] for said in words.get(name, {}).values()), default=None)
-                least, most = ec2_seconds(instances.get(name, []), told, one.ended_at)
+                least, most = ec2_seconds(instances.get(name, []), words.get(name, {}), one.ended_at)
             else:
                 most = pod_seconds(one, self.run, moments)
             self.report.bills += 1

@@ -82,8 +82,7 @@ def _check_ec2(
     witness: Witness, outcome: Outcome, instances: list[Instance], rate: float, words: dict[int, Any]
 ) -> None:
     """Check what instances are said to have cost: spot by what the zone's price has been since."""
-    told = max((said["ended_at"] for said in words.values()), default=None)
-    least, most = ec2_seconds(instances, told, outcome.ended_at)
+    least, most = ec2_seconds(instances, words, outcome.ended_at)
     assert least <= outcome.billable_s <= most, outcome.training
     usd = [rate]
     if outcome.lane.purchase is Purchase.SPOT:

@@ -66,7 +66,7 @@ def runner_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> EksRunner:
     runner = EksRunner(None)  # type: ignore[arg-type]
     monkeypatch.setattr(clusters, "describe_cluster", nowhere)
     monkeypatch.setattr(runner, "_kept", lambda _: shelf)
-    monkeypatch.setattr(runners, "at_spot_price", lambda _clients, _attempt, outcome: outcome)
+    monkeypatch.setattr(runners, "at_spot_price", lambda _clients, _attempt, outcome, _zones: outcome)
     return runner
 
 

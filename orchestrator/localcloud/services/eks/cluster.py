@@ -38,7 +38,7 @@ Body = dict[str, Any]
 
 SERVICE = "kubernetes"
 """What faults call the API of a cluster."""
-VERSION = "1.34"
+VERSION = "1.35"
 _ALWAYS = ("default", "kube-system")
 
 

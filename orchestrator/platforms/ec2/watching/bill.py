@@ -69,15 +69,10 @@ def _end(attempt: Attempt, machine: Machine, words: Words, now: float) -> float:
     if machine.ended_at is not None and not machine.alive:
         return machine.ended_at
     outcome = words.outcomes.get(machine.index)
-    if machine.alive:
-        ended = now
-    elif outcome is not None:
+    if outcome is not None:  # by its own clock it worked so long, and that may differ from EC2's
         ended = words.told_at.get(machine.index, outcome.ended_at)
-    else:
-        ended = min(now, machine.launched_at + paid_s(attempt.max_runtime_s, attempt.allowance_s))
-    # By its own clock it worked so long, and that may differ from EC2's.
-    worked_s = outcome.ended_at - outcome.started_at if outcome else 0.0
-    return max(ended, machine.launched_at + worked_s)
+        return max(ended, machine.launched_at + outcome.ended_at - outcome.started_at)
+    return now if machine.alive else min(now, machine.launched_at + paid_s(attempt.max_runtime_s, attempt.allowance_s))
 
 
 def add_up(attempt: Attempt, lives: Sequence[Life], prices: dict[str, float]) -> float:

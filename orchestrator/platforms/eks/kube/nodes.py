@@ -13,6 +13,7 @@ Body = dict[str, Any]
 
 TYPE = "node.kubernetes.io/instance-type"
 GROUP = "eks.amazonaws.com/nodegroup"
+ZONE = "topology.kubernetes.io/zone"
 SPOT_LABELS = (("eks.amazonaws.com/capacityType", "SPOT"), ("karpenter.sh/capacity-type", "spot"))
 """Labels of spot nodes: those of managed node groups, and those of Karpenter and Auto Mode."""
 
@@ -30,6 +31,8 @@ class Node:
     """It takes pods."""
     devices: dict[str, int]
     """Its accelerators, by the name that pods ask for."""
+    zone: str = ""
+    """The zone that it is in; empty if it does not say so."""
 
 
 def read_node(body: Body) -> Node:
@@ -46,4 +49,5 @@ def read_node(body: Body) -> Node:
         group=str(labels.get(GROUP, "")),
         is_ready=ready and not body["spec"].get("unschedulable"),
         devices={name: count for name, count in devices.items() if count},
+        zone=str(labels.get(ZONE, "")),
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.platforms.eks.kube.nodes import ZONE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,6 +15,7 @@ Body = dict[str, Any]
 
 _NEVER = ("InvalidImageName", "CreateContainerConfigError", "CreateContainerError", "RunContainerError")
 _PULLING = ("ErrImagePull", "ImagePullBackOff", "ImageInspectError", "RegistryUnavailable")
+INDEX = "batch.kubernetes.io/job-completion-index"
 PENDING, RUNNING, ENDED = "pending", "running", "ended"
 
 
@@ -46,6 +49,12 @@ class Pod:
     killed_for: str = ""
     """Why its container was ended, where the cluster says it: OOMKilled, StartError."""
     message: str = ""
+    index: int = 0
+    """Which of its training's instances it is."""
+    node: str = ""
+    """The name of its node; empty if it has none."""
+    zone: str = ""
+    """The zone of its node, where its cluster tells pods theirs; else empty."""
 
 
 def read_pod(body: Body) -> Pod:
@@ -60,6 +69,7 @@ def read_pod(body: Body) -> Pod:
     left = conditions.get("DisruptionTarget", {})
     why_left = one_line(left.get("message") or left.get("reason") or "") if left.get("status") == "True" else ""
     began = over.get("startedAt") or ran.get("startedAt")
+    labels = body["metadata"].get("labels") or {}
     return Pod(
         name=body["metadata"]["name"],
         phase=phase,
@@ -76,6 +86,9 @@ def read_pod(body: Body) -> Pod:
         disrupted=why_left,
         killed_for=str(over.get("reason") or "") if over.get("reason") in ("OOMKilled", "StartError") else "",
         message=one_line(over.get("message") or status.get("message") or ""),
+        index=int(labels.get(INDEX) or 0),
+        node=str((body.get("spec") or {}).get("nodeName") or ""),
+        zone=str(labels.get(ZONE) or ""),
     )
 
 

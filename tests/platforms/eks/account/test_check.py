@@ -73,7 +73,7 @@ def test_each_thing_that_is_missing_is_found_with_its_command_and_is_well_once_i
     wanted = replace(wanted, settings={**wanted.settings, **asked})
 
     found = look(wanted)
-    assert "with Kubernetes 1.34" in of(found, "cluster").message
+    assert "with Kubernetes 1.35" in of(found, "cluster").message
     entry = next(one for one in found if one.about == "access" and one.where == name)
     assert (entry.state, entry.exit_code) == ("wrong", 4)
     assert entry.mend == (

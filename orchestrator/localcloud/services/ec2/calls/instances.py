@@ -165,7 +165,7 @@ class Instances:
         answer = {
             "InstanceId": instance.id,
             "Output": base64.b64encode(self._lifecycle.console(instance)).decode(),
-            "Timestamp": moment(self._site.clock.now()),
+            "Timestamp": moment(self._site.clock.now() if instance.ended is None else instance.ended),
         }
         return written("GetConsoleOutput", answer)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.localcloud.iam.service_roles import CannotTakeOn
 from orchestrator.localcloud.services.eks.kubernetes.nodes.node_groups import NodeGroups
+from orchestrator.localcloud.services.eks.kubernetes.nodes.nodes import ZONE
 from orchestrator.localcloud.services.eks.kubernetes.nodes.scheduler import find_node
 from orchestrator.localcloud.services.eks.kubernetes.pods import pods
 from orchestrator.localcloud.services.eks.kubernetes.pods.containers import (
@@ -102,6 +103,8 @@ class Kubelet:
             return
         number = next(self._addresses)
         pod["spec"]["nodeName"] = node["metadata"]["name"]
+        # As servers of Kubernetes 1.35 do: github.com/kubernetes/enhancements, KEP 4742.
+        pod["metadata"]["labels"] |= {ZONE: node["metadata"]["labels"][ZONE]}
         pod["status"]["podIP"] = f"127.{1 + number // 65025 % 250}.{number // 255 % 255}.{number % 254 + 1}"
         pods.set_condition(pod, "PodScheduled", True, self._store.now())
         pods.waiting(pod, "ContainerCreating")
