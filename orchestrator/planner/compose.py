@@ -55,9 +55,9 @@ def _shares(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
     """Yield the shares in the order of their tasks: cohort by cohort and, in each, the cheapest first."""
     choices = solution.problem.choices
     candidate = offer.candidate[offer.problem.ends_in_time(solution.problem.horizon)]
-    fallbacks = Fallbacks(solution, offer, plan.sweep)
-    ends = end_hours(solution, offer)
     factor = _envelope_factor(plan.sweep, offer, solution)
+    fallbacks = Fallbacks(solution, offer, plan.sweep, factor)
+    ends = end_hours(solution, offer)
     ranking = [fallbacks.rank(row) for row in np.flatnonzero(solution.tasks).tolist()]
     place = _places(plan, offer, candidate[sorted({row for ranked in ranking for row in ranked.rows})])
     done = [0] * len(cohorts)

@@ -4,6 +4,8 @@ First comes the cheapest place in another Region that still has slots for the wh
 best. The slots are packed: what one share may need is not there for the next one of its Region. So the failure of a
 Region does not send everybody to the same place.
 
+With a budget, a place where an honest run does not fit into the task's envelope is left out: it would be paid in vain.
+
 Where tasks may change their number of instances, each other lot is tried with the number that is cheapest there. The
 same lot is tried once more with fewer: where AWS has not four, it may have two.
 """
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_PLACES = 4
 """Places of a share at most, the first included."""
+_ROUNDING = 1e-9
+"""The part by which two envelopes may differ and count as equal."""
 _PLENTY = 1e12
 """Slots that a lane without a known quota counts as having."""
 
@@ -44,8 +48,10 @@ class RankedChoices:
 class Fallbacks:
     """Hands out second choices, share by share. Each Region is thought to fail alone."""
 
-    def __init__(self, solution: Solution, offer: Offer, sweep: Sweep) -> None:
+    def __init__(self, solution: Solution, offer: Offer, sweep: Sweep, envelopes: float | None) -> None:
+        """`envelopes` says how many times its promise a task's envelope is; None where it has none."""
         problem = solution.problem
+        self._envelopes = envelopes
         choices = problem.choices
         load = np.bincount(choices.lane, weights=solution.tasks * choices.hours, minlength=problem.lanes)
         self._solution = solution
@@ -107,6 +113,9 @@ class Fallbacks:
         fits = self._may_change_instances | (self._instances[lane] == self._instances[here])
         elsewhere = self._lot[lane] != self._lot[here]
         others = others[fits & (elsewhere | (self._instances[lane] < self._instances[here]))]
+        if self._envelopes is not None:
+            promise = self._solution.problem.choices.promise
+            others = others[promise[others] <= promise[row] * self._envelopes * (1 + _ROUNDING)]
         _, first_of_lot = np.unique(self._lot[self._lane[others]], return_index=True)
         return others[np.sort(first_of_lot)]
 

@@ -87,6 +87,18 @@ def test_the_second_choice_is_where_all_of_a_share_fit_even_if_that_is_dearer() 
     assert [place.lane.region for place in share.places] == ["us-east-1", "eu-west-1", "us-west-2"]
 
 
+def test_a_place_that_no_envelope_pays_for_to_the_end_is_no_second_choice() -> None:
+    """Its launcher would let it run for what is left, and the task would run out of time there."""
+    prices = {"us-east-1": 1.0, "us-west-2": 1.1, "eu-west-1": 4.0}
+    rows = [candidate(region=region, usd_per_hour=usd, on_demand_usd_per_hour=usd) for region, usd in prices.items()]
+    market = make_market(*rows)
+    promise = 1.25 * 12 + 180 / 3600 + 12 * 0.0124  # of the first: docs/planner-model.md, "The dollar promise"
+    for factor, kept in ((1.2, 2), (5.0, 3)):
+        sweep = make_sweep(space={"seed": [1]}, runtime=12, plan={"budget": promise * factor, "horizon": "24h"})
+        (share,) = solve(sweep, market).shares
+        assert [place.lane.region for place in share.places] == list(prices)[:kept]
+
+
 def test_a_second_choice_that_holds_only_some_of_a_share_is_said_to() -> None:
     rows = [candidate(slots=8.0), candidate(region="us-west-2", usd_per_hour=2.0, slots=1.0)]
     (share,) = solve(make_sweep(space={"seed": list(range(8))}, runtime=12), make_market(*rows)).shares
