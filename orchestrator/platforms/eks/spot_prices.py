@@ -14,7 +14,7 @@ from orchestrator.platforms.eks.kube.clusters import list_clusters, open_cluster
 from orchestrator.platforms.eks.supply import read_supply
 from orchestrator.platforms.eks.zones import TOLD_SINCE
 from orchestrator.platforms.feed import Reading
-from orchestrator.platforms.spot_price_paid import average_prices_of, usual_zones
+from orchestrator.platforms.spot_price_paid import read_changes, usual_price, usual_zones
 from orchestrator.wire.shapes import shape
 from orchestrator.wire.task import Purchase
 
@@ -44,11 +44,16 @@ def read_spot_prices(clients: Clients, region: str, now: datetime) -> Reading:
     types = sorted(kind for kind in of_spot if shape(kind) is not None)
     if not types:
         return Reading((), tuple(left_out))
-    prices = average_prices_of(types, clients, region, (now - WINDOW).timestamp(), now.timestamp())
+    window = (now - WINDOW).timestamp(), now.timestamp()
+    changes = read_changes(types, clients, region, *window)
+    prices = {
+        kind: usual_zones({zone: usual_price(told, *window) for zone, told in zones.items()}, region)
+        for kind, zones in changes.items()
+    }
     found: dict[str, float] = {}
     for supply, is_told in clusters:
         for kind in types:
-            by_zone = usual_zones(prices.get(kind, {}), region)
+            by_zone = prices.get(kind, {})
             by_zone = {zone: usd for zone, usd in by_zone.items() if zone in supply.zones} or by_zone
             if by_zone and supply.most[kind, Purchase.SPOT]:
                 found[kind] = max(expected_price(by_zone, is_told=is_told), found.get(kind, 0.0))

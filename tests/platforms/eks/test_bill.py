@@ -18,6 +18,7 @@ from orchestrator.platforms.eks.kube.nodes import ZONE
 from orchestrator.platforms.eks.kube.pods import read_pod
 from orchestrator.platforms.eks.supply import Supply
 from orchestrator.platforms.eks.zones import Zones
+from orchestrator.platforms.spot_price_paid import usual_price
 from orchestrator.wire.result import Outcome, TaskState
 from orchestrator.wire.task import Lane, Purchase
 from tests.platforms.eks.made import ATTEMPT
@@ -94,6 +95,11 @@ def test_what_is_planned_is_what_is_billed_on_the_average_of_the_zones_that_node
     reading = spot_prices.read_spot_prices(clients, "eu-west-1", datetime.now(timezone.utc))
     told = [(row["instance_type"], row["purchase"], row["usd_per_hour"]) for row in reading.rows]
     assert told == [("g5.xlarge", "spot", pytest.approx(usd))]
+
+
+def test_a_price_that_is_to_be_planned_with_does_not_change_with_each_moment() -> None:
+    changes = [(3600.0, 0.9), (-900.0, 0.4), (7200.0, 0.5)]  # an hour of 0.4, one of 0.9, and then 0.5
+    assert [usual_price(changes, 0.0, ends) for ends in (1800.0, 7200.0, 9000.0, 14_400.0)] == [0.4, 0.4, 0.5, 0.5]
 
 
 class Nodes:

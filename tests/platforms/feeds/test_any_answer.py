@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from orchestrator.platforms.feed import Feed, Reading
 
 NOW = datetime(2026, 11, 22, tzinfo=timezone.utc)
-FEEDS = [feed for feed in every_feed() if feed.at is None and feed.name != "eks-nodes"]
-"""Those that ask AWS's API: who reads a file is tried with files of any content. What eks-nodes asks are clusters of
+FEEDS = [feed for feed in every_feed() if feed.at is None and feed.name not in ("eks-nodes", "eks-spot-prices")]
+"""Those that ask AWS's API: who reads a file is tried with files of any content. What those two ask are clusters of
 Kubernetes, which are looked for by AWS's API first: tests/platforms/eks has them."""
 
 
