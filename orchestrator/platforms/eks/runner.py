@@ -37,7 +37,7 @@ class EksRunner:
         self._clusters = Clusters(clients)
         self._zones = Zones()
         self._claims: dict[str, dict[str, Any]] = {}
-        """Where trainings were found, by their names: for looks while S3 is away."""
+        """The claims of trainings that were found, by their names: for looks while S3 is away."""
 
     def request(self, template: Template, task: Task, place: Place, attempt: int, max_runtime_s: int) -> Request:
         return make_request(template, task, place, attempt, max_runtime_s)
