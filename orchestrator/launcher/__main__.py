@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 import sys
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from orchestrator.aws.control import Control
@@ -51,7 +51,8 @@ def _launch(environ: Mapping[str, str]) -> Exit:
 
         history = make_history(me, environ, control, world)
     log.info("task %d of run %s", history.task.number, me.run)
-    return Driver(history, partial(make_runner, clients=clients), world).drive()
+    # One runner of each platform: it may remember what it has seen, such as an end that S3 could not be told of.
+    return Driver(history, cache(partial(make_runner, clients=clients)), world).drive()
 
 
 def _exit_code(error: SweepError) -> Exit:

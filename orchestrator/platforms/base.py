@@ -52,8 +52,9 @@ class Runner(Protocol):
     """Runs trainings: the part of a platform that a launcher imports. It is made from the AWS clients alone.
 
     A runner keeps no state: two processes with the same attempt see the same training, and a runner may be thrown away
-    and made anew between any two calls. A training is known by its Region and its name. What a platform has to remember
-    of it by itself, such as its outcome once its machines are gone, belongs into S3 below `Attempt.output`.
+    and made anew between any two calls. What it has seen may make its next answers more exact: a launcher keeps one. A
+    training is known by its Region and its name. What a platform has to remember of it by itself, such as its outcome
+    once its machines are gone, belongs into S3 below `Attempt.output`.
     Several launchers may call the same method for the same training at the same time.
     """
 

@@ -4,12 +4,17 @@ import json
 import subprocess
 import sys
 import textwrap
+from typing import TYPE_CHECKING
+from unittest.mock import MagicMock
 
 import pytest
 
 from orchestrator.errors import AccessDenied, NewerVersion, NotFound, SweepError, Throttled, Unreachable, UsageError
 from orchestrator.launcher import __main__ as launcher
 from orchestrator.wire.exits import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ALLOWED = {
     "orchestrator", "boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six", "urllib3", "certifi", "idna",
@@ -50,6 +55,27 @@ def test_an_error_of_the_surroundings_is_one_line(caplog: pytest.LogCaptureFixtu
     assert launcher.main({}) is Exit.TASK_WRONG
     assert [record.getMessage().split(":")[0] for record in caplog.records] == ["SWEEP_MANIFEST"]
     assert not any(record.exc_info for record in caplog.records)
+
+
+def test_a_launcher_has_one_runner_of_each_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has seen while S3 was away is not forgotten from look to look."""
+    made: list[str] = []
+
+    class Drives:
+        def __init__(self, _history: object, runners: Callable[[str], object], _world: object) -> None:
+            self.runners = runners
+
+        def drive(self) -> Exit:
+            assert self.runners("ec2") is self.runners("ec2")
+            assert self.runners("ec2") is not self.runners("eks")
+            return Exit.DONE
+
+    monkeypatch.setattr(launcher, "make_runner", lambda name, clients: made.append(name) or object())  # noqa: ARG005
+    monkeypatch.setattr(launcher, "Driver", Drives)
+    for name in ("this_child", "real_world", "Clients", "S3", "Control", "read_task", "TaskHistory"):
+        monkeypatch.setattr(launcher, name, MagicMock())
+    assert launcher.main({}) is Exit.DONE
+    assert made == ["ec2", "eks"]
 
 
 def test_the_module_exits_with_the_launchers_code() -> None:
