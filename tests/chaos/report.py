@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 PROMISES = ("lost", "alive twice", "done twice", "orphans", "stuck", "bugs", "untrue")
 """The promises that a story can break."""
-PLACES = ("call", "answer", "under way", "commit", "committed", "line")
+PLACES = ("call", "answer", "under way", "commit", "committed", "line", "copy")
 """Where somebody is killed: before a call to AWS, after its answer, while AWS still does it, before a commit, after it,
-at a line."""
+at a line, beside the copy of a checkpoint's object."""
 
 
 @dataclass
@@ -27,6 +27,10 @@ class Report:
     trainings: int = 0
     by_platform: Counter[str] = field(default_factory=Counter)
     """Attempts of tasks by their platform, where there are several."""
+    moves: Counter[str] = field(default_factory=Counter)
+    """Times that a task went on in another Region from a checkpoint that was brought there, by where it came from."""
+    restarts: int = 0
+    """Further beginnings of one elastic attempt."""
     bills: int = 0
     """Trainings whose bill was compared."""
 
@@ -41,6 +45,8 @@ class Report:
         self.tasks += other.tasks
         self.trainings += other.trainings
         self.by_platform += other.by_platform
+        self.moves += other.moves
+        self.restarts += other.restarts
         self.bills += other.bills
 
     @property
@@ -57,11 +63,14 @@ class Report:
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         broken = Counter(promise for promise, _ in self.broken)
         where = ", ".join(f"{count} on {platform}" for platform, count in self.by_platform.most_common())
+        left = ", ".join(f"{count} from {platform}" for platform, count in self.moves.most_common())
         return "\n".join(
             [
                 f"{title}: {self.runs} runs of {self.tasks} tasks, {self.trainings} trainings,"
                 f" {self.bills} bills compared",
                 *([f"attempts: {where}"] if where else []),
+                *([f"moves to another Region: {left}"] if left else []),
+                *([f"restarts of elastic trainings: {self.restarts}"] if self.restarts else []),
                 *(lines if self.kills else []),
                 "faults: " + (", ".join(f"{kind} {count}" for kind, count in self.faults.most_common()) or "none"),
                 f"{self.kills.total()} kills and {self.faults.total()} faults: "

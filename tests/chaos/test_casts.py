@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from random import Random
 
 import pytest
 
 from tests.chaos.__main__ import main
-from tests.chaos.storm.casts import CASTS, draw_cast, draw_story, find_able
+from tests.chaos.report import Report
+from tests.chaos.storm.casts import CASTS, EVERY, MOVES_AT, draw_cast, draw_story, find_able
+from tests.chaos.storm.play import why_nothing_is_shown
 
 
 @pytest.mark.parametrize("name", [cast.name for cast, _ in CASTS if cast.parallel != "torchrun"])
@@ -26,11 +29,19 @@ def test_every_cast_that_can_play_is_drawn_some_time() -> None:
 def test_every_second_story_is_over_all_platforms_and_the_older_version_plays_in_the_others() -> None:
     able, chance = find_able(has_old=True), Random(1)
     drawn = [draw_story(able, number, chance) for number in range(400)]
-    assert [mixed for _, mixed in drawn] == [False, True] * 200
-    assert {cast for cast, mixed in drawn if not mixed} == {cast for cast, _ in able}
-    assert {cast for cast, mixed in drawn if mixed} == {cast for cast, _ in able if "old" not in cast.name}
+    assert all(cast.moves for cast, _ in drawn[MOVES_AT::EVERY])
+    for number, (cast, platforms) in enumerate(drawn):
+        assert platforms == (cast.platforms or (("sagemaker", "ec2", "eks") if number % 2 else ("sagemaker",)))
+    assert {cast for cast, _ in drawn[::2]} == {cast for cast, _ in able}
+    assert {cast for cast, _ in drawn[1::2]} == {cast for cast, _ in able if "old" not in cast.name}
     old = find_able(has_old=True, only="an older version")
-    assert {draw_story(old, number, chance)[1] for number in range(4)} == {False}
+    assert {draw_story(old, number, chance)[1] for number in range(4)} == {("sagemaker",)}
+
+
+def test_a_campaign_whose_tasks_were_to_move_and_never_did_shows_nothing() -> None:
+    assert why_nothing_is_shown(Counter({"moves": 2}), Report(moves=Counter({"ec2": 1}))) == ""
+    assert why_nothing_is_shown(Counter({"moves": 1, "mpi": 9}), Report()) == ""
+    assert "never moved" in why_nothing_is_shown(Counter({"moves": 2}), Report())
 
 
 def test_without_the_older_version_nobody_plays_it() -> None:

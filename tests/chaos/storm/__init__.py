@@ -11,4 +11,5 @@ troubles.py    what goes wrong in the cloud meanwhile?
 stage.py       which cloud, team, databases and sweeps is all this played with?
 train.py       what does a training write down of itself?
 audit.py       what is really there, by Batch, SageMaker and the trainings themselves?
+checkpoints.py what has become of checkpoints, and what have their copies cost?
 """

@@ -59,12 +59,15 @@ class Auditor:
         for one in living:
             self.report.find("orphans", f"{self.run} at its end: {one}")
 
-    def all_done(self, tasks: int, believed: dict[str, Any], outcomes: list[Outcome]) -> None:
-        """Check that each task was done exactly once, and that what the run says of itself is so."""
+    def all_done(self, tasks: int, believed: dict[str, Any], outcomes: list[Outcome], *, elastic: bool = False) -> None:
+        """Check that each task was done exactly once, and that what the run says of itself is so.
+
+        An elastic training is done when its first pod is, and may have begun several times.
+        """
         trainings = self._trainings()
         done = {name for name, one in trainings.items() if one["TrainingJobStatus"] == "Completed"}
-        done |= self.witness.machines_done(self.run)
-        begun = {line.split()[0] for line in _lines(self.stage.folder / self.run / "trainings")}
+        done |= self.witness.machines_done(self.run, elastic=elastic)
+        begun = {line.split()[0] for line in read_lines(self.stage.folder / self.run / "trainings")}
         completed: dict[int, list[int]] = defaultdict(list)
         newest: Counter[int] = Counter()
         for name in trainings.keys() | begun:
@@ -87,13 +90,18 @@ class Auditor:
         self.report.trainings += len(trainings.keys() | begun)
         self.report.tasks += tasks
 
+    def count_restarts(self) -> None:
+        """Count the further beginnings of attempts: torchrun starts all processes anew when a pod has gone."""
+        begun = Counter(tuple(line.split()[:3]) for line in read_lines(self.stage.folder / self.run / "begun"))
+        self.report.restarts += sum(times - 1 for (_, _, host), times in begun.items() if host == "algo-1")
+
     def _count_by_trainings(self, completed: dict[int, list[int]]) -> None:
         """Hold what trainings wrote down of themselves against what SageMaker says."""
         folder = self.stage.folder / self.run
         for mark in folder.glob("*.twice"):
             self.report.find("alive twice", f"{self.run}: {mark.read_text()} began while another of its task was alive")
         finished: dict[tuple[int, str], set[int]] = defaultdict(set)
-        for line in _lines(folder / "finished"):
+        for line in read_lines(folder / "finished"):
             number, attempt, host, _ = line.split()
             finished[int(number), host].add(int(attempt))
         for task, attempts in completed.items():
@@ -184,7 +192,7 @@ def find_launchers_faults(stage: Stage, report: Report) -> None:
                     report.find("bugs", f"{stream['logStreamName']}: {event['message']}")
 
 
-def _lines(file: Path) -> list[str]:
+def read_lines(file: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 

@@ -24,8 +24,16 @@ class Cast:
     canary: int = 0
     broken: bool = False
     """Its trainings fail, all alike, until somebody mends that before a retry. So it may pause."""
+    platforms: tuple[str, ...] = ()
+    """The platforms of all its stories; empty if these are SageMaker, and all three in every second one."""
+    moves: bool = False
+    """Its tasks have a deadline and their data in both Regions: they move when spot is taken away."""
+    elastic: int = 0
+    """The fewest pods that its trainings go on with; 0 if they need all."""
 
 
+ALL = ("sagemaker", "ec2", "eks")
+"""The platforms of a story over several."""
 CASTS = (
     (Cast("two colleagues", ("ours", "theirs")), 5),
     (Cast("two instances", ("ours", "theirs"), instances=2, points=3), 2),
@@ -35,13 +43,31 @@ CASTS = (
     (Cast("older launchers", ("ours", "theirs")), 2),
     (Cast("mpi", ("ours", "theirs"), parallel="mpi", points=2), 1),
     (Cast("torchrun on two instances", ("ours", "team"), parallel="torchrun", instances=2, points=1), 1),
+    (Cast("torchrun on EC2", ("ours", "theirs"), parallel="torchrun", instances=2, points=1, platforms=("ec2",)), 1),
     (Cast("checkpoints", ("ours", "theirs"), checkpoints=True, points=3), 2),
     (Cast("torchrun with checkpoints", ("ours", "theirs"), parallel="torchrun", checkpoints=True, points=1), 1),
     (Cast("canaries", ("ours", "theirs"), canary=1), 2),
     (Cast("a mistake in the code", ("ours", "team"), broken=True), 2),
     (Cast("a mistake that canaries meet", ("ours", "theirs"), canary=1, broken=True), 1),
+    (Cast("moves", ("ours", "theirs"), checkpoints=True, moves=True), 4),
+    (Cast("moves over three platforms", ("ours", "team"), checkpoints=True, moves=True, platforms=ALL), 2),
+    (
+        Cast(
+            "elastic",
+            ("ours", "theirs"),
+            parallel="torchrun",
+            instances=3,
+            points=1,
+            checkpoints=True,
+            platforms=("eks",),
+            elastic=2,
+        ),
+        1,
+    ),
 )
 """All casts, each with how often it is drawn."""
+EVERY, MOVES_AT = 5, 2
+"""One story of so many is of moves, whatever is drawn, and which of them it is: a short campaign has one."""
 
 
 def find_able(*, has_old: bool, only: str = "") -> list[tuple[Cast, int]]:
@@ -68,8 +94,15 @@ def knows_all_platforms(cast: Cast) -> bool:
     return "old" not in cast.name
 
 
-def draw_story(able: list[tuple[Cast, int]], number: int, chance: Random) -> tuple[Cast, bool]:
-    """Return who plays the story of this number, and whether it is over all platforms: every second one is."""
+def draw_story(able: list[tuple[Cast, int]], number: int, chance: Random) -> tuple[Cast, tuple[str, ...]]:
+    """Return who plays the story of this number, and its platforms: all of them in every second one.
+
+    Some casts have platforms of their own.
+    """
     knowing = [(cast, weight) for cast, weight in able if knows_all_platforms(cast)]
+    moving = [(cast, weight) for cast, weight in able if cast.moves]
     mixed = number % 2 == 1 and bool(knowing)
-    return draw_cast(knowing if mixed else able, chance), mixed
+    if number % EVERY == MOVES_AT and moving:
+        able = knowing = moving
+    cast = draw_cast(knowing if mixed else able, chance)
+    return cast, cast.platforms or (ALL if mixed else ALL[:1])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OURS = "/orchestrator/"
 MOST = {"call": 50, "answer": 50, "commit": 8, "committed": 8, "line": 12_000}
 """What a process may be killed at, and the highest number of it that is drawn. Low ones are drawn more often."""
+COPIES = 12
+"""The same of the objects that a launcher copies when its task moves: it is killed before the copy, or after it."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Doom:
         kind = chance.choice(list(MOST))
         return cls(kind, max(1, int(MOST[kind] ** chance.random())))
 
+    @classmethod
+    def draw_copy(cls, chance: Random) -> Doom:
+        """Return a doom that befalls launchers in the middle of a move."""
+        return cls("copy", chance.randint(1, COPIES))
+
     def await_in_this_process(self, who: str, note: Path) -> None:
         """Have this process killed there. It adds a line to `note` first: who was killed, and where."""
         reach = _Countdown(self, f"{who} {self.kind}\n", note).reach
@@ -43,6 +50,11 @@ class Doom:
             from sqlalchemy.engine.default import DefaultDialect  # a launcher has none
 
             _wrap(DefaultDialect, "do_commit", reach, before=self.kind == "commit")
+        elif self.kind == "copy":
+            from orchestrator.launcher.moving import moves
+
+            # Odd ones die before an object is copied, and even ones after it.
+            _wrap(moves, "copy_object", reach, before=self.at % 2 == 1)
         else:
             _count_lines(reach)
 

@@ -15,6 +15,11 @@ KILLED = 0.45
 OLD = 0.5
 """The part of launchers that are of the older version, in stories that have it."""
 
+IN_COPIES = 0.6
+"""The part of these that dies in the middle of a move, in stories of moves."""
+START_S = 6.0
+"""Seconds that any start may take here without a want of machines: with AWS's it is a quarter of an hour."""
+
 
 def prepare() -> None:
     """Choose this launcher's version, and its doom."""
@@ -24,8 +29,13 @@ def prepare() -> None:
     old = chance.random() < OLD and (folder / f"{run}.old").exists()
     if old:
         sys.path.insert(0, str(folder / "old"))
+    moves = (folder / f"{run}.moves").exists()
+    if moves:
+        from orchestrator.launcher.moving import leaving
+
+        leaving.START_S = START_S
     if chance.random() < KILLED and not (folder / "calm").exists():
-        doom = Doom.draw(chance)
+        doom = Doom.draw_copy(chance) if moves and chance.random() < IN_COPIES else Doom.draw(chance)
         while doom.kind.startswith("commit"):
             doom = Doom.draw(chance)
         doom.await_in_this_process("old-launcher" if old else "launcher", folder / "kills")

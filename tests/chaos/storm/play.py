@@ -20,6 +20,9 @@ from tests.fixtures.database import run_postgresql
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+FEWEST = 2
+"""Stories of moves of which one has a move at least: whatever befalls one, its tasks may end where they are."""
+
 
 def play_storm(seed: int, folder: Path, until: float, told: Callable[[str, Report], None], only: str = "") -> Report:
     """Play stories until this moment. `told` gets each story's words and what it met.
@@ -33,18 +36,28 @@ def play_storm(seed: int, folder: Path, until: float, told: Callable[[str, Repor
             server.execute("CREATE DATABASE team")
             stage = Stage(folder / "stage", cloud, seed, server.url("team"))
             able = find_able(has_old=stage.old is not None, only=only)
-            number = 0
+            number, played = 0, Counter[str]()
             while time.monotonic() < until:
                 story = Story(stage, seed, number, able)
                 story.play()
                 told("\n    ".join(filter(None, story.told)), story.report)
                 report.add(story.report)
+                played["moves" if story.cast.moves else story.cast.name] += 1
                 number += 1
+            if why := why_nothing_is_shown(played, report):
+                report.find("stuck", why)
             find_launchers_faults(stage, report)
             report.kills += _launchers_killed(stage.folder / "kills")
     finally:
         shutil.rmtree(postgresql)
     return report
+
+
+def why_nothing_is_shown(played: Counter[str], report: Report) -> str:
+    """Return in words why a campaign says nothing of moves: stories were played for them, and nothing moved."""
+    if played["moves"] < FEWEST or report.moves.total():
+        return ""
+    return f"in {played['moves']} stories tasks lost their machines, and never moved to another Region"
 
 
 def _launchers_killed(marks: Path) -> Counter[tuple[str, str]]:

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from random import Random
 
+    from orchestrator import Plan
     from orchestrator.localcloud import LocalCloud
     from tests.chaos.storm.casts import Cast
 
 SWEEP = """
 name: {name}
+data: {{campaigns: [{campaigns}]}}
 pause_after: {pause_after}
 canary: {canary}
 train:
@@ -35,7 +37,7 @@ train:
   entry_point: train.py
   image: "{{account}}.dkr.ecr.{{region}}.amazonaws.com/small:1"
   environment: {{CHAOS_FOLDER: "{folder}"}}
-  hyperparameters: {{hang: {hang}}}{checkpoints}
+  hyperparameters: {{hang: {hang}, stays: {stays}}}{checkpoints}
   instances: {instances}
   parallel: {parallel}{processes}
   metrics: {{loss: 'loss=([-+.0-9e]+)'}}
@@ -45,12 +47,28 @@ objective: {{minimize: loss}}
 where:
   platforms: [{platforms}]
   instance_types: [{types}]
+retries: 1
+"""
+USUAL = """
 runtime: 0.01
 timeout: 10m
-retries: 1
+"""
+MOVING = """
+runtime: 2
+timeout: 6h
+patience: 5s
+plan: {deadline: 8h, minimize: cost, budget: 200}
+"""
+"""What a task has that moves. It ends in seconds, and its prices and slack are those of two hours of work."""
+ELASTIC = """
+platforms:
+  eks:
+    elastic: {{min: {least}, max: {most}}}
 """
 
 
+HOME, ANYWHERE = ("alps", "coast"), "fjord"
+"""Campaigns with data in one Region each, and one that is in both."""
 TYPES = {"sagemaker": "ml.c5.xlarge", "ec2": "c5.xlarge", "eks": "c5.xlarge"}
 """The platforms of a story over several, each with the instance type that it has of them."""
 PRICES = "platform,region,instance_type,purchase,usd_per_hour,observed_at"
@@ -77,11 +95,12 @@ class Stage:
         shutil.copy(Path(__file__).with_name("train.py"), folder / "training" / "train.py")
         (folder / "catalog").mkdir()
         (folder / "sweep.toml").write_text('[platforms.eks]\ncluster = "sweep"\n')
-        for kind, lines in {**TABLES, "prices": [PRICES, *_first_prices()]}.items():
+        for kind, lines in _tables().items():
             (folder / "catalog" / f"{kind}.csv").write_text("\n".join(lines) + "\n")
-        for region, campaign in zip(REGIONS, ("alps", "coast"), strict=True):
-            bucket = f"sweep-local-{region}"
-            self.client("s3", region).put_object(Bucket=bucket, Key=f"data/{campaign}/rows.csv", Body=b"x,y\n1,2\n")
+        for region, at_home in zip(REGIONS, HOME, strict=True):
+            for campaign in (at_home, ANYWHERE):
+                place = {"Bucket": f"sweep-local-{region}", "Key": f"data/{campaign}/rows.csv"}
+                self.client("s3", region).put_object(**place, Body=b"x,y\n1,2\n")
         golden = (ROOT / "tests" / "golden" / "v1" / "anchor.json").read_bytes()
         self.client("s3").put_object(Bucket=names.bucket(), Key=f"runs/{GOLDEN}/run.json", Body=golden)
         self.old = unpack(folder / "old")
@@ -104,37 +123,44 @@ class Stage:
         settings = {"database": self.database(machine)}
         return Orchestrator(read_settings(settings, folder=self.folder, environ=dict(os.environ)))
 
-    def write_plan(self, name: str, cast: Cast, chance: Random, *, mixed: bool = False) -> int:
-        """Write a plan of few tasks for a run of this name. Return how many tasks it has.
+    def write_plan(self, name: str, cast: Cast, chance: Random, platforms: Sequence[str]) -> Plan:
+        """Write a plan of few tasks for a run of this name, and return it.
 
-        It is one over all platforms if it is `mixed`. Then EC2 is the cheapest in one Region, and EKS in the other.
+        Of several platforms EC2 is the cheapest in one Region, and EKS in the other.
         """
         values: dict[str, Any] = {
             "name": name,
             "folder": self.folder,
+            "campaigns": ANYWHERE if cast.moves else ", ".join(HOME),
             "hang": round(chance.uniform(0, 1.5), 2),
+            "stays": int(cast.moves or cast.elastic > 0),
             "instances": cast.instances,
             "parallel": cast.parallel,
-            "processes": "\n  processes_per_instance: 2" if cast.parallel != "single" else "",
+            "processes": "\n  processes_per_instance: 2" if cast.parallel != "single" and not cast.elastic else "",
             "points": chance.randint(1, cast.points),
             "checkpoints": "\n  checkpoints: {every: 10s}" if cast.checkpoints else "",
             "pause_after": 2 if cast.broken else 0,
             "canary": cast.canary,
-            "platforms": ", ".join(TYPES if mixed else ("sagemaker",)),
-            "types": ", ".join(dict.fromkeys(TYPES.values())) if mixed else TYPES["sagemaker"],
+            "platforms": ", ".join(platforms),
+            "types": ", ".join(dict.fromkeys(TYPES[platform] for platform in platforms)),
         }
-        if mixed:
+        if len(platforms) > 1:
             self.change_prices(chance, cheapest=chance.sample(["ec2", "eks"], len(REGIONS)))
+        text = SWEEP.format(**values) + (MOVING if cast.moves else USUAL)
+        if cast.elastic:
+            text += ELASTIC.format(least=cast.elastic, most=cast.instances)
         file = self.folder / "sweep.yaml"
-        file.write_text(SWEEP.format(**values))
+        file.write_text(text)
         plan = self.orchestrator("ours").plan(read(file))
         (self.folder / f"{name}.json").unlink(missing_ok=True)
         write_plan(plan, self.folder / f"{name}.json")
         if cast.name == "older launchers":
             (self.folder / f"{name}.old").touch()
+        if cast.moves:
+            (self.folder / f"{name}.moves").touch()
         if cast.broken:
             self.broken(name).touch()
-        return plan.tasks
+        return plan
 
     def change_prices(self, chance: Random, cheapest: Sequence[str] = ()) -> None:
         """Make spot dearer than machines on demand, or much cheaper, on all machines: so other places are the best.
@@ -148,7 +174,7 @@ class Stage:
             for platform, instance_type in TYPES.items():
                 usd = chance.choice([0.04, 0.3]) + chance.randint(0, 9) / 1000
                 if cheapest and cheapest[number] == platform:
-                    usd = 0.03
+                    usd = 0.003  # so cheap that its boot, which is billed too, is cheaper than others' hours
                 lines.append(f"{platform},{region},{instance_type},spot,{usd:.3f},{at}")
         file = self.folder / "prices.csv"
         file.write_text("\n".join(lines) + "\n")
@@ -179,6 +205,15 @@ class Stage:
             {"name": "CHAOS_SEED", "value": str(self.seed)},
         ]
         return body
+
+
+def _tables() -> dict[str, list[str]]:
+    """Return the catalog: the team's, and what is in both Regions."""
+    tables = {kind: list(lines) for kind, lines in TABLES.items()}
+    tables["campaigns"] += [ANYWHERE]
+    tables["datasets"] += [f"{ANYWHERE},1,1000,2026-11-01"]
+    tables["replicas"] += [f"{ANYWHERE}@1,{region},s3://sweep-local-{region}/data/{ANYWHERE}/" for region in REGIONS]
+    return {**tables, "prices": [PRICES, *_first_prices()]}
 
 
 def _first_prices() -> list[str]:

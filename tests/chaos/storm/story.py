@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tests.chaos.report import Report
 from tests.chaos.storm.audit import Auditor, counts
 from tests.chaos.storm.casts import draw_story
+from tests.chaos.storm.checkpoints import CheckpointAuditor
 from tests.chaos.storm.commands import Command, Commands, Played
 from tests.chaos.storm.doom import Doom
 from tests.chaos.storm.stage import GOLDEN
@@ -47,7 +48,7 @@ class Story:
     def __post_init__(self) -> None:
         self.name = f"chaos-{self.seed}-{self.number}"
         self.chance = Random(self.name)
-        self.cast, self.mixed = draw_story(self.able, self.seed + self.number, self.chance)
+        self.cast, self.platforms = draw_story(self.able, self.seed + self.number, self.chance)
         self.commands = Commands(self.stage)
         self.troubles = Troubles(self.stage)
         self.auditor = Auditor(self.stage, self.name, self.report)
@@ -57,13 +58,12 @@ class Story:
 
     def play(self) -> None:
         """Play it to its end, and hold what is there against what was promised."""
-        tasks = self.stage.write_plan(self.name, self.cast, self.chance, mixed=self.mixed)
+        plan = self.stage.write_plan(self.name, self.cast, self.chance, self.platforms)
         self.stage.calm(False)
-        where = "three platforms" if self.mixed else "SageMaker"
-        self.told += [f"{self.name}: {self.cast.name}, on {where}"]
-        self.told += self.troubles.begin(self.number, self.chance, mixed=self.mixed)
+        self.told += [f"{self.name}: {self.cast.name}, on {', '.join(self.platforms)}"]
+        self.told += self.troubles.begin(self.number, self.chance, mixed=self.platforms != ("sagemaker",))
         self._come_through("submit", f"{self.name}.json", "--yes", "--name", self.name)
-        self._disturb(self.chance.randint(1, 4))
+        self._disturb(self.chance.randint(1, 4) + self.cast.moves)
         if self.chance.random() < 0.5:
             self._come_through("cancel", self.name, "--yes")
             self.auditor.nothing_lives("after its cancel")
@@ -79,7 +79,14 @@ class Story:
         self._read_golden()
         ledger = self.stage.orchestrator(self.cast.machines[0]).run(self.name).ledger
         outcomes = [outcome for known in ledger.known(self.name) for outcome in known.result.outcomes]
-        self.auditor.all_done(tasks, counts(believed.output), outcomes)
+        self.auditor.all_done(plan.tasks, counts(believed.output), outcomes, elastic=self.cast.elastic > 0)
+        if self.cast.checkpoints:
+            checkpoints = CheckpointAuditor(self.stage, self.name, self.report)
+            checkpoints.none_is_lost()
+            if self.cast.moves:
+                checkpoints.each_copy_is_paid_once(plan, [known.result for known in ledger.known(self.name)])
+        if self.cast.elastic:
+            self.auditor.count_restarts()
         self.report.runs += 1
         self.report.faults += self.troubles.struck
 
@@ -93,10 +100,19 @@ class Story:
         """Look at the run now and then, from both machines, while something is hit."""
         for _ in range(times):
             time.sleep(self.chance.uniform(0, 1.0))
-            self.told.append(self.troubles.strike(self.name, self.chance))
+            self.told.append(self._strike())
             looks = [("sync", self.name), ("status", self.name), ("results", self.name), ("cost", self.name)]
             looks += [("why", self.name), ("status", GOLDEN), self._limit(), self._replan()]
             self._play(*(self._command(machine, *self.chance.choice(looks)) for machine in self.cast.machines))
+
+    def _strike(self) -> str:
+        """Hit something of the run. Return what came, in words."""
+        hit = self.troubles.strike
+        if self.cast.moves:
+            hit = self.troubles.take_away
+        elif self.cast.elastic:
+            hit = self.troubles.lose_pod
+        return hit(self.name, self.chance)
 
     def _limit(self) -> tuple[str, ...]:
         """Return a command that limits the run; the older version has none."""

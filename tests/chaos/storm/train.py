@@ -13,7 +13,10 @@ import time
 parser = argparse.ArgumentParser()
 parser.add_argument("-x", "--x", type=int)
 parser.add_argument("--hang", type=float, default=0.0)
+parser.add_argument("--stays", type=int, default=0)  # until all is calm, so that it can be taken away
 options, _ = parser.parse_known_args()
+PARTS, PART_BYTES = 5, 2000
+"""Files of a checkpoint, all of the same size: what a move costs is known beforehand."""
 training = os.environ["TRAINING_JOB_NAME"]
 rank = os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", os.environ.get("LOCAL_RANK", "0"))
 hosts = json.loads(os.environ.get("SM_HOSTS", '["algo-1"]'))  # on bare machines they may be addresses
@@ -24,25 +27,57 @@ folder.mkdir(parents=True, exist_ok=True)
 
 
 def train_with_checkpoints():
-    """Train four steps, each saved. What is loaded must be what this task has saved last."""
+    """Train four steps or more, each saved. What is loaded must be what this task has saved last, and whole."""
     from orchestrator import Checkpoints
 
     saved = folder / f"{task}.steps"
+    together = join_others()
+    loaded = -1
 
     def save(path):
-        path.write_text(f"{task} {step}")
+        path.mkdir()
+        for part in range(PARTS):
+            (path / str(part)).write_text(f"{task:>8} {step:>8}".ljust(PART_BYTES))
         if rank == "0":
             saved.write_text(str(step))
 
     def load(path):
-        whose, last = path.read_text().split()
-        if whose != task or int(last) > int(saved.read_text() if saved.exists() else "-1"):
+        nonlocal loaded
+        parts = {(path / str(part)).read_text() for part in range(PARTS)}
+        whose, last = min(parts).split()
+        loaded = int(last)
+        if len(parts) > 1 or whose != task or loaded > int(saved.read_text() if saved.exists() else "-1"):
             (folder / f"{task}.{host}.strange").write_text(f"{training} goes on after step {last} of task {whose}")
 
     checkpoints = Checkpoints(save=save, load=load, every_s=0.0)
-    for step in checkpoints.steps(4):
+    for number, step in enumerate(checkpoints.steps(10_000 if options.stays else 4)):
+        if number == 0 and host == "algo-1":
+            note_start(loaded)
         print(f"step {step}")
-        time.sleep(options.hang)
+        time.sleep(options.hang if not options.stays else 0.3)
+        if not together(not options.stays or step < 3 or not folder.with_name("calm").exists()):
+            break
+
+
+def note_start(loaded):
+    """Write down after which step this process goes on; -1 if it begins anew."""
+    with (folder / f"{task}.loaded").open("a") as file:
+        file.write(f"{attempt} {loaded}\n")
+
+
+def join_others():
+    """Return what tells all processes of an elastic training the first one's yes or no."""
+    if not options.stays or "TORCHELASTIC_RUN_ID" not in os.environ:
+        return lambda said: said
+    import torch.distributed as dist
+
+    def agree(said):
+        told = [said]
+        dist.broadcast_object_list(told)
+        return told[0]
+
+    dist.init_process_group("gloo")
+    return agree
 
 
 with (folder / f"{task}.{host}.alive").open("w") as mark:
