@@ -14,22 +14,25 @@ from orchestrator.launcher.trainings import Trainings
 from orchestrator.launcher.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from orchestrator.aws.control import Control
     from orchestrator.platforms.base import Runner
+    from orchestrator.wire.result import Attempt
     from orchestrator.wire.task import Task
 
 log = logging.getLogger(__name__)
 
 
-def close_move(task: Task, submission: int, control: Control, runners: Callable[[str], Runner]) -> float | None:
-    """Return what the move after the task's newest attempt has cost; None if it was not to move.
+def close_move(
+    task: Task, attempts: Sequence[Attempt], control: Control, runners: Callable[[str], Runner]
+) -> float | None:
+    """Return what the move after the newest of a task's attempts has cost; None if it was not to move.
 
     Call it when nobody drives the task any more. What cannot be looked at counts as brought.
     """
-    history = TaskHistory(task, submission, control)
-    history.refresh()
+    history = TaskHistory(task, attempts[-1].submission, control)
+    history.attempts = list(attempts)
     world = World(time.time, time.sleep, lambda: False, random.uniform)
     moves = Moves(history, Trainings(task, control, runners, world), world)
     move = moves.written()

@@ -68,7 +68,7 @@ def settle(anchor: Anchor, submission: Submission, task: int, reason: str, cloud
     outcomes |= _untold(attempts, outcomes, cloud)
     described = anchor.plan.task(task, code=anchor.code, after=submission.attempts_before(task))
     if attempts and anchor.plan.sweep.train.checkpoints is not None:
-        moved_usd = close_move(described, submission.number, control, cloud.runner)
+        moved_usd = close_move(described, attempts, control, cloud.runner)
         newest = outcomes.get(attempts[-1].number)
         if moved_usd is not None and newest:
             outcomes[newest.number] = replace(newest, moved_usd=moved_usd)

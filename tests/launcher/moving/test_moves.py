@@ -300,20 +300,25 @@ def killed_after(bench: MovingBench, copies: int) -> None:
         driver.drive()
 
 
+def close(bench: MovingBench) -> float | None:
+    """Close the move of the task, as who finds its launcher gone."""
+    return close_move(bench.task, bench.control.attempts(7), bench.control, lambda _: bench.platform)
+
+
 @pytest.mark.parametrize("times", [1, 2])  # whoever closes it may be killed, too, and another one does it again
 def test_of_a_copy_whose_launcher_was_killed_what_has_arrived_is_paid(times: int) -> None:
     bench = MovingBench(LOST)
     killed_after(bench, 1)
     assert bench.moves[0].usd == pytest.approx(SIZE / GB * 0.15)
     for _ in range(times):
-        usd = close_move(bench.task, 1, bench.control, lambda _: bench.platform)
+        usd = close(bench)
         assert usd == pytest.approx(5 / GB * 0.15)
 
 
 def test_a_task_that_was_not_to_move_has_no_move_to_close() -> None:
     bench = MovingBench()
     assert bench.launch() is Exit.DONE
-    assert close_move(bench.task, 1, bench.control, lambda _: bench.platform) is None
+    assert close(bench) is None
 
 
 @pytest.mark.parametrize("is_closed", [True, False])
@@ -321,7 +326,7 @@ def test_a_retry_brings_the_rest_of_a_copy_whose_launcher_was_killed_and_it_is_p
     bench = MovingBench(LOST)
     killed_after(bench, 1)
     if is_closed:
-        close_move(bench.task, 1, bench.control, lambda _: bench.platform)
+        close(bench)
     bench.submission, bench.task = 2, replace(bench.task, after=1, places=PLACES[1:])
     assert bench.launch() is Exit.DONE
     assert bench.went_on_from == [None, 10]
