@@ -144,6 +144,7 @@ class Story:
         for _ in range(RETRIES):
             if self._play_one("watch", self.name, "--json").code == 0:
                 return
+            self._play_one("results", self.name)
             self._play_one("retry", self.name)
         self._play_one("watch", self.name, "--json")
 

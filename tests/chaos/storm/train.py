@@ -39,7 +39,9 @@ def train_with_checkpoints():
         for part in range(PARTS):
             (path / str(part)).write_text(f"{task:>8} {step:>8}".ljust(PART_BYTES))
         if rank == "0":
-            saved.write_text(str(step))
+            draft = saved.with_suffix(f".{os.getpid()}")  # who is killed here must not leave an empty file
+            draft.write_text(str(step))
+            draft.replace(saved)
 
     def load(path):
         nonlocal loaded
