@@ -1,6 +1,6 @@
 """Plan random sweeps of a middling size, as most teams have them: how far from the bound are the plans, and how slow?
 
-Cohorts of mixed lengths, whose data lies in one or two Regions and may be copied, and quotas that bind.
+Cohorts of mixed lengths with a deadline, whose data lies in one or two Regions and may be copied, and quotas that bind.
 
 python -m benchmarks.plans.medium SEED ...      # these sweeps, one after another, in one process
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.spec.sweep import Sweep
 
 SWEEPS = 25
-HORIZONS = (8, 12, 24)
+DEADLINES = (8, 12, 24)
 
 
 def measure() -> Iterator[Figure]:
@@ -49,11 +49,11 @@ def example(seed: int) -> tuple[Sweep, Market]:
     datasets, sizes = int(random.integers(5, 16)), int(random.integers(3, 6))
     lengths = np.round(np.sort(random.uniform(0.2, 4.0, sizes)), 3).tolist()
     each = max(int(random.integers(1_000, 13_000)) // (datasets * sizes), 1)
-    horizon = int(random.choice(HORIZONS))
-    return _sweep(types, lengths, each, horizon), _market(random, regions, types, datasets, lengths, each, horizon)
+    deadline = int(random.choice(DEADLINES))
+    return _sweep(types, lengths, each, deadline), _market(random, regions, types, datasets, lengths, each, deadline)
 
 
-def _sweep(types: int, lengths: list[float], each: int, horizon: int) -> Sweep:
+def _sweep(types: int, lengths: list[float], each: int, deadline: int) -> Sweep:
     from orchestrator.spec.sweep import Sweep
 
     return Sweep.model_validate(
@@ -64,7 +64,7 @@ def _sweep(types: int, lengths: list[float], each: int, horizon: int) -> Sweep:
             "space": {"size": lengths, "seed": {"range": [1, each]}},
             "where": {"instance_types": [f"ml.t{number}" for number in range(types)]},
             "runtime": {f"ml.t{number}": f"{pace:.3f} * size" for number, pace in enumerate(_paces(types))},
-            "plan": {"horizon": f"{horizon}h"},
+            "plan": {"deadline": f"{deadline}h"},
         }
     )
 
@@ -81,7 +81,7 @@ def _market(
     datasets: int,
     lengths: list[float],
     each: int,
-    horizon: int,
+    deadline: int,
 ) -> Market:
     import numpy as np
     import pandas as pd
@@ -91,7 +91,7 @@ def _market(
 
     lanes = _lanes(random, regions, types)
     work = datasets * each * sum(lengths)
-    held = float((lanes["share"] / lanes["pace"]).sum()) * horizon
+    held = float((lanes["share"] / lanes["pace"]).sum()) * deadline
     room = random.uniform(1.15, 2.0)
     lanes["slots"] = np.ceil(lanes["share"] * room * work / held)
     names = [f"campaign-{number:02}@v1" for number in range(datasets)]

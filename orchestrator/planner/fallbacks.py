@@ -148,10 +148,10 @@ class Fallbacks:
 
         Those are some in more other Regions than a share has places, and `second`.
         """
-        seen, until_second = set[int](), 0 if second is None else int(np.searchsorted(others, second)) + 1
+        seen, until_second = {home}, 0 if second is None else int(np.searchsorted(others, second)) + 1
         for number, region in enumerate(self._region[self._lane[others]].tolist(), start=1):
             seen.add(region)
-            if len(seen - {home}) > MAX_PLACES:
+            if len(seen) > MAX_PLACES + 1:
                 return max(number, until_second)
         return len(others)
 

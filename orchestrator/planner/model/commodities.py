@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orchestrator.planner.model.choices import NO_COPY
+
 if TYPE_CHECKING:
     from orchestrator.planner.model.arrays import Floats, Integers
     from orchestrator.planner.model.problem import Problem
@@ -37,17 +39,25 @@ class Commodity:
 def commodities(problem: Problem) -> list[Commodity]:
     """Return the problem's cohorts as commodities; a cohort that is like no other is one by itself."""
     choices, first = problem.choices, problem.first_choice
+    by_lane = np.lexsort((choices.lane, choices.cohort))
+    where, amounts = [choices.lane], [choices.hours, choices.usd]
+    if (choices.copy != NO_COPY).any():
+        where.append(choices.copy)
+    if len(problem.pools):
+        where.append(choices.pool)
+        amounts.append(choices.draw)
+    if np.isfinite(problem.budget):
+        amounts.append(choices.promise)
     found: dict[bytes, list[tuple[float, int, Integers]]] = {}
     for cohort in range(len(problem.counts)):
-        rows = np.arange(first[cohort], first[cohort + 1])
-        rows = rows[np.argsort(choices.lane[rows], kind="stable")]
+        rows = by_lane[first[cohort] : first[cohort + 1]]
         length = float(choices.hours[rows[0]])
-        proportions = [choices.hours[rows] / length, choices.usd[rows] / length, choices.draw[rows] / length]
-        if np.isfinite(problem.budget):
-            proportions.append(choices.promise[rows] / length)
-        where = np.concatenate([choices.lane[rows], choices.copy[rows], choices.pool[rows]]).tobytes()
-        key = where + b"".join(np.float32(each).tobytes() for each in proportions)
-        found.setdefault(blake2b(key).digest(), []).append((-length, cohort, rows))
+        key = blake2b()
+        for numbers in where:
+            key.update(numbers[rows].data)
+        for each in amounts:
+            key.update((each[rows] / length).astype(np.float32).data)
+        found.setdefault(key.digest(), []).append((-length, cohort, rows))
     return [_commodity(problem, sorted(members, key=lambda member: member[:2])) for members in found.values()]
 
 

@@ -25,7 +25,8 @@ def price_copies(candidates: pd.DataFrame, transfers: pd.DataFrame, storage: pd.
     kept: dict[str, list[tuple[float, float]]] = {}
     for region, start, price in sorted(storage.itertuples(index=False, name=None)):
         kept.setdefault(region, []).append((start, price))
-    wanted = candidates[candidates["from_region"].notna()].drop_duplicates(COPY)
+    needing = candidates["from_region"].notna() & ~candidates.duplicated(COPY)
+    wanted = candidates.loc[needing, [*_FACTS, _PRICE]]
     tiers: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for source, target, start, price in sorted(transfers.itertuples(index=False, name=None)):
         tiers.setdefault((source, target), []).append((start, price))

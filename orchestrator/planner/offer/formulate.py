@@ -99,7 +99,7 @@ def _usable(
     candidates["dataset"] = candidates["dataset"].map(numbers)
     candidates = on_each_count(candidates, sweep.train.instance_counts, runtimes.pace)
     reasons = obstacles(candidates, sweep, runtimes, market)
-    usable = candidates[reasons == ""]
+    usable = candidates if (reasons == "").all() else candidates[reasons == ""]
     for number, dataset in enumerate(datasets):
         if not (usable["dataset"] == number).any():
             raise no_place_error(dataset.name, sweep, reasons[candidates["dataset"] == number], market)

@@ -97,16 +97,18 @@ class Lanes:
             return 0
         hours = slots * until * SLACK - sum(other.hours * other.count for other in held)
         low, high = 0, max(min(load.count, int(min(hours / load.hours, load.count) + 1e-6)), 0)
+        if not high:
+            return 0
         if fits(slots, until, (*held, replace(load, count=high))):
             return high
-        while high > low + 1:
+        low = 1 if high > 1 and fits(slots, until, (*held, replace(load, count=1))) else 0  # mostly, none fits either
+        while low and high > low + 1:
             middle = (low + high) // 2
             if fits(slots, until, (*held, replace(load, count=middle))):
                 low = middle
             else:
                 high = middle
-        if high:
-            self._full[lane] = load.wait, load.hours
+        self._full[lane] = load.wait, load.hours
         return low
 
     def _hold(self, lane: int, load: Load) -> None:

@@ -40,6 +40,11 @@ class DualEstimate:
         """Columns of each commodity."""
         self._typical = _typical_usd(columns)
         self._heat = np.repeat(self._typical, self._sizes)
+        # Most columns are under one limit: that one is looked up for all at once, and the others are added.
+        self._first, self._first_part = columns.first_limit
+        usage = columns.usage
+        self._others = np.flatnonzero(usage.limit != self._first[usage.column])
+        """The entries of the usage that are no column's first."""
 
     def estimate(self, cooling: Cooling) -> Duals:
         """Return duals, when none are known yet.
@@ -56,16 +61,38 @@ class DualEstimate:
 
     def settle(self, duals: Duals, cooling: Cooling) -> Duals:
         """Return duals near these at which no limit is asked for more than there is of it. Those of links stay."""
-        columns, limits = self._columns, duals.limits
-        worth = self._worth()
+        columns, limits, worth = self._columns, duals.limits, self._worth()
+        usd = columns.usd + np.append(duals.links, 0.0)[columns.link]
         for heat in np.geomspace(cooling.hot, cooling.cold, cooling.steps):
-            costs = columns.reduced_costs(Duals(limits, duals.links))
-            costs -= np.repeat(np.minimum.reduceat(costs, columns.starts), self._sizes)
-            parts = np.exp(-costs / (heat * self._heat))
-            parts /= np.repeat(np.add.reduceat(parts, columns.starts), self._sizes)
-            limits = limits + STEP * heat * worth * np.log(np.maximum(columns.used(parts), LEAST))
+            used = self._used(self._parts(usd, limits, heat))
+            limits = limits + STEP * heat * worth * np.log(np.maximum(used, LEAST))
             limits = np.maximum(limits, 0.0)
         return Duals(limits, duals.links)
+
+    def _parts(self, usd: Floats, limits: Floats, heat: float) -> Floats:
+        """Return the part of its commodity that each column takes at this heat; `usd` knows nothing of limits."""
+        columns, usage, others = self._columns, self._columns.usage, self._others
+        parts = np.append(limits, 0.0)[self._first]  # in place from here on: all steps together take long
+        parts *= self._first_part
+        parts += usd
+        if len(others):
+            more = limits[usage.limit[others]] * usage.part[others]
+            parts += np.bincount(usage.column[others], weights=more, minlength=len(columns))
+        parts -= np.repeat(np.minimum.reduceat(parts, columns.starts), self._sizes)
+        parts /= self._heat
+        parts *= -1.0 / heat
+        np.exp(parts, out=parts)
+        parts /= np.repeat(np.add.reduceat(parts, columns.starts), self._sizes)
+        return parts
+
+    def _used(self, parts: Floats) -> Floats:
+        """Return how much of each limit the columns use, if they take these parts of their commodities."""
+        usage, others, count = self._columns.usage, self._others, self._columns.limit_count
+        used = np.bincount(self._first, weights=self._first_part * parts, minlength=count + 1)[:count]
+        if len(others):
+            more = usage.part[others] * parts[usage.column[others]]
+            used += np.bincount(usage.limit[others], weights=more, minlength=count)
+        return np.asarray(used, dtype=np.float64)
 
     def _worth(self) -> Floats:
         """Return about how many dollars all of each limit is used for."""

@@ -113,21 +113,20 @@ def _solve_within_budget(problem: Problem, time_limit: TimeLimit) -> Solution:
     least = np.minimum.reduceat(problem.choices.promise, problem.first_choice[:-1])
     if float(problem.counts @ least) > problem.budget * SLACK:
         raise DoesNotFit
-    if np.isfinite(problem.budget):  # it may well not bind, and is much work where it is looked at
-        _check_budget(problem)
-        found = _solve(replace(problem, budget=np.inf), time_limit)
-        found = replace(found, problem=problem)
-        if found.keeps_budget:
-            return found
-        try:
-            dearer = _solve(problem, time_limit)
-            return replace(dearer, bound=max(dearer.bound, found.bound))
-        except NotFound:
-            least_promise = promise_least(problem, time_limit)
-            if not least_promise.keeps_budget:
-                raise
-            return replace(least_promise, bound=found.bound)
-    return _solve(problem, time_limit)
+    if np.isinf(problem.budget):
+        return _solve(problem, time_limit)
+    _check_budget(problem)
+    bound = 0.0
+    try:  # it may well not bind, and is much work where it is looked at
+        found = replace(_solve(replace(problem, budget=np.inf), time_limit), problem=problem)
+        bound = found.bound
+        if not found.keeps_budget:
+            found = _solve(problem, time_limit)
+    except NotFound:
+        found = promise_least(problem, time_limit)
+        if not found.keeps_budget:
+            raise
+    return replace(found, bound=max(found.bound, bound))
 
 
 def _check_budget(problem: Problem) -> None:

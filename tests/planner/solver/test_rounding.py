@@ -10,8 +10,10 @@ import pytest
 
 from orchestrator.planner.model.choices import NO_COPY, NO_POOL
 from orchestrator.planner.model.problem import Limit, Pool
+from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.pack.schedule import overfull_lanes
 from orchestrator.planner.solver import rounding
+from tests.fixtures.sweeps import candidate, make_market, make_sweep, with_total
 from tests.planner.solver.problems import own_limits, random_problem, shared_limit
 
 
@@ -30,6 +32,35 @@ def test_a_larger_plan_keeps_a_budget_that_binds(seed: int) -> None:
     assert found.gap < 0.05
     same = rounding.solve(replace(problem, budget=free.promise))
     assert same.tasks.tolist() == free.tasks.tolist()
+
+
+def test_a_budget_is_enough_if_any_plan_keeps_it_though_no_good_copies_were_found() -> None:
+    """The copies that are just enough as far as hours tell leave whole tasks over: only any copies find room."""
+    lanes = (
+        ("r-1", "ml.b", "on_demand", 25.68, 25.68, 1),
+        ("r-1", "ml.b", "spot", 12.769, 19.314, 2),
+        ("r-1", "ml.c", "on_demand", 57.149, 57.149, 2),
+        ("r-2", "ml.a", "on_demand", 8.479, 8.479, 2),
+        ("r-2", "ml.a", "spot", 11.423, 19.218, 1),
+    )
+    names = ("region", "instance_type", "purchase", "usd_per_hour", "on_demand_usd_per_hour", "slots")
+    copied = {"from_region": "r-1", "transfer_usd_per_gb": 0.02}
+    rows = [
+        candidate(bytes=895 * 10**9, **dict(zip(names, lane, strict=True)), **(copied if lane[0] == "r-2" else {}))
+        for lane in lanes
+    ]
+    sweep = make_sweep(
+        data={"move_data": "if_cheaper"},
+        space={"epochs": [1, 2, 3], "k": [1, 2]},
+        where={"instance_types": ["ml.a", "ml.b", "ml.c"], "purchases": ["spot", "on_demand"]},
+        runtime={"ml.a": "0.3 * epochs", "ml.b": "0.18 * epochs", "ml.c": "0.105 * epochs"},
+    )
+    market = with_total(with_total(make_market(*rows), "r-1", 2), "r-2", 1)
+    problem = formulate(sweep, market).offer.problem.within(3906 / 3600)
+    found = rounding.solve(replace(problem, budget=93.99))
+    assert found.keeps_budget
+    assert not overfull_lanes(problem, found.tasks, found.slots)
+    assert found.bound <= 53.648160
 
 
 def test_the_least_that_can_be_promised_is_a_budget_with_a_plan_and_a_bound_as_good_as_without() -> None:
