@@ -39,6 +39,7 @@ _NAMES = ["platform", "region", "instance_type", "purchase", "s3_uri", "site", "
 QUOTA = ["platform", "region", "quota"]
 LAUNCHERS = "launchers at once"
 """The name of the limit that Batch's environment sets. It is no platform's quota, and in no Region."""
+_KEPT = ["dataset", *LOT_AND_COUNT, "s3_uri", "copy", "rate", "allowance_s"]
 _LANE_FACTS = [LISTED, "usd_per_hour", "interruptions_per_hour", "opens_h", "closes_h", *TIMES, *BILLED]
 
 
@@ -48,8 +49,9 @@ class Offer:
 
     problem: Problem
     candidates: pd.DataFrame
-    """The usable candidates, once for each of their `instances`, sorted by dataset and TIE_BREAK. `lane` and `copy` are
-    numbers, `rate` is the on-demand $/h that is billed for an instance, and `site` is empty where there is none."""
+    """What places are made of: the usable candidates, once for each of their `instances`, sorted by dataset and
+    TIE_BREAK. `copy` is a number, `rate` is the on-demand $/h that is billed for an instance, and `site` is empty where
+    there is none."""
     candidate: Integers
     """The candidate's row, for each choice."""
     lanes: pd.DataFrame
@@ -119,7 +121,7 @@ def offer(
     )
     if sweep.weighs_spot:
         problem = with_spare_hours(problem, sweep, lanes)
-    return Offer(problem, table, rows, lanes, copies, quotas, uses, lost)
+    return Offer(problem, table[_KEPT].copy(), rows, lanes, copies, quotas, uses, lost)
 
 
 def _lane_numbers(table: pd.DataFrame) -> Integers:

@@ -14,6 +14,7 @@ from orchestrator.planner.solver import rounding
 from orchestrator.planner.solver.incremental import IncrementalProgram
 from orchestrator.planner.solver.slots import place_tasks
 from orchestrator.planner.solver.slots.fill_lane import fill_lane
+from orchestrator.spec.goal import Goal
 from tests.planner.solver.problems import random_problem
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("number", [11, pytest.param(19, marks=pytest.mark.long)])
 def test_a_sweep_that_needs_nearly_all_slots_keeps_every_limit_and_is_near_its_bound(number: int) -> None:
     sweep, market = example(number)
-    problem = formulate(sweep, market).offer.problem.within(sweep.plan.hours)
+    at_leisure = sweep.model_copy(update={"plan": Goal(horizon=sweep.plan.deadline)})  # spot needs no hours to spare
+    problem = formulate(at_leisure, market).offer.problem.within(sweep.plan.hours)
     found = rounding.solve(problem)
     sent = np.bincount(problem.choices.cohort, weights=found.tasks, minlength=len(problem.counts))
     assert sent.tolist() == problem.counts.tolist()
