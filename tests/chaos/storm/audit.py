@@ -145,7 +145,7 @@ class Auditor:
         found = []
         for name, instances in self.witness.instances(self.run).items():
             for one in instances:
-                if one.alive or (one.ended_at or 0.0) > moment:
+                if one.alive or (one.tells_end and (one.ended_at or 0.0) > moment):
                     found.append(f"an instance of {name} is {one.state}, ended at {one.ended_at}")
         jobs = [job for job in self.witness.kubernetes("jobs", self.run) if not has_ended(job)]
         phases = {pod["metadata"]["name"]: pod["status"]["phase"] for pod in self.witness.kubernetes("pods", self.run)}
