@@ -18,6 +18,7 @@ from orchestrator.planner.explain.remedies import (
     round_up_hours,
 )
 from orchestrator.planner.hours.sizes import named_size
+from orchestrator.planner.model.arrays import SLACK
 from orchestrator.planner.offer.offer import LAUNCHERS
 from orchestrator.spec.duration import HOUR, spell
 from orchestrator.wire.task import Quota
@@ -56,12 +57,23 @@ class Refusal:
 
     def _too_little_money(self, budget: float, enough: float) -> Refused:
         goal = self._sweep.plan
-        hours = self.enough_hours()
-        longer = f", or a deadline of {_spell(hours)}" if hours else "; no deadline is long enough for less"
-        return Refused(
-            f"${budget:,.2f} cannot be promised within {spell(goal.hours * HOUR)}: honest runs may cost ${enough:,.2f}",
-            hint=f"a budget of {enough:.2f} would do{longer}",
-        )
+        hours, within = self.enough_hours(), spell(goal.hours * HOUR)
+        if hours:
+            longer = f", or a deadline of {_spell(hours)}"
+        elif self._least_promise() > budget * SLACK:
+            longer = f"; no deadline is long enough for ${budget:,.2f}"
+        else:
+            longer = "; no deadline was found that is long enough"
+        if self.proven:
+            said = f"${budget:,.2f} cannot be promised within {within}: honest runs may cost ${enough:,.2f}"
+        else:
+            said = f"no plan was found that promises ${budget:,.2f} within {within}: the least found is ${enough:,.2f}"
+        return Refused(said, hint=f"a budget of {enough:.2f} would do{longer}")
+
+    def _least_promise(self) -> float:
+        """Return what every plan promises at least, whatever its time and slots."""
+        problem = self._problem
+        return float(problem.counts @ np.minimum.reduceat(problem.choices.promise, problem.first_choice[:-1]))
 
     def too_long(self, number: int) -> InfeasibleError:
         """Return the error that says that the tasks of this cohort are too long wherever they may run."""

@@ -213,7 +213,8 @@ class Problem:
     @cached_property
     def slot_parts(self) -> Floats:
         """The part of a slot that one task of each choice takes: as its hours tell, or what is known better."""
-        by_hours = self.choices.hours / self.busy_hours[self.choices.lane]
+        with np.errstate(divide="ignore"):  # where no task ends in time, each takes more than any slot
+            by_hours = self.choices.hours / self.busy_hours[self.choices.lane]
         return np.where(np.isnan(self.choices.part), by_hours, self.choices.part) if self.is_weighed else by_hours
 
     @cached_property

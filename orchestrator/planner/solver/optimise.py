@@ -21,6 +21,8 @@ EXACT_CHOICES = 500
 """Choices of the largest problem that is solved exactly."""
 EXACT_TASKS = 1_000
 """Tasks of the largest problem that is solved exactly."""
+FEW_TASKS, CHOICES_OF_FEW = 50, 5_000
+"""Tasks that are so few that they are placed exactly among more choices; and the choices that are too many even so."""
 
 FAR = 1e-3
 """The part of the bound by which a small plan may be dearer, before it is looked for as a large one as well."""
@@ -122,7 +124,8 @@ def _least_usd(problem: Problem) -> float:
 
 def is_large(problem: Problem) -> bool:
     """Return whether the problem is too large to be solved exactly."""
-    return len(problem.choices) > EXACT_CHOICES or problem.counts.sum() > EXACT_TASKS
+    tasks = problem.counts.sum()
+    return len(problem.choices) > (CHOICES_OF_FEW if tasks <= FEW_TASKS else EXACT_CHOICES) or tasks > EXACT_TASKS
 
 
 def all_at_their_cheapest(problem: Problem) -> Solution | None:

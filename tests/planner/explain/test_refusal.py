@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from orchestrator.catalog.market import LEASES, table
 from orchestrator.errors import InfeasibleError, Refused, TooFewSlots
 from orchestrator.plan.slots import tasks_by_lot, units_taken
+from orchestrator.planner.explain.refusal import Refusal
 from orchestrator.planner.explain.remedies import (
     find_enough_dollars,
     find_enough_hours,
@@ -20,7 +21,9 @@ from orchestrator.planner.explain.remedies import (
     has_solution,
     with_more_units,
 )
+from orchestrator.planner.model.choices import NO_COPY
 from orchestrator.planner.model.solution import DoesNotFit
+from orchestrator.planner.offer.formulate import formulate
 from orchestrator.planner.solve import solve
 from orchestrator.planner.solver.optimise import optimise
 from orchestrator.wire.task import Quota
@@ -146,7 +149,13 @@ def test_a_budget_that_cannot_be_promised_is_refused_with_what_would_do() -> Non
 def test_a_budget_below_what_everything_costs_where_it_is_cheapest_has_no_deadline() -> None:
     with pytest.raises(Refused) as caught:
         solve(make_sweep(space={"lr": [1, 2]}, runtime=1, plan={"budget": 2}), near_and_dear())
-    assert caught.value.hint == "a budget of 2.63 would do; no deadline is long enough for less"
+    assert caught.value.hint == "a budget of 2.63 would do; no deadline is long enough for $2.00"
+
+
+def test_a_budget_that_is_not_proven_to_be_too_little_is_not_said_to_be() -> None:
+    asked = make_sweep(space={"lr": [1, 2, 3, 4]}, runtime=1, plan={"budget": 8, "deadline": "1h"})
+    error = Refusal(formulate(asked, near_and_dear()), proven=False).error()
+    assert str(error).startswith("no plan was found that promises $8.00 within 1h: the least found is $15.65 (")
 
 
 @settings(max_examples=examples(60))
@@ -181,6 +190,14 @@ def test_no_quota_is_raised_by_more_than_whole_tasks_need() -> None:
     problem = make_problem([9, 7], [2.0], rows)
     assert find_enough_units(problem, np.zeros(1, dtype=bool)) == {0: 7}
     assert not has_solution(with_more_units(problem, {0: 6}), problem.horizon)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_reservation_that_closes_before_any_task_ends_is_no_help_and_no_warning() -> None:
+    rows = [(0, lane, NO_COPY, 6.0, 0.0, 1.0) for lane in (0, 1)]
+    problem = make_problem([4], [1, 1], rows)
+    closing = replace(problem, closes=np.array([np.inf, 2.0]), horizon=np.inf)
+    assert find_enough_hours(closing, 10.0) == 24.0
 
 
 def test_no_money_is_enough_where_there_are_too_few_slots() -> None:

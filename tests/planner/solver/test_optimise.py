@@ -18,7 +18,7 @@ from orchestrator.planner.model.time_limit import TimeLimit
 from orchestrator.planner.pack.schedule import end_hours_by_choice, overfull_lanes
 from orchestrator.planner.solver import exact, rounding
 from orchestrator.planner.solver.dominated import without_dominated
-from orchestrator.planner.solver.optimise import optimise
+from orchestrator.planner.solver.optimise import EXACT_CHOICES, find_least_promise, optimise
 from tests.fixtures.examples import examples
 from tests.planner.solver.brute_force import keeps_every_limit, least_usd
 from tests.planner.solver.problems import make_problem, own_limits, random_problem, small_problems
@@ -127,6 +127,17 @@ def test_a_larger_plan_says_its_gap_and_is_never_dearer_than_greedy(
     assert found.gap < most
     greedy = greedy_usd(problem)
     assert greedy is None or found.usd <= greedy + 1e-6
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_few_tasks_among_many_choices_are_placed_at_the_least_cost_and_promise(seed: int) -> None:
+    problem = random_problem(seed, cohorts=6, lanes=120, tasks=8, longest=8.0)
+    assert len(problem.choices) > EXACT_CHOICES
+    assert optimise(problem).gap == pytest.approx(0.0, abs=1e-6)
+    promised = replace(problem, choices=replace(problem.choices, usd=problem.choices.promise))
+    least, _ = exact.solve(promised)
+    assert least is not None
+    assert find_least_promise(problem).promise == pytest.approx(least.usd)
 
 
 def test_the_same_problem_has_the_same_solution() -> None:
