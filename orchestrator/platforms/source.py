@@ -48,8 +48,8 @@ SECRETS = (
 _FOR_SCRIPTS = ("__init__", "checkpoint", "metadata", "notice", "process", "report")
 _FOR_STARTER = (
     "__init__", "aws_call", "credentials", "metadata", "process", "references", "secrets", "signature",
-    "starter/__init__", "starter/command", "starter/launch", "starter/machine", "starter/meeting", "starter/ranks",
-    "start", "starter/variables", "starter/words",
+    "start", "starter/__init__", "starter/causes", "starter/command", "starter/launch", "starter/machine",
+    "starter/meeting", "starter/ranks", "starter/variables", "starter/words",
 )  # fmt: skip
 _FOR_BARE_MACHINES = (
     "__init__", "__main__", "assignment", "machine_run", "notices",

@@ -20,7 +20,7 @@ from orchestrator.training.process import write_line
 from orchestrator.training.secrets import CannotFetch, with_secrets
 from orchestrator.training.starter.command import run_command
 from orchestrator.training.starter.launch import CannotStart, make_line
-from orchestrator.training.starter.machine import HOME, hide_code, read_machine
+from orchestrator.training.starter.machine import ENDED_BY, HOME, hide_code, read_machine
 from orchestrator.training.starter.meeting import gather, meeting_point, serve, start_sshd
 from orchestrator.training.starter.ranks import terminate_ranks
 from orchestrator.training.starter.variables import make_environment
@@ -79,6 +79,7 @@ def _run(line: list[str], machine: Machine, environ: dict[str, str]) -> int:
     if ended.code:
         error = f'ExitCode {ended.code}\nErrorMessage "{ended.error}"\nCommand "{shown}"'
         _write_failure(machine.base, f"ExecuteUserScriptError:\n{error}")
+        (machine.base / ENDED_BY).write_text(ended.by)
     return ended.code
 
 

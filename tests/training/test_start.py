@@ -95,6 +95,25 @@ def test_it_ends_as_the_script_does(here: Container, script: str, code: int, err
     assert f'ExitCode {code}\nErrorMessage "{error}"' in here.failure
 
 
+LOST = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [::1]:7."
+CLOSED = "torch.distributed.elastic.rendezvous.api.RendezvousClosedError"
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (f"[rank1]: KeyError: 7\n[rank0]: {LOST}\n{CLOSED}", "KeyError: 7"),
+        (f"[rank0]: {LOST}\n{CLOSED}", LOST),
+        ("torch.distributed.DistNetworkError: no route", "torch.distributed.DistNetworkError: no route"),
+    ],
+)
+def test_what_follows_from_a_lost_rank_is_the_reason_only_where_nothing_else_is(
+    here: Container, said: str, error: str
+) -> None:
+    here.run(f"import sys; sys.exit({said!r})")
+    assert f'ErrorMessage "{error}"' in here.failure
+
+
 def test_a_failure_file_of_the_scripts_own_stays(here: Container) -> None:
     script = "import os, sys; open(os.environ['SM_OUTPUT_DIR'] + '/failure', 'w').write('no data'); sys.exit(4)"
     assert here.run(script)[0] == 4

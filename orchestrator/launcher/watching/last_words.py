@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
+from orchestrator.training.starter.causes import follows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,22 +41,25 @@ _REPORTERS = re.compile(
     re.IGNORECASE,
 )
 """Lines of those who started the failed process: they say that it failed, never why."""
+_MESSAGE = 'ErrorMessage "'
+"""What starters write ahead of the error of the process that they have started."""
 
 
 def find_cause(lines: Iterable[tuple[str, str]]) -> str:
     """Return the line of a log that says why its training failed, from (stream, line) pairs; empty for an empty log.
 
     It is the last line that names a cause, of the stream in which one was named first of all: what fails later often
-    fails because of it. If no line names one, it is the last line.
+    fails because of it. One that follows from another counts where no other is named; if no line names one, the last.
     """
     last: dict[str, deque[str]] = {}
     for stream, line in lines:
         text = " ".join(_LABEL.sub("", line).split())
         if text:
             last.setdefault(stream, deque(maxlen=KEPT)).append(text)
-    causes = (next(filter(_names_a_cause, reversed(kept)), "") for kept in last.values())
+    named = [list(filter(_names_a_cause, reversed(kept))) for kept in last.values()]
+    own = (line for lines in named for line in lines if not follows(line))
     ends = (kept[-1] for kept in last.values())
-    return next(filter(None, causes), next(ends, ""))[:LONGEST]
+    return next(own, next((line for lines in named for line in lines), next(ends, "")))[:LONGEST]
 
 
 def _names_a_cause(line: str) -> bool:
@@ -72,6 +76,6 @@ def explain_failure(reason: str, runner: Runner, attempt: Attempt, template: Tem
     except SweepError as error:
         log.warning("no last words from the log of %s: %s", attempt.training, error)
         return reason
-    if not cause or cause in reason:
+    if not cause or cause in reason or (follows(cause) and _names_a_cause(reason.partition(_MESSAGE)[2])):
         return reason
     return f"{cause} ({reason})" if reason else cause

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from orchestrator.errors import SettingsError
 from orchestrator.platforms.base import Complaint
+from orchestrator.platforms.eks.kube.nodes import SPOT_LABELS, TYPE
 from orchestrator.spec.by_region import by_region, in_region
 from orchestrator.spec.model import Model, shown, wrong
 from orchestrator.spec.reading.mistakes import find_mistakes
@@ -24,6 +25,14 @@ _CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL_KEY = re.compile(rf"({_NAME.pattern}(\.{_NAME.pattern})*/)?[A-Za-z0-9]([-\w.]{{0,61}}[A-Za-z0-9])?", re.ASCII)
 _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+_OF_LANES = {
+    TYPE: "instance_types",
+    "beta.kubernetes.io/instance-type": "instance_types",
+    **{key: "purchases" for key, _ in SPOT_LABELS},
+    "topology.kubernetes.io/region": "regions",
+    "failure-domain.beta.kubernetes.io/region": "regions",
+}
+"""The labels of nodes that a lane stands for, and where a sweep says them: two words on one could contradict."""
 _OURS = ("/dev/shm", "/opt/ml")
 _SHARED_MEMORY = "shm"
 """The volume that each pod has of ours."""
@@ -55,6 +64,14 @@ def _label_key(text: str) -> str:
     return text
 
 
+def _not_of_the_lane(key: str) -> str:
+    if key in _OF_LANES:
+        raise wrong(
+            f"the lane says what {key} is", hint=f"name it under where.{_OF_LANES[key]} of the sweep file instead"
+        )
+    return key
+
+
 def _label_value(text: str) -> str:
     if not _LABEL_VALUE.fullmatch(text):
         raise wrong(f"not the value of a label: {shown(text)}", hint="letters, digits, -, _ and ., at most 63")
@@ -63,6 +80,7 @@ def _label_value(text: str) -> str:
 
 Name = Annotated[str, AfterValidator(_name)]
 LabelKey = Annotated[str, AfterValidator(_label_key)]
+SelectorKey = Annotated[LabelKey, AfterValidator(_not_of_the_lane)]
 LabelValue = Annotated[str, AfterValidator(_label_value)]
 
 
@@ -115,7 +133,7 @@ class Asked(Model):
         default=None, description="of the pods, with a role of AWS's; `sweep-training` unless said"
     )
     queue: Name | None = Field(default=None, description="Kueue's LocalQueue that Jobs wait in")
-    node_selector: dict[LabelKey, LabelValue] | None = Field(default=None, description="labels that nodes must have")
+    node_selector: dict[SelectorKey, LabelValue] | None = Field(default=None, description="labels that nodes must have")
     tolerations: list[Toleration] | None = Field(
         default=None, description="taints of nodes to pass over; that of GPUs always is"
     )
@@ -186,7 +204,10 @@ def check_asked(sweep: Sweep, usual: Settings) -> Iterator[Complaint]:
     if sweep.train.parallel != "torchrun":
         message = f"{sweep.train.parallel} cannot go on with other processes"
         yield Complaint(message, "set train.parallel to torchrun, or leave the line out", at)
-    most = max(sweep.train.instance_counts)
+    few, most = min(sweep.train.instance_counts), max(sweep.train.instance_counts)
+    if few < asked.min:
+        message = f"there are to be {asked.min} pods at least, and {few} instances are planned for"
+        yield Complaint(message, f"write `min: {few}`, or more `instances` under train", (*at, "min"))
     if most > asked.max:
         message = f"there are to be {asked.max} pods at most, and {most} instances are planned for"
         yield Complaint(message, f"write `instances: {asked.max}` under train", (*at, "max"))

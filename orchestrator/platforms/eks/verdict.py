@@ -12,7 +12,7 @@ from orchestrator.platforms.eks.kube.job import DONE, Job
 from orchestrator.platforms.eks.sent.manifests import paid_s
 from orchestrator.training.bare.telling.outcome import DONE as MACHINE_DONE
 from orchestrator.training.bare.telling.outcome import FAILED as MACHINE_FAILED
-from orchestrator.training.bare.telling.outcome import usage_of_all
+from orchestrator.training.bare.telling.outcome import usage_of_all, why_failed
 from orchestrator.training.bare.together import leave
 from orchestrator.wire.result import Cause, Outcome, TaskState
 
@@ -91,12 +91,12 @@ def _end(seen: Seen) -> _End:
         return _as(leave.INTERRUPTED, seen.job.message)
     for one in seen.machines:
         if one and one.state == MACHINE_FAILED and one.cause != leave.INTERRUPTED:
-            return _as(one.cause, one.reason)
+            return _as(one.cause, why_failed(seen.machines, one.reason))
     if killed := next((pod for pod in seen.pods if pod.killed_for), None):
         why = "it took more memory than it may" if killed.killed_for == "OOMKilled" else killed.message
         return _as(leave.TASK, f"{killed.name}: {killed.killed_for}: {why}")
     if asked:
-        return _as(asked.cause, asked.reason)
+        return _as(asked.cause, why_failed(seen.machines, asked.reason))
     return _without_a_word(seen)
 
 

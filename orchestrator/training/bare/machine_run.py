@@ -22,7 +22,7 @@ from orchestrator.training.bare.running.child import Child
 from orchestrator.training.bare.running.surroundings import Surroundings
 from orchestrator.training.bare.telling.outcome import DONE, FAILED, LEFT, MachineOutcome, leave_outcome
 from orchestrator.training.bare.telling.usage import Usage
-from orchestrator.training.bare.together.coming_back import First, lost_each_other
+from orchestrator.training.bare.together.coming_back import First, gave_up, lost_each_other
 from orchestrator.training.bare.together.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict, hear_all, tell_all
 from orchestrator.training.bare.together.meet import HOSTS_FILE, DidNotMeet, Meeting, leave_word, meet, name_hosts
 from orchestrator.training.bare.together.ssh import NoSsh, Ssh, needs_ssh
@@ -91,8 +91,7 @@ class MachineRun:
             if self._ssh:
                 self._ssh.close()
             if code and self._verdict is None:
-                reason = " ".join(read_failure(self.base).split()) or f"the training ended with exit code {code}"
-                self._judge(TASK, reason)
+                self._judge(TASK, read_failure(self.base) or f"the training ended with exit code {code}")
             self._spread()
             artifact = self._keep()
         except Exception as error:  # noqa: BLE001  whatever it is, a machine may not go without a word
@@ -164,10 +163,10 @@ class MachineRun:
         if self._saving:
             self._saving.begin()
         code = 0
-        for _ in range(_AGAIN if self.assignment.least else 1):
+        for left in reversed(range(_AGAIN if self.assignment.least else 1)):
             first = self._first.begins() if self.assignment.least else ""
             code = self._train()
-            if not code or self._verdict or not self._goes_on(first):
+            if not code or self._verdict or not left or not self._goes_on(first):
                 return code
             self.log.say("it begins again, with whoever is there")
             forget_failure(self.base)
@@ -175,9 +174,9 @@ class MachineRun:
 
     def _goes_on(self, first: str) -> bool:
         """Return whether a training that has failed may begin again, after waiting for whatever that takes."""
-        if not self.assignment.least:
+        if gave_up(self.base):
             return False
-        if lost_each_other(read_failure(self.base)):
+        if lost_each_other(self.base):
             time.sleep(self.assignment.look_s)
             self._look()
             return self._verdict is None
@@ -279,6 +278,7 @@ class MachineRun:
             cause=verdict.cause if verdict else "",
             reason=verdict.reason if verdict else "",
             exit_code=code,
+            error=read_failure(self.base) if code else "",
             started_at=self.started_at,
             began_at=self._began_at,
             ended_at=time.time(),

@@ -15,6 +15,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.training.starter.causes import follows
 from orchestrator.training.starter.ranks import terminate_ranks
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 _ERROR = re.compile(r"(?:\[[^\]]*\](?:<stderr>)?:? ?)*((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt)\b.*|ERROR: .*)")
 """The last line of a traceback; torchrun and mpirun write the rank before it."""
-_NOT_THE_CAUSE = ("torch.distributed.elastic", "ChildFailedError")
+_GAVE_UP = "ChildFailedError"
+"""Torchrun's own error when its processes have failed as often as they may."""
+_NOT_THE_CAUSE = ("torch.distributed.elastic", _GAVE_UP)
 """Words of errors that only tell of another one."""
 _READ_AT_ONCE = 65_536
 _KEPT = 100_000
@@ -43,6 +46,8 @@ class Ended:
     """Its exit code; 128 + n after signal n."""
     error: str
     """The reason, in one line, as far as its errors tell; empty if it ended well."""
+    by: str = ""
+    """The error that the command itself has ended by, such as torchrun's own."""
 
 
 def run_command(line: list[str], environ: Mapping[str, str], folder: Path) -> Ended:
@@ -64,7 +69,7 @@ def run_command(line: list[str], environ: Mapping[str, str], folder: Path) -> En
     child.end()
     process.returncode = code
     errors.join(_LATECOMERS_S)
-    return Ended(code, errors.cause(code) if code else "")
+    return Ended(code, errors.cause(code), errors.last()) if code else Ended(code, "")
 
 
 class _Child:
@@ -115,14 +120,26 @@ class _Errors(threading.Thread):
             self._kept = (self._kept + line)[-_KEPT:]
 
     def cause(self, code: int) -> str:
-        """Return the error that a command with this exit code died of: the last that it names, or its last line."""
-        lines = [line.strip() for line in self._kept.decode(errors="replace").splitlines()]
-        named = [found[1] for found in map(_ERROR.match, lines) if found and not _is_an_echo(found[1])]
+        """Return the error that a command with this exit code died of: the last that it names, or its last line.
+
+        What follows from another error is it only where nothing else is named.
+        """
+        lines = self._lines()
+        named = [error for error in _errors_in(lines) if not any(word in error for word in _NOT_THE_CAUSE)]
+        own = [error for error in named if not follows(error)]
         last = next((line for line in reversed(lines) if line), "")
         if not named and code == 128 + signal.SIGKILL:
             return "killed by SIGKILL, as a process is that takes too much memory"
-        return (named[-1] if named else last)[:_SHOWN]
+        return [last, *named, *own][-1][:_SHOWN]
+
+    def last(self) -> str:
+        """Return the error that comes last. After ChildFailedError torchrun writes what its processes have said."""
+        named = _errors_in(self._lines())
+        return next((error for error in named if _GAVE_UP in error), named[-1] if named else "")[:_SHOWN]
+
+    def _lines(self) -> list[str]:
+        return [line.strip() for line in self._kept.decode(errors="replace").splitlines()]
 
 
-def _is_an_echo(error: str) -> bool:
-    return any(word in error for word in _NOT_THE_CAUSE)
+def _errors_in(lines: list[str]) -> list[str]:
+    return [found[1] for found in map(_ERROR.match, lines) if found]

@@ -20,6 +20,8 @@ ORDER = "sweep_start"
 CODE = "code"
 """The channel that the code comes in."""
 HOME = "/opt/ml"
+ENDED_BY = "output/ended-by"
+"""The file that holds the error which the command has ended by: torchrun's own, not that of a rank."""
 _BELOW_HOME = re.compile(rf"{HOME}(?![\w.-])")
 _NOT_THE_SCRIPTS = ("sweep_", "sagemaker_")
 """Beginnings of the names of hyperparameters that are not for the script."""

@@ -63,6 +63,18 @@ def test_the_stream_that_names_a_cause_speaks_for_all() -> None:
     assert find_cause(lines) == "RuntimeError: no data"
 
 
+LOST = (
+    "[rank0]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:5] Connection closed by peer [::1]:7"
+)
+CLOSED = "torch.distributed.elastic.rendezvous.api.RendezvousClosedError"
+
+
+def test_what_follows_from_another_error_is_no_cause_while_one_is_named() -> None:
+    lines = [("rank-0", LOST), ("rank-0", CLOSED), ("rank-1", "[rank1]: KeyError: 'label'"), ("rank-1", CLOSED)]
+    assert find_cause(lines) == "KeyError: 'label'"
+    assert find_cause(lines[:2]) == CLOSED
+
+
 def test_an_endless_log_and_an_endless_line_are_cut() -> None:
     lines = [("a", "ValueError: long ago"), *(("a", "noise") for _ in range(KEPT)), ("a", "y" * 5000)]
     assert find_cause(lines) == "y" * LONGEST
@@ -88,6 +100,8 @@ class Log:
             'AlgorithmError: ErrorMessage "ValueError: x"',
             'AlgorithmError: ErrorMessage "ValueError: x"',
         ),
+        (Log(LOST, CLOSED), 'ErrorMessage "KeyError: 7"', 'ErrorMessage "KeyError: 7"'),
+        (Log(CLOSED), 'ErrorMessage ""', f'{CLOSED} (ErrorMessage "")'),
         (Log(), "exit code 2", "exit code 2"),
         (Log("ValueError: x", broken=True), "exit code 2", "exit code 2"),
     ],

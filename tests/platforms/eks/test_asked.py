@@ -34,6 +34,19 @@ def complaints(asked: Any, **train: Any) -> list[tuple[str, str]]:
         ({"node_selector": {"zone": "a b"}}, "not the value of a label: 'a b' (letters, ", "node_selector.zone"),
         ({"node_selector": {"zone": "x" * 64}}, "not the value of a label", "node_selector.zone"),
         ({"node_selector": {"zone": 1}}, "expected text, got 1 (put it in quotes)", "node_selector.zone"),
+        *(
+            (
+                {"node_selector": {key: "x"}},
+                f"the lane says what {key} is (name it under where.{said} ",
+                f"node_selector.{key}",
+            )
+            for key, said in (
+                ("node.kubernetes.io/instance-type", "instance_types"),
+                ("eks.amazonaws.com/capacityType", "purchases"),
+                ("karpenter.sh/capacity-type", "purchases"),
+                ("topology.kubernetes.io/region", "regions"),
+            )
+        ),
         ({"tolerations": [{"key": "a b"}]}, "not the key of a label: 'a b'", "tolerations.0.key"),
         (
             {"tolerations": [{"key": "a", "value": "b"}]},
@@ -60,6 +73,7 @@ def complaints(asked: Any, **train: Any) -> list[tuple[str, str]]:
         ({"volumes": {"a": {**VOLUME, "path": "fsx"}}}, "not a path: 'fsx' (such as /fsx)", "volumes.a.path"),
         ({"elastic": {"min": 4, "max": 2}}, "4 pods at least are more than 2 at most", "elastic.min"),
         ({"elastic": {"min": 1, "max": 2}}, "there are to be 2 pods at most, and 4 instances", "elastic.max"),
+        ({"elastic": {"min": 5, "max": 8}}, "there are to be 5 pods at least, and 4 instances", "elastic.min"),
         ({"efa": -1}, "should be greater than or equal to 0, got -1", "efa"),
         ({"cluster": "prod"}, "unknown key 'cluster' (choose from: ", "cluster"),
     ],

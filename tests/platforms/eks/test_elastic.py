@@ -14,7 +14,7 @@ from orchestrator.platforms.eks.kube.clusters import open_cluster
 from orchestrator.platforms.eks.sent.words import JOB_NAME
 from orchestrator.platforms.registry import make_planning
 from orchestrator.training.starter.machine import ORDER, decode
-from orchestrator.wire.result import TaskState
+from orchestrator.wire.result import Cause, TaskState
 from tests.platforms.eks.conftest import REGION, staged
 from tests.platforms.eks.made import place, request
 from tests.platforms.eks.test_manifests import problems
@@ -88,8 +88,6 @@ def test_an_elastic_job_brings_lost_pods_back_and_ends_with_its_first() -> None:
 
 def test_fewer_instances_than_there_may_be_are_what_there_is_and_a_plan_says_so() -> None:
     """`sweep scale` trains on 1, 2, 3 of 4: the same sweep file is meant."""
-    body = request(place(instances=1), least=2).body
-    assert (body["claim"]["least"], body["assignment"]["least"], len(body["assignment"]["names"])) == (1, 1, 1)
     train = {"parallel": "torchrun", "instances": 2, "checkpoints": {}}
     where = {"platforms": ["eks"], "instance_types": ["c5.xlarge"]}
     asked = sweep(train, where, platforms={"eks": {"elastic": {"min": 1, "max": 4}}})
@@ -103,6 +101,7 @@ def test_fewer_instances_than_there_may_be_are_what_there_is_and_a_plan_says_so(
     ("train", "elastic", "says"),
     [
         ({"parallel": "mpi", "instances": 2}, PAIR, "mpi cannot go on with other processes"),
+        ({"parallel": "torchrun", "instances": [1, 2]}, {"min": 2, "max": 2}, "2 pods at least, and 1 instances"),
         ({"parallel": "torchrun", "instances": 3}, PAIR, "there are to be 2 pods at most, and 3 instances"),
         ({"parallel": "torchrun", "instances": 2}, {"min": 3, "max": 2}, "3 pods at least are more than 2"),
     ],
@@ -144,6 +143,34 @@ def test_a_lost_pod_costs_a_restart_and_not_the_attempt(
     assert sum("of 2 is done" in line for line in log) == 2
     last = [float(line.rpartition("=")[2]) for line in log if "loss=" in line]
     assert last[-1] < last[0] / 2
+
+
+FAILS = """
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+for step in range(5):
+    if step == 3 and dist.get_rank() == 1:
+        raise KeyError("label")
+    dist.all_reduce(torch.ones(1))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed: `make torch`")
+def test_a_script_that_fails_by_itself_fails_the_attempt_with_its_own_error(
+    subject: Subject, bucket: S3, tmp_path: Path, name: str
+) -> None:
+    train = {"parallel": "torchrun", "instances": 2, "processes_per_instance": 1}
+    staging = staged(FAILS, train, bucket, tmp_path, name, platforms={"eks": {"elastic": PAIR}})
+    made = replace(subject, staging=staging, looks=6000)
+    attempt = made.start(made.task(1), made.pair)
+    outcome = made.outcome(attempt)
+    log = [line for _, line in made.log(attempt)]
+    assert (outcome.state, outcome.cause) == (TaskState.FAILED, Cause.TASK)
+    assert "ErrorMessage \"KeyError: 'label'\"" in outcome.reason, "\n".join(log[-100:])
+    assert not any("it begins again" in line for line in log)
 
 
 def wait_for(subject: Subject, attempt: Attempt, text: str) -> None:

@@ -103,6 +103,25 @@ def test_a_lost_pod_comes_before_what_others_say_of_it() -> None:
     assert end(pods=(pod(conditions=[GONE]),), machines=others).cause is Cause.INTERRUPTED
 
 
+LOST = 'ExecuteUserScriptError: ExitCode 1 ErrorMessage "RuntimeError: Gloo connectFullMesh failed" Command "x"'
+OWN = LOST.replace("RuntimeError: Gloo connectFullMesh failed", "KeyError: 'label'")
+
+
+@pytest.mark.parametrize("elastic", [False, True])
+@pytest.mark.parametrize(
+    "machines",
+    [
+        (machine("failed", TASK, LOST, error=LOST), machine("failed", TASK, OWN, error=OWN)),
+        (machine("failed", TASK, LOST, error=LOST), machine("left", TASK, f"machine 0: {LOST}", error=OWN)),
+        (None, machine("left", TASK, f"machine 0: {LOST}", error=OWN)),
+    ],
+)
+def test_the_script_s_own_error_is_told_whichever_machine_had_it(elastic: bool, machines: Any) -> None:
+    """The first machine lost the other, whose script had failed, and may have been the first to say so."""
+    outcome = end(machines=machines, leave=Verdict(TASK, f"machine 0: {LOST}"), elastic=elastic)
+    assert (outcome.cause, outcome.reason) == (Cause.TASK, OWN)
+
+
 def test_the_bill_is_the_time_of_the_machines_themselves_if_they_have_told_it() -> None:
     outcome = end(machines=(machine("done", artifact="s3://b/model.tar.gz"), machine("done")))
     assert (outcome.seconds, outcome.billable_s, outcome.usd) == (1800, 1800, 0.5 * 2.0 * 2)

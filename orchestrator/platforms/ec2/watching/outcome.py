@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from orchestrator.platforms.ec2.sent.user_data import watchdog_s
 from orchestrator.platforms.ec2.watching.bill import UNSEEN_S
 from orchestrator.platforms.ec2.watching.machines import RUNNING
-from orchestrator.training.bare.telling.outcome import DONE
+from orchestrator.training.bare.telling.outcome import DONE, why_failed
 from orchestrator.training.bare.together.leave import INTERRUPTED, STOPPED, TASK, TIMEOUT, Verdict
 from orchestrator.wire.result import Cause, TaskState
 
@@ -92,7 +92,8 @@ def _ended(attempt: Attempt, machines: Sequence[Machine], words: Words, now: flo
     elif verdict.cause == INTERRUPTED and stopped and "SIGTERM" in verdict.reason:
         verdict = Verdict(STOPPED, _CODES["Client.UserInitiatedShutdown"][1])
     state = TaskState.CANCELLED if verdict.cause == STOPPED else TaskState.FAILED
-    return Standing(state, _CAUSES.get(verdict.cause, Cause.TASK), " ".join(verdict.reason.split()), silent=silent)
+    reason = " ".join(why_failed(words.outcomes.values(), verdict.reason).split())
+    return Standing(state, _CAUSES.get(verdict.cause, Cause.TASK), reason, silent=silent)
 
 
 def _own_verdict(words: Words) -> Verdict | None:

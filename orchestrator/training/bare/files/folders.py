@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.training.bare.files.bucket import Uri
 from orchestrator.training.bare.files.transfer import fetch, find_files, send
+from orchestrator.training.starter.machine import ENDED_BY
 
 if TYPE_CHECKING:
     from orchestrator.training.bare.assignment import Assignment
@@ -96,16 +97,22 @@ def keep(bucket: Bucket, base: Path, output: str, index: int) -> str:
 
 
 def forget_failure(base: Path) -> None:
-    """Remove the file that says why the training failed: it is to be tried again."""
-    file = base / "output" / "failure"
-    if file.exists():
-        file.unlink()
+    """Remove the files that say why the training failed: it is to be tried again."""
+    for file in (base / "output" / "failure", base / ENDED_BY):
+        if file.exists():
+            file.unlink()
 
 
 def read_failure(base: Path) -> str:
-    """Return why the training failed, as it or the starter wrote it down; empty if nobody did."""
+    """Return why the training failed, on one line, as it or the starter wrote it down; empty if nobody did."""
     file = base / "output" / "failure"
-    return file.read_text(errors="replace")[:_LONGEST_REASON] if file.exists() else ""
+    return " ".join(file.read_text(errors="replace")[:_LONGEST_REASON].split()) if file.exists() else ""
+
+
+def read_ended_by(base: Path) -> str:
+    """Return the error that the training's own command has ended by, such as torchrun's; empty if nobody knows."""
+    file = base / ENDED_BY
+    return file.read_text(errors="replace") if file.exists() else ""
 
 
 def _has_files(folder: Path) -> bool:

@@ -11,10 +11,12 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from orchestrator.training.bare.files.bucket import S3Failed, Uri
+from orchestrator.training.bare.together.leave import TASK
 from orchestrator.training.process import write_line
+from orchestrator.training.starter.causes import follows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from orchestrator.training.bare.files.bucket import Bucket
 
@@ -46,6 +48,8 @@ class MachineOutcome:
     """The S3 address of the model; empty if this machine left none."""
     facts: dict[str, str] = field(default_factory=dict)
     """What its platform says of the machine: `instance`, `zone`, `type`, `bought`."""
+    error: str = ""
+    """What the training's own process has said of its failure, whoever has ended the training."""
     used: dict[str, float] = field(default_factory=dict)
     """What the training used of the machine, in percent: see `usage.py`."""
 
@@ -62,6 +66,13 @@ def usage_of_all(outcomes: Sequence[MachineOutcome]) -> dict[str, float]:
         values = [one.used[name] for one in outcomes if name in one.used]
         found[name] = max(values) if "memory" in name else sum(values) / len(values)
     return found
+
+
+def why_failed(outcomes: Iterable[MachineOutcome | None], told: str) -> str:
+    """Return why a training failed by itself: what was told, unless that follows from what failed on some machine."""
+    failed = sorted((one for one in outcomes if one and one.cause == TASK), key=lambda one: one.ended_at)
+    own = (one.error for one in failed if one.error and not follows(one.error))
+    return next(own, told) if follows(told) else told
 
 
 def outcome_uri(output: str, index: int) -> str:

@@ -12,11 +12,13 @@ import time
 from typing import TYPE_CHECKING
 
 from orchestrator.training.bare.files.bucket import S3Failed, Uri
+from orchestrator.training.bare.files.folders import read_ended_by
 from orchestrator.training.bare.together.meet import hear_word, leave_word
 from orchestrator.training.process import write_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from orchestrator.training.bare.files.bucket import Bucket
     from orchestrator.training.bare.together.meet import Meeting
@@ -24,11 +26,18 @@ if TYPE_CHECKING:
 
 _OF_TORCHRUN = re.compile(r"Dist(Store|Network|Backend)?Error|Rendezvous\w*Error")
 """Errors of torchrun itself, and not of what it has started: its processes on several machines missed each other."""
+_OF_THE_SCRIPT = "ChildFailedError"
+"""Torchrun has started its processes as often as it may. The others cannot go on: it has closed their meeting, too."""
 
 
-def lost_each_other(reason: str) -> bool:
-    """Return whether a training has failed for want of other machines, as its failure file says."""
-    return _OF_TORCHRUN.search(reason) is not None
+def gave_up(base: Path) -> bool:
+    """Return whether torchrun has ended because of the processes that it has started."""
+    return _OF_THE_SCRIPT in read_ended_by(base)
+
+
+def lost_each_other(base: Path) -> bool:
+    """Return whether torchrun has ended for want of other machines."""
+    return _OF_TORCHRUN.search(read_ended_by(base)) is not None
 
 
 def begun_before(bucket: Bucket, output: str) -> float:

@@ -57,6 +57,20 @@ def test_what_was_just_launched_may_not_be_seen_yet() -> None:
     assert standing([], Words()) == Standing(TaskState.STARTING)
 
 
+def test_the_script_s_own_error_is_told_whichever_machine_had_it() -> None:
+    """The first machine lost the second, whose script had failed, and was the first to say so."""
+    lost, own = (
+        f'ErrorMessage "{error}" Command "x"' for error in ("RuntimeError: Gloo x failed", "KeyError: 'label'")
+    )
+    both = {
+        0: MachineOutcome(0, "failed", "task", lost, error=lost, ended_at=NOW - 12),
+        1: MachineOutcome(1, "left", "task", f"machine 0: {lost}", error=own, ended_at=NOW - 10),
+    }
+    ended = [machine(0, BY_ITSELF), machine(1, BY_ITSELF)]
+    told = words(both, Verdict("task", f"machine 0: {lost}"), here=2)
+    assert standing(ended, told, n=2) == Standing(TaskState.FAILED, Cause.TASK, own)
+
+
 def test_gone_is_not_never_started() -> None:
     """DescribeInstances forgets an instance after an hour: what it has left in S3 stays."""
     assert standing([], words(said("done")), None) == Standing(TaskState.DONE)
