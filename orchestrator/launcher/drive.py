@@ -35,6 +35,7 @@ from orchestrator.launcher.trainings import Trainings
 from orchestrator.launcher.turn import Turn
 from orchestrator.launcher.watching.lookout import Lookout
 from orchestrator.wire.exits import Exit
+from orchestrator.wire.reasons import why_put_off
 from orchestrator.wire.result import Cause, TaskState
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Driver:
         try:
             self.trainings.start(self.trainings.recorded_request(attempt))
         except PASSING as error:
-            self.history.publish(TaskState.STARTING, error.message)
+            self.history.publish(TaskState.STARTING, why_put_off(error))
             raise
         except FINAL as error:
             return self._take_refusal(attempt, error, tried_before)

@@ -34,17 +34,20 @@ def starting_notes(plan: Plan, offer: Offer) -> Iterator[str]:
     if not any(starts):
         return
     short = [(share, start) for share, start in zip(plan.shares, starts, strict=True) if share.hours < start]
-    if short:
-        count = sum(share.count for share, _ in short)
+    count = sum(share.count for share, _ in short)
+    if count:
         work = fsum(share.hours * share.count for share, _ in short)
         held = fsum((share.hours + start) * share.count for share, start in short)
         together = fsum(share.hours * share.count + start * -(-share.count // TOGETHER) for share, start in short)
-        tasks = "1 task takes" if count == 1 else f"{count:,} tasks take"
-        yield (
-            f"{tasks} {spell(work / count * HOUR)} and hold a slot for {spell(held / count * HOUR)}, as trainings have "
-            f"to start and end: a script that trains {TOGETHER} points one after the other would hold slots for "
+        most = max(share.count for share, _ in short)
+        takes, holds = ("1 task takes", "holds") if count == 1 else (f"{count:,} tasks take", "hold")
+        told = f"{takes} {spell(work / count * HOUR)} and {holds} a slot for {spell(held / count * HOUR)}"
+        instead = (
+            f": a script that trains {min(TOGETHER, most)} points one after the other would hold slots for "
             f"{together / held:.0%} of that time"
         )
+        # Points of different shares are not trained together: where each has one, there is nothing to gain.
+        yield f"{told}, as trainings have to start and end{instead if together < held else ''}"
     every = zip(plan.shares, starts, waits, strict=True)
     usd = LAUNCHER_USD_PER_HOUR * fsum((share.hours + start + wait) * share.count for share, start, wait in every)
     if usd >= WORTH_TELLING * plan.usd and usd >= WORTH_TELLING:

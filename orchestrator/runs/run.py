@@ -152,11 +152,11 @@ class Run:
         """
         from orchestrator.runs.views.logs import Logs
 
-        found = Logs(self.cloud, self.name, self.ledger.damage).measure(regexes, Ranges.of(row.task for row in rows))
+        read = Logs(self.cloud, self.name, self.ledger.damage).measure(regexes, Ranges.of(row.task for row in rows))
         if keep:
-            self.cloud.control(self.name).keep(to_keep(rows, found, regexes))
+            self.cloud.control(self.name).keep(to_keep(rows, read.found, regexes))
             self.sync_as_far_as_possible()
-        return with_read(rows, found, regexes, self.plan.sweep.objective)
+        return with_read(rows, read, regexes, self.plan.sweep.objective)
 
     def with_curves(self, rows: list[TaskRow]) -> list[TaskRow]:
         """Return the same results, with what their trainings have reported step by step."""

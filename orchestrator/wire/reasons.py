@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.errors import QuotaExceeded, SweepError
+
 LONGEST = 420
 """Characters of a reason that are kept: the cause stands at its beginning, or at its end after a traceback."""
+QUOTA_USED_UP = "waits for quota: "
+"""Begins the reason of a task whose start is refused for now because a quota is used up."""
 _COMMAND = re.compile(r'\bCommand ".*', re.DOTALL)
 """The command line that toolkits add to a reason: each task has options of its own."""
 _WORD = re.compile(r"[-+.\w]+")
+
+
+def why_put_off(error: SweepError) -> str:
+    """Return the reason of a task whose start is refused for now by this error."""
+    return f"{QUOTA_USED_UP if isinstance(error, QuotaExceeded) else ''}{error.message}"
 
 
 def without_command(reason: str) -> str:

@@ -59,10 +59,18 @@ def test_tasks_of_seconds_end_when_all_of_them_have_been_started() -> None:
 def test_what_points_together_would_save_counts_whole_trainings() -> None:
     made = plan(make_market(candidate(slots=None)), 3, 0.0025)
     together, alone = 3 * 9 + 180, 3 * (9 + 180)
-    assert f"would hold slots for {together / alone:.0%} of that time" in " ".join(made.notes)
+    assert (
+        f"that trains 3 points one after the other would hold slots for {together / alone:.0%} of that time"
+        in " ".join(made.notes)
+    )
     made = plan(make_market(candidate(slots=None)), 41, 0.0025)
     together, alone = 41 * 9 + 3 * 180, 41 * (9 + 180)
     assert f"would hold slots for {together / alone:.0%} of that time" in " ".join(made.notes)
+
+
+def test_a_single_point_is_not_to_be_trained_together_with_others() -> None:
+    made = plan(make_market(candidate(slots=None)), 1, 0.0025)
+    assert "1 task takes 9s and holds a slot for 3m9s, as trainings have to start and end" in made.notes
 
 
 def test_long_tasks_have_no_such_notes() -> None:

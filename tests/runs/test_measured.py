@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator.errors import Damaged
+from orchestrator.errors import Damaged, Unreachable
 from orchestrator.runs.run import Run
 from tests.launcher.fakes import DONE, RUNNING, Life
 from tests.runs.bench import plan
 
 if TYPE_CHECKING:
     from orchestrator.runs.written.anchor import Anchor
+    from orchestrator.wire.result import Attempt
     from tests.runs.bench import Desk
 
 REGEXES = {"acc": re.compile("acc: ([0-9.]+)")}
@@ -71,6 +72,33 @@ def test_nan_in_a_log_is_told_of_the_task_that_wrote_it(desk: Desk, anchor: Anch
     rows = ours.measure(ours.results(), REGEXES)
     assert {row.task: row.not_finite for row in rows} == {0: (), 1: ("acc",), 2: ()}
     assert [(row.task, row.score) for row in rows] == [(2, 0.3), (0, 0.2), (1, None)]
+
+
+def test_nan_comes_after_those_without_the_metric(desk: Desk, anchor: Anchor) -> None:
+    ours = run(desk, anchor)
+    desk.platform.written[f"{anchor.name}-1-1"] = ["acc: nan"]
+    desk.platform.written[f"{anchor.name}-2-1"] = ["done"]
+    assert [(row.task, row.score) for row in ours.measure(ours.results(), REGEXES)] == [(0, 0.2), (2, None), (1, None)]
+
+
+def test_what_a_region_that_is_away_has_written_costs_nobody_else_a_metric(
+    desk: Desk, anchor: Anchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, read = run(desk, anchor), desk.platform.logs
+
+    def logs(attempt: Attempt, *args: Any, **options: Any) -> Any:
+        if attempt.task == 1:
+            raise Unreachable("no answer", where=attempt.lane.region)
+        return read(attempt, *args, **options)
+
+    lanes = {row.task: row.region for row in ours.results()}
+    monkeypatch.setattr(desk.platform, "logs", logs)
+    rows = ours.measure(ours.results(), REGEXES, keep=True)
+    assert {row.task: row.unread for row in rows if row.unread} == {
+        task: f"{lanes[1]}: no answer" for task in lanes if lanes[task] == lanes[1] and task >= 1
+    }
+    assert scores(ours)[0] == 0.2
+    assert scores(ours)[1] is None
 
 
 def test_nan_that_a_launcher_has_seen_is_in_the_results(desk: Desk) -> None:

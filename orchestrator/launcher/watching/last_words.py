@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.errors import SweepError
 from orchestrator.training.starter.causes import follows
+from orchestrator.wire.reasons import without_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,8 +70,9 @@ def _names_a_cause(line: str) -> bool:
 def explain_failure(reason: str, runner: Runner, attempt: Attempt, template: Template) -> str:
     """Return the reason of a failed attempt with its training's own words, unless it has them already.
 
-    A log that cannot be read leaves the reason as it is.
+    The command line is left out: what is run stands in the log. A log that cannot be read adds nothing.
     """
+    reason = without_command(reason).rstrip()
     try:
         cause = find_cause(islice(runner.logs(attempt, template, {}), MOST_LINES))
     except SweepError as error:

@@ -58,16 +58,17 @@ class Refusal:
     def _too_little_money(self, budget: float, enough: float) -> Refused:
         goal = self._sweep.plan
         hours, within = self.enough_hours(), spell(goal.hours * HOUR)
+        asked = f"${budget:,.2f}" if round(budget, 2) == budget else f"${budget:,.6g}"
         if hours:
             longer = f", or a deadline of {_spell(hours)}"
         elif self._least_promise() > budget * SLACK:
-            longer = f"; no deadline is long enough for ${budget:,.2f}"
+            longer = f"; no deadline is long enough for {asked}"
         else:
             longer = "; no deadline was found that is long enough"
         if self.proven:
-            said = f"${budget:,.2f} cannot be promised within {within}: honest runs may cost ${enough:,.2f}"
+            said = f"{asked} cannot be promised within {within}: honest runs may cost ${enough:,.2f}"
         else:
-            said = f"no plan was found that promises ${budget:,.2f} within {within}: the least found is ${enough:,.2f}"
+            said = f"no plan was found that promises {asked} within {within}: the least found is ${enough:,.2f}"
         return Refused(said, hint=f"a budget of {enough:.2f} would do{longer}")
 
     def _least_promise(self) -> float:
@@ -98,14 +99,17 @@ class Refusal:
         named = [str(limit) for limit in short[:NAMED]]
         if len(short) > NAMED:
             named.append(f"{len(short) - NAMED} more limits")
-        tasks, limit = f"{int(within.counts.sum()):,} tasks", f"the {self._limit} of {spell(within.horizon * HOUR)}"
+        count = int(within.counts.sum())
+        tasks = "1 task" if count == 1 else f"{count:,} tasks"
+        limit = f"the {self._limit} of {spell(within.horizon * HOUR)}"
         short_of = _listed(named)
         if self.proven:
-            said = f"{tasks} do not fit into {limit}"
+            said = f"{tasks} {'does' if count == 1 else 'do'} not fit into {limit}"
             short_of = short_of or "all slots of all lanes together are too few"
         else:
             said = f"no plan was found for {tasks} within {limit} (it is not proven that there is none)"
         remedies = [*_raise(short), *self._more_time()] or self._more_time_and_money()
+        remedies = [*self._look_again(short), *remedies]
         return TooFewSlots(
             f"{said}: {short_of}" if short_of else said,
             hint=", or ".join(remedies) or "ask for fewer tasks",
@@ -122,25 +126,28 @@ class Refusal:
         quota = Quota(facts["platform"], facts["region"], facts["quota"])
         free, units, held = int(limit.free), int(facts["units"]), int(facts["held"])
         if quota.name == LAUNCHERS:
-            return ShortLimit(LAUNCHERS, free, free + more, units, held, "")
-        return ShortLimit(str(quota), free, free + more, units, held, self._holders(quota) if held else "")
+            return ShortLimit(LAUNCHERS, free, free + more, units, held)
+        return ShortLimit(str(quota), free, free + more, units, held, self._holders(quota) if held else ())
 
-    def _holders(self, quota: Quota) -> str:
-        """Return in words which runs hold units of this quota."""
+    def _holders(self, quota: Quota) -> tuple[str, ...]:
+        """Return which runs hold units of this quota, as far as that is known."""
         leases = self.formulation.leases
         for name, value in zip(
             ("platform", "region", "quota"), (quota.platform, quota.region, quota.name), strict=True
         ):
             leases = leases[leases[name] == value]
-        runs = sorted(leases["run"].unique())
+        return tuple(sorted(leases["run"].unique()))
+
+    def _look_again(self, short: Sequence[ShortLimit]) -> list[str]:
+        """Return the remedy that costs nothing: a run holds its slots until somebody has seen that it has ended."""
+        runs = sorted({run for limit in short for run in limit.runs})
         if not runs:
-            return "other runs"
-        if len(runs) == 1:
-            return f"run {runs[0]}"
-        named = runs[:NAMED]
+            return []
+        commands = [f"`sweep sync {run}`" for run in runs[:NAMED]]
         if len(runs) > NAMED:
-            named.append(f"{len(runs) - NAMED} more")
-        return f"runs {_listed(named)}"
+            commands.append(f"that of the {len(runs) - NAMED} others")
+        frees = "frees" if len(commands) == 1 else "free"
+        return [f"{_listed(commands)} {frees} what has ended"]
 
     def _more_time(self) -> list[str]:
         """Return the remedy of a longer deadline or horizon; nothing if no time is enough."""
@@ -194,11 +201,11 @@ class ShortLimit:
     """The whole quota."""
     held: int
     """Units that other runs hold."""
-    holders: str
-    """The names of these runs."""
+    runs: tuple[str, ...] = ()
+    """The names of these runs, as far as they are known."""
 
     def __str__(self) -> str:
-        held = f", as {self.held:,} of its {self.units:,} are held by {self.holders}" if self.held else ""
+        held = f", as {self.held:,} of its {self.units:,} are held by {_runs(self.runs)}" if self.held else ""
         return f"{self.name}: {self.free:,} of {self.wanted:,} units{held}"
 
     @property
@@ -220,6 +227,14 @@ def _raise(limits: Sequence[ShortLimit]) -> Iterator[str]:
         yield f"raise these quotas to {_listed(quotas)}"
     elif short:
         yield f"raise {len(short)} quotas by {sum(limit.wanted - limit.free for limit in short):,} in all"
+
+
+def _runs(names: Sequence[str]) -> str:
+    """Return the names of runs, as they stand within a sentence: the first few, and how many more there are."""
+    if len(names) < 2:
+        return f"run {names[0]}" if names else "other runs"
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    return f"runs {_listed([*names[:NAMED], *more])}"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -34,6 +34,16 @@ class LogLine:
     text: str
 
 
+@dataclass(frozen=True)
+class LogsRead:
+    """What the logs of tasks say of their metrics."""
+
+    found: dict[int, Curves]
+    """The curves of each task all of whose logs could be read."""
+    unread: dict[int, str]
+    """The other tasks, each with the Region that could not be asked, and the reason."""
+
+
 class Logs:
     """The logs of a run's trainings. It remembers which lines it has given."""
 
@@ -67,15 +77,24 @@ class Logs:
         if away:
             raise _left_out(list(away.values()), left_out)
 
-    def measure(self, regexes: Mapping[str, re.Pattern[str]], tasks: Ranges | None = None) -> dict[int, Curves]:
+    def measure(self, regexes: Mapping[str, re.Pattern[str]], tasks: Ranges | None = None) -> LogsRead:
         """Return what these regexes, and `report`, find in the logs of the first instances, by task."""
         found: dict[int, Curves] = {}
+        unread: dict[int, str] = {}
+        away: dict[tuple[str, str], str] = {}
         for attempt, template, runner in self._found(sorted(self._recorded(tasks))):
+            site = (attempt.lane.platform, attempt.lane.region)
             curves = found.setdefault(attempt.task, Curves())
             curves.begin_log()
-            lines = runner.logs(attempt, template, {}, first_instance=True)
-            curves.read((text for _, text in lines), regexes)
-        return found
+            try:
+                if site not in away:
+                    lines = runner.logs(attempt, template, {}, first_instance=True)
+                    curves.read((text for _, text in lines), regexes)
+            except (*PASSING, AccessError) as error:
+                away[site] = f"{attempt.lane.region}: {error.message}"
+            if site in away:
+                unread[attempt.task] = away[site]
+        return LogsRead({task: curves for task, curves in found.items() if task not in unread}, unread)
 
     def _recorded(self, tasks: Ranges | None) -> list[tuple[int, int]]:
         """Return the task and the number of each attempt of these tasks. Few tasks are looked up one by one."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from orchestrator.runs.known.rows import Known
+    from orchestrator.runs.views.logs import LogsRead
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.spec.sweep import Objective
     from orchestrator.wire.beside.measured import Measured
@@ -63,6 +64,9 @@ class TaskRow:
     site: str = ""
     """The part of the lane that its last training was asked of, or runs in, such as a zone; empty if it has none."""
 
+    unread: str = ""
+    """The Region and the reason, where its logs were to be read and could not; else empty."""
+
     @property
     def held_back(self) -> bool:
         """It was not begun, for its run was paused; `reason` says why."""
@@ -89,11 +93,20 @@ def _with_stored(row: TaskRow, stored: Mapping[str, str]) -> TaskRow:
 
 
 def ranked(rows: list[TaskRow], objective: Objective | None) -> list[TaskRow]:
-    """Return the rows best first. Tasks without a score come last, in the order of their numbers."""
+    """Return the rows best first. Tasks without a score come after them, and last those whose score is NaN or infinite.
+
+    Among these, the order is that of their numbers.
+    """
     if objective is None:
         return rows
-    sign = -1 if objective.maximize else 1
-    return sorted(rows, key=lambda row: (row.score is None, sign * (row.score or 0.0), row.task))
+    return sorted(rows, key=lambda row: (*_rank(row, objective), row.task))
+
+
+def _rank(row: TaskRow, objective: Objective) -> tuple[int, float]:
+    """Return where a task stands among others by its score, the smaller the better."""
+    if row.score is None:
+        return (2 if objective.metric in row.not_finite else 1, 0.0)
+    return (0, -row.score if objective.maximize else row.score)
 
 
 def measured(rows: list[TaskRow], found: Mapping[int, Curves], objective: Objective | None) -> list[TaskRow]:
@@ -101,18 +114,17 @@ def measured(rows: list[TaskRow], found: Mapping[int, Curves], objective: Object
     return ranked([_measured(row, found[row.task], objective) if row.task in found else row for row in rows], objective)
 
 
-def with_read(
-    rows: list[TaskRow], found: Mapping[int, Curves], names: Container[str], objective: Objective | None
-) -> list[TaskRow]:
-    """Return the rows with what was just read in the logs of their trainings, best first.
+def with_read(rows: list[TaskRow], logs: LogsRead, names: Container[str], objective: Objective | None) -> list[TaskRow]:
+    """Return the rows with what was just read in the logs of their trainings, or why it was not, best first.
 
     Their curves begin with those of the metrics of these names: a picture shows the first few.
     """
     read = []
-    for row in measured(rows, found, objective):
-        curves = found[row.task].encoded() if row.task in found else {}
+    for row in measured(rows, logs.found, objective):
+        curves = logs.found[row.task].encoded() if row.task in logs.found else {}
         in_order = sorted(curves, key=lambda name: name not in names)
-        read.append(replace(row, curves={name: decode(curves[name]) for name in in_order}))
+        drawn = {name: decode(curves[name]) for name in in_order}
+        read.append(replace(row, curves=drawn, unread=logs.unread.get(row.task, "")))
     return read
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.runs.sending.payable import FOR_LIFE, find_shortages
 from orchestrator.runs.views.logs import Logs
-from orchestrator.runs.why.hindrance import Hindrance, few, in_minutes
+from orchestrator.runs.why.hindrance import MOST, Hindrance, few, in_minutes
+from orchestrator.runs.why.refused import find_refused
 from orchestrator.runs.why.turns import find_turns
 from orchestrator.runs.why.unsent import find_unsent
 from orchestrator.runs.why.waiting import find_waiting
@@ -16,7 +17,7 @@ from orchestrator.runs.why.without_machines import find_held_back, find_without_
 from orchestrator.runs.written.submission import latest
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.reasons import without_numbers
-from orchestrator.wire.result import Cause, TaskState
+from orchestrator.wire.result import TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,15 +33,13 @@ SILENT_S = 900.0
 """Seconds without a word after which something is called silent."""
 SLOW = 1.5
 """A training that runs for so many times its planned hours is called slow."""
-MOST = 5
-"""The most that is told of one kind: the largest."""
 
 
 def find_causes(anchor: Anchor, made: list[Submission], ledger: Ledger, cloud: Cloud, now: float) -> list[Hindrance]:
     """Return all that holds a run up, or has ended its tasks, what concerns most tasks first of each kind."""
     known = list(ledger.known(anchor.name))
     at_home = not cloud.elsewhere(anchor.home)
-    found = [*_failed(anchor, known, ledger), *_refused(known), *find_held_back(known)]
+    found = [*_failed(anchor, known, ledger), *find_refused(anchor, known), *find_held_back(known)]
     if not made:
         hint = f"submit it again: `sweep submit` goes on with {anchor.name}"
         return [*found, Hindrance(anchor.plan.tasks, "nothing was submitted yet", hint, "")]
@@ -71,28 +70,6 @@ def _failed(anchor: Anchor, known: list[Known], ledger: Ledger) -> Iterator[Hind
     if others := [one.task for failed in most_first[MOST:] for one in failed]:
         hint = f"`sweep results {anchor.name}` tells why each has failed"
         yield Hindrance(len(others), "failed for other reasons", hint, few(Ranges.of(others)))
-
-
-def _refused(known: list[Known]) -> Iterator[Hindrance]:
-    """Yield what places have refused: those that lacked capacity, and why starting trainings have not begun."""
-    capacity: Counter[str] = Counter()
-    sites: defaultdict[str, set[str]] = defaultdict(set)
-    for outcome in (outcome for one in known for outcome in one.result.outcomes if outcome.cause is Cause.CAPACITY):
-        capacity[str(outcome.lane)] += 1
-        sites[str(outcome.lane)] |= {outcome.site} - {""}
-    for lane, count in capacity.most_common(MOST):
-        tasks = Ranges.of(
-            one.result.task
-            for one in known
-            if any(outcome.cause is Cause.CAPACITY and str(outcome.lane) == lane for outcome in one.result.outcomes)
-        )
-        hint = "allow more Regions, instance types or `on_demand` under `where`, or a longer `patience`"
-        where = f" ({', '.join(sorted(sites[lane]))})" if sites[lane] else ""
-        yield Hindrance(len(tasks), f"{lane} had no capacity, {count:,} times{where}", hint, few(tasks))
-    starting = [one.result for one in known if one.state is TaskState.STARTING and one.result.reason]
-    for reason, count in Counter(one.reason for one in starting).most_common(MOST):
-        tasks = Ranges.of(one.task for one in starting if one.reason == reason)
-        yield Hindrance(count, f"AWS refuses for now: {reason}", "launchers ask again by themselves", few(tasks))
 
 
 def _unsent(anchor: Anchor, made: list[Submission], ledger: Ledger, now: float) -> Iterator[Hindrance]:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from orchestrator.wire.ranges import Ranges
 
+MOST = 5
+"""The most that is told of one kind: the largest."""
+
 
 @dataclass(frozen=True)
 class Hindrance:

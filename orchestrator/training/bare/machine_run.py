@@ -249,8 +249,9 @@ class MachineRun:
             return
         if self.assignment.least and self._verdict.cause == INTERRUPTED:
             return  # the others go on, and this one comes back
+        by = f"machine {self.place.index}" if self.assignment.instances > 1 else ""
         try:
-            tell_all(self.bucket, self.assignment.output, self._verdict, f"machine {self.place.index}")
+            tell_all(self.bucket, self.assignment.output, self._verdict, by)
             self._spread_out = True
         except S3Failed as error:
             self.log.say(f"the other machines cannot be told: {error}")

@@ -72,8 +72,14 @@ def test_who_holds_the_slots_is_named() -> None:
     lane = ("sagemaker", "us-east-1", "ml.g5.xlarge/on_demand")
     elsewhere = ("sagemaker", "us-west-2", "ml.g5.xlarge/on_demand")
     for rows, holders in (
-        ([("nightly", *lane, 28), ("far", *elsewhere, 9)], "held by run nightly ("),
-        ([("a", *lane, 20), ("b", *lane, 8)], "held by runs a and b ("),
+        (
+            [("nightly", *lane, 28), ("far", *elsewhere, 9)],
+            "held by run nightly (`sweep sync nightly` frees what has ended, or raise ",
+        ),
+        (
+            [("a", *lane, 20), ("b", *lane, 8)],
+            "held by runs a and b (`sweep sync a` and `sweep sync b` free what has ended, or raise ",
+        ),
     ):
         market = replace(make_market(HELD), leases=table(rows, LEASES))
         with pytest.raises(InfeasibleError) as caught:
@@ -156,6 +162,17 @@ def test_a_budget_that_is_not_proven_to_be_too_little_is_not_said_to_be() -> Non
     asked = make_sweep(space={"lr": [1, 2, 3, 4]}, runtime=1, plan={"budget": 8, "deadline": "1h"})
     error = Refusal(formulate(asked, near_and_dear()), proven=False).error()
     assert str(error).startswith("no plan was found that promises $8.00 within 1h: the least found is $15.65 (")
+
+
+def test_a_budget_below_a_cent_is_told_as_it_was_written() -> None:
+    with pytest.raises(Refused, match=r"^\$0\.0001 cannot be promised"):
+        solve(make_sweep(space={"lr": [1]}, runtime=1, plan={"budget": 0.0001}), near_and_dear())
+
+
+def test_a_single_task_does_not_fit() -> None:
+    waiting = with_quota(make_market(candidate(slots=16.0)), "*/*", 12, held=12)
+    with pytest.raises(InfeasibleError, match=r"^1 task does not fit into the horizon of "):
+        solve(make_sweep(space={"lr": [1]}, runtime=1), waiting)
 
 
 @settings(max_examples=examples(60))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.aws.jobs.batch import ResourceUse
-from orchestrator.errors import QuotaExceeded
+from orchestrator.errors import QuotaExceeded, Throttled
 from orchestrator.plan.facts import QuotaFact
 from orchestrator.runs.run import Run
 from orchestrator.runs.why.findings import Hindrance, find_causes
@@ -21,6 +21,7 @@ from tests.runs.bench import ACCOUNT, LANES, Desk, plan
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from orchestrator.errors import SweepError
     from orchestrator.runs.written.anchor import Anchor
     from orchestrator.wire.result import Attempt
 
@@ -108,18 +109,30 @@ def test_a_place_without_capacity_is_named_with_how_often_it_was_asked(desk: Des
     assert any(what.startswith("fake/us-east-1/ml.g5.xlarge/spot had no capacity, ") for what in whats)
 
 
-def test_a_start_that_is_refused_for_now_is_told_in_awss_words(desk: Desk) -> None:
-    anchor = desk.submit(desk.anchor(plan(tasks=1)))
-    desk.platform.lives = [Life(refusals=[QuotaExceeded("the limit of 4 is reached")] * 9)]
+@pytest.mark.parametrize(
+    ("refusal", "what", "hint"),
+    [
+        (Throttled("Rate exceeded"), "AWS refuses for now: Rate exceeded", "launchers ask again by themselves"),
+        (
+            QuotaExceeded("the limit of 4 is reached"),
+            "wait for quota of own in us-east-1, for ml.g5.xlarge spot in us-east-1: the limit of 4 is reached",
+            "launchers ask again by themselves, and begin when there is room; "
+            "`sweep quotas own --region us-east-1 --raise-to UNITS` tells how to ask AWS for more",
+        ),
+    ],
+)
+def test_a_start_that_is_refused_for_now_is_told_with_the_quota_if_it_is_one(
+    desk: Desk, refusal: SweepError, what: str, hint: str
+) -> None:
+    anchor = crowded(desk, tasks=1)
+    desk.platform.lives = [Life(refusals=[refusal] * 9)]
     driver = desk.launcher(anchor, 0)
     driver._load()
     driver._take_step()
-    try:
+    with pytest.raises(type(refusal)):
         driver._take_step()
-    except QuotaExceeded:
-        found = causes(desk, anchor)
-    assert found[0].what == "AWS refuses for now: the limit of 4 is reached"
-    assert found[0].tasks == 1
+    found = causes(desk, anchor)[0]
+    assert (found.tasks, found.what, found.hint) == (1, what, hint)
 
 
 def test_what_keeps_a_started_training_from_beginning_is_told_in_its_platform_s_words(desk: Desk) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from orchestrator.aws.jobs.batch_job import Job
 from orchestrator.platforms.lives import Step, StepTaken
-from orchestrator.runs.why.story import add_up
-from orchestrator.wire.result import Attempt
+from orchestrator.runs.why.story import Lived, add_up
+from orchestrator.wire.result import Attempt, Cause, Outcome, TaskState
 from tests.runs.bench import LANES
 
 
@@ -35,7 +35,7 @@ def test_a_task_that_was_trained_is_told_part_by_part() -> None:
         (Step.TRAINING, 260, 860),
         (Step.UPLOAD, 860, 880),
     )
-    story = add_up(0.0, job(100, 910), [(attempt(110), lived)], now=2000)
+    story = add_up(0.0, job(100, 910), [Lived(attempt(110), lived)], now=2000)
     assert {part.name: part.seconds for part in story.parts} == {
         "waiting for slots": 100,
         "launcher start": 10,
@@ -57,15 +57,51 @@ def test_a_task_that_waits_has_done_nothing_else() -> None:
 
 
 def test_what_goes_on_counts_until_now() -> None:
-    story = add_up(0.0, job(10), [(attempt(20), steps((Step.TRAINING, 30, None)))], now=100)
+    story = add_up(0.0, job(10), [Lived(attempt(20), steps((Step.TRAINING, 30, None)))], now=100)
     assert [part.seconds for part in story.parts if part.name == "training"] == [70]
     assert story.unaccounted == 0
 
 
 def test_what_nobody_explains_is_unaccounted() -> None:
-    story = add_up(0.0, job(10, stopped_at=500), [(attempt(20), [])], now=900)
+    story = add_up(0.0, job(10, stopped_at=500), [Lived(attempt(20), [])], now=900)
     assert story.total == 500
     assert story.unaccounted == 480
+
+
+def refused(attempt: Attempt, ended_at: float) -> Outcome:
+    failed = (TaskState.FAILED, Cause.CAPACITY)
+    return Outcome(attempt.number, attempt.lane, attempt.training, *failed, requested_at=20, ended_at=ended_at)
+
+
+def test_a_start_that_is_put_off_until_it_is_refused_is_noticed_only_from_then_on() -> None:
+    first = attempt(20)
+    lived = [
+        Lived(first, [], refused(first, ended_at=400)),
+        Lived(attempt(415, 2), steps((Step.TRAINING, 420, 500))),
+    ]
+    story = add_up(0.0, job(10, stopped_at=503), lived, now=900)
+    assert {part.name: part.seconds for part in story.parts} == {
+        "waiting for slots": 10,
+        "launcher start": 10,
+        "refused, or about to start": 380 + 5,
+        "noticed": 15 + 3,
+        "training": 80,
+    }
+    assert story.unaccounted == 0
+
+
+def test_a_start_that_is_still_put_off_is_told_so() -> None:
+    waits = Outcome(1, LANES[0], "nightly-0-1", TaskState.STARTING, requested_at=20)
+    story = add_up(0.0, job(10), [Lived(attempt(20), [], waits)], now=320)
+    assert story.parts[-1].name == "refused, or about to start"
+    assert (story.parts[-1].seconds, story.unaccounted) == (300, 0)
+
+
+def test_an_attempt_that_ran_where_nobody_remembers_it_is_unaccounted_until_its_end() -> None:
+    first = attempt(20)
+    ran = Outcome(1, LANES[0], "nightly-0-1", TaskState.DONE, started_at=30.0, ended_at=130.0)
+    story = add_up(0.0, job(10, stopped_at=140), [Lived(first, [], ran)], now=900)
+    assert (story.parts[-1].name, story.parts[-1].seconds, story.unaccounted) == ("noticed", 10, 110)
 
 
 TIMES = st.floats(0, 1e6)
@@ -78,7 +114,7 @@ def test_the_parts_and_what_is_unaccounted_are_the_total_whatever_happened(times
     for number, at in enumerate(range(0, len(rest) - 1, 4), start=1):
         recorded, *marks = rest[at : at + 4]
         lived = [StepTaken(Step.TRAINING, first, last) for first, last in pairwise(marks)]
-        taken.append((attempt(recorded, number), lived))
+        taken.append(Lived(attempt(recorded, number), lived))
     now = rest[-1]
     story = add_up(began, job(started, now if ended else None), taken, now)
     assert sum(part.seconds for part in story.parts) + story.unaccounted == pytest.approx(story.total)

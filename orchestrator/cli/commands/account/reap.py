@@ -11,6 +11,7 @@ from orchestrator.cli.confirm import confirm
 from orchestrator.cli.options import AsJson, Yes
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import Session
+from orchestrator.errors import PartlyFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ def reap(
 
     They cost money, and nobody will look at what they make. Leftovers are volumes, network interfaces,
     placement groups and spot requests of EC2 instances that are gone. What another control bucket's run
-    has started is left alone.
+    has started is left alone. It ends with 5 if a Region could not be asked.
 
     Example: sweep reap --stop
     """
@@ -51,6 +52,8 @@ def reap(
         render.as_json(found)
     else:
         _show(found)
+    if found.unseen:
+        raise PartlyFailed(_unseen(found.unseen), hint="what runs there for nobody is not known")
 
 
 def _listed(verb: str, names: Sequence[str]) -> Iterator[str]:
@@ -71,8 +74,6 @@ def _show(found: Search) -> None:
         render.as_table(found.leftovers, LEFTOVER_COLUMNS)
         render.line()
     render.line(_summary(found))
-    if found.unseen:
-        render.say(_unseen(found.unseen))
 
 
 def _unseen(unseen: Mapping[str, str]) -> str:

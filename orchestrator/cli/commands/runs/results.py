@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from orchestrator.cli.views.metric_warning import (
     warn_of_unfound_metrics,
 )
 from orchestrator.cli.views.pause_words import warn_of_pause
-from orchestrator.errors import UsageError
+from orchestrator.errors import PartlyFailed, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.api import TaskRow
@@ -44,7 +45,9 @@ def results(
     no_sync: NoSync = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank the tasks by the sweep's objective, best first.
+    """Rank the tasks by the sweep's objective, best first; after them those without a value, and last those with NaN.
+
+    It ends with 5 if logs could not be read for --metric: what is known of their tasks is shown all the same.
 
     Example: sweep results nightly --limit 10 --plot curves.svg
     """
@@ -57,10 +60,10 @@ def results(
     if regexes:
         warn_of_metric_read_anew(opened.plan.sweep.objective, regexes)
         rows = opened.measure(rows, regexes, keep=keep)
-        warn_of_unfound_metrics(regexes, rows)
+        warn_of_unfound_metrics(regexes, [row for row in rows if not row.unread])
     warn_of_missing_metric(opened.plan.sweep.objective, rows)
     warn_of_pause(opened.name, rows)
-    rows = rows[:limit]
+    every, rows = rows, rows[:limit]
     if plot or as_json:
         rows = opened.with_curves(rows)
     if plot:
@@ -72,6 +75,16 @@ def results(
         render.as_csv(rows, columns_of(rows))
     else:
         show_results(rows)
+    check_read(every)
+
+
+def check_read(rows: list[TaskRow]) -> None:
+    """Raise PartlyFailed, with the Regions, if the logs of some tasks could not be read."""
+    left_out = [row for row in rows if row.unread]
+    if left_out:
+        whys = "; ".join(sorted({row.unread for row in left_out}))
+        what = f"the logs of {formatting.plural(len(left_out), 'task')} were not read: {whys}"
+        raise PartlyFailed(what, hint="what was known of them before is shown; the same command again reads them")
 
 
 def metric_regexes(texts: list[str]) -> dict[str, re.Pattern[str]]:
@@ -98,7 +111,7 @@ def show_results(rows: list[TaskRow]) -> None:
 def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
     """Return the columns of these tasks: one for each parameter and metric that any of them has, and the fixed ones."""
     point = list(dict.fromkeys(name for row in rows for name in row.point))
-    metrics = list(dict.fromkeys(name for row in rows for name in row.metrics))
+    metrics = list(dict.fromkeys(name for row in rows for name in (*row.metrics, *row.not_finite)))
     return [
         Column("task", lambda row: row.task, right=True),
         Column("dataset", lambda row: row.dataset),
@@ -122,6 +135,7 @@ def columns_of(rows: list[TaskRow]) -> list[Column[TaskRow]]:
         Column("artifact", lambda row: row.artifact),
         Column("reason", lambda row: row.reason),
         Column("note", lambda row: row.note),
+        Column("unread", lambda row: row.unread),
     ]
 
 
@@ -131,7 +145,7 @@ def _worth_showing(column: Column[TaskRow], rows: list[TaskRow]) -> bool:
         return any(column.value(row) for row in rows)
     if column.key == "score":  # it is the best of a curve, which no metric's column shows
         return any(row.score is not None and row.score not in row.metrics.values() for row in rows)
-    return column.key not in ("training", "estimated", "artifact")
+    return column.key not in ("training", "estimated", "artifact", "unread")
 
 
 def _maybe_estimated(column: Column[TaskRow]) -> Column[TaskRow]:
@@ -144,4 +158,7 @@ def _point_column(name: str) -> Column[TaskRow]:
 
 
 def _metric_column(name: str) -> Column[TaskRow]:
-    return Column(f"metric.{name}", lambda row: row.metrics.get(name), formatting.number, title=name, right=True)
+    def value(row: TaskRow) -> float | None:
+        return row.metrics.get(name, math.nan if name in row.not_finite else None)
+
+    return Column(f"metric.{name}", value, formatting.number, title=name, right=True)

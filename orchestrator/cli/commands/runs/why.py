@@ -12,7 +12,7 @@ from orchestrator.cli import formatting, render
 from orchestrator.cli.options import AsJson, RunName, task_numbers
 from orchestrator.cli.render import Column
 from orchestrator.cli.session import open_run
-from orchestrator.errors import UsageError
+from orchestrator.errors import AccessError, PartlyFailed, Throttled, Unreachable, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.api import Hindrance, Run, Story, TaskRow, TimePart
@@ -38,6 +38,8 @@ class TaskCauses:
     """The parts of its time; None if no submission of it is known."""
     last_words: list[str]
     """The last lines of its log, if it has failed or runs."""
+    unseen: dict[str, str]
+    """Regions that could not be asked, each with the reason."""
 
 
 def why(
@@ -49,7 +51,8 @@ def why(
     """Say why a run is slow or stuck, and what to do.
 
     It tells what tasks wait for and who holds it, what places refuse, which launchers and trainings are silent, and why
-    tasks have failed. With --task, it tells where the time of that task has gone.
+    tasks have failed. With --task, it tells where the time of that task has gone, and ends with 5 if a Region could not
+    be asked.
 
     Example: sweep why nightly --task 7
     """
@@ -64,16 +67,24 @@ def why(
         _show_run(opened, told)
     else:
         _show_task(told)
+    if isinstance(told, TaskCauses) and told.unseen:
+        whys = "; ".join(f"{region}: {reason}" for region, reason in sorted(told.unseen.items()))
+        raise PartlyFailed(f"not looked at: {whys}", hint="the same command again looks there, too")
 
 
 def _of_task(opened: Run, task: int) -> TaskCauses:
     from orchestrator.api import Ranges, TaskState
 
     row = opened.results(Ranges.of([task]))[0]
-    lines: list[str] = []
+    story = opened.story(task)
+    unseen = dict(story.unseen) if story else {}
+    lines: deque[str] = deque(maxlen=LAST_LINES)
     if row.state in (TaskState.FAILED, TaskState.RUNNING):
-        lines = [line.text for line in deque(opened.logs(Ranges.of([task])), maxlen=LAST_LINES)]
-    return TaskCauses(opened.name, row, opened.story(task), lines)
+        try:
+            lines.extend(line.text for line in opened.logs(Ranges.of([task])))
+        except (Throttled, Unreachable, AccessError) as error:
+            unseen.setdefault(error.where or row.region, error.message)
+    return TaskCauses(opened.name, row, story, list(lines), unseen)
 
 
 def _show_run(opened: Run, causes: Causes) -> None:
@@ -100,6 +111,9 @@ def _show_task(told: TaskCauses) -> None:
     if told.story is None:
         render.line("no submission of it is known")
     else:
+        for one in told.story.held_up:
+            render.line(render.printable(one.what))
+            render.line(render.printable(f"    {one.hint}"))
         _show_story(told.story)
     for text in told.last_words:
         render.line(f"    {render.printable(text)}")

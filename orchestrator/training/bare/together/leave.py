@@ -35,7 +35,7 @@ def leave_uri(output: str) -> str:
 
 
 def leave_body(verdict: Verdict, by: str) -> bytes:
-    """Return the word as it is stored. `by` names who has put it."""
+    """Return the word as it is stored. `by` names who has put it; empty where there is one machine only."""
     body = {"version": VERSION, "cause": verdict.cause, "reason": verdict.reason, "by": by, "at": time.time()}
     return json.dumps(body).encode()
 
@@ -54,6 +54,7 @@ def hear_all(bucket: Bucket, output: str) -> Verdict | None:
 
 
 def read_leave(text: bytes) -> Verdict:
-    """Return what the word says, with who has said it."""
+    """Return what the word says, with who has said it, unless there is nobody else."""
     body = json.loads(text)
-    return Verdict(str(body["cause"]), f"{body['by']}: {body['reason']}")
+    by = f"{body['by']}: " if body["by"] else ""
+    return Verdict(str(body["cause"]), f"{by}{body['reason']}")

@@ -109,9 +109,17 @@ def test_regions_that_could_not_be_asked_are_named(sweep: Sweep, team: Reaping) 
     team.strays, team.unseen = [], {"me-south-1": "not enabled"}
     ended = sweep("reap")
     assert ended.out.startswith("0 trainings that nobody waits for")
-    assert ended.err == "not looked at: me-south-1: not enabled\n"
+    assert ended.code == 5
+    assert ended.err == "error: not looked at: me-south-1: not enabled (what runs there for nobody is not known)\n"
+
+
+def test_json_names_regions_that_could_not_be_asked(sweep: Sweep, team: Reaping) -> None:
+    team.unseen = {"me-south-1": "not enabled"}
+    ended = sweep("reap", "--json")
+    assert (ended.code, json.loads(ended.out)["unseen"]) == (5, {"me-south-1": "not enabled"})
 
 
 def test_many_regions_that_could_not_be_asked_are_counted(sweep: Sweep, team: Reaping) -> None:
     team.strays, team.unseen = [], {f"eu-west-{number}": "not enabled" for number in range(1, 31)}
-    assert sweep("reap").err == "not looked at: 30 Regions, such as eu-west-1: not enabled; --json names all\n"
+    told = "not looked at: 30 Regions, such as eu-west-1: not enabled; --json names all"
+    assert told in sweep("reap").err

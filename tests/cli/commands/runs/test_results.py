@@ -69,6 +69,26 @@ def test_a_metric_that_is_nan_in_every_log_is_not_called_absent(
     assert said == "warning: the logs have NaN or infinity as the newest 'acc': it is left out\n"
 
 
+def test_logs_that_could_not_be_read_are_named_after_the_table(
+    sweep: Sweep, team: FakeOrchestrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row(0, 0.5), row(1, 0.4, unread="us-west-2: no answer"), row(2, unread="us-west-2: no answer")]
+    monkeypatch.setattr(team.opened, "measure", lambda *_, **__: rows)
+    ended = sweep("results", "--metric", "acc=acc: (.*)", "--limit", "1")
+    assert (ended.code, len(ended.out.splitlines())) == (5, 2)
+    assert "error: the logs of 2 tasks were not read: us-west-2: no answer (" in ended.err
+    ended = sweep("results", "--metric", "acc=acc: (.*)", "--json")
+    assert [one["unread"] for one in json.loads(ended.out)] == ["", *["us-west-2: no answer"] * 2]
+
+
+def test_nan_is_shown_in_its_column(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.opened.rows = [row(0, 0.5), row(1, score=None, not_finite=("loss",)), row(2, score=None)]
+    lines = [line.split() for line in sweep("results").out.splitlines()]
+    at = lines[0].index("LOSS")
+    assert [line[at] for line in lines[1:3]] == ["0.5", "nan"]
+    assert "nan" not in lines[3]
+
+
 def test_a_metric_can_be_read_from_the_logs_afterwards(sweep: Sweep, team: FakeOrchestrator) -> None:
     best = json.loads(sweep("results", "--metric", "acc=acc: ([0-9.]+)", "--json").out)[0]
     assert best["metrics"] == {"loss": 0.25, "acc": 0.9}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,3 +75,20 @@ def test_only_one_task_can_be_asked_about(sweep: Sweep, task: str) -> None:
 def test_a_log_does_not_rule_the_terminal(sweep: Sweep, run: Explained) -> None:
     run.findings = [Hindrance(1, "failed: \x1b[2J", "wait", "1")]
     assert "\x1b" not in sweep("why").out
+
+
+def test_a_region_that_is_away_is_named_after_what_others_know(sweep: Sweep, run: Explained) -> None:
+    run.rows = [row(7, 0.5)]
+    run.told = replace(STORY, unseen={"us-west-2": "no answer"})
+    ended = sweep("why", "--task", "7")
+    assert ended.code == 5
+    assert "waiting for slots  1m40s\n" in ended.out
+    assert ended.err.startswith("error: not looked at: us-west-2: no answer (")
+    ended = sweep("why", "--task", "7", "--json")
+    assert (ended.code, json.loads(ended.out)["unseen"]) == (5, {"us-west-2": "no answer"})
+
+
+def test_a_task_that_waits_for_quota_is_told_what_to_do(sweep: Sweep, run: Explained) -> None:
+    run.rows = [row(7)]
+    run.told = replace(STORY, held_up=(Hindrance(1, "wait for quota of x in us-east-1", "ask AWS for more", "7"),))
+    assert "wait for quota of x in us-east-1\n    ask AWS for more\n" in sweep("why", "--task", "7").out
