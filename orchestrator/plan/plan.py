@@ -81,7 +81,7 @@ class Plan:
     lots: tuple[Lot, ...] = ()
     """Every lane that a task may come to run on, as its first choice or as a fallback."""
     quotas: tuple[QuotaFact, ...] = ()
-    """Every quota that is known of the lanes that were on offer."""
+    """Every quota that was known. Plans of older make know those of the lanes that were on offer."""
     bound: float = 0.0
     """Dollars. It is proven that no plan for this sweep and market costs less."""
     in_any_order: bool | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,18 +26,21 @@ from orchestrator.wire.task import Expected, Lane, Limits, Place, Purchase, Quot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from orchestrator.catalog.market import Market
     from orchestrator.plan.plan import Plan
     from orchestrator.planner.fallbacks import RankedChoices
     from orchestrator.planner.model.arrays import Integers
     from orchestrator.planner.model.choices import Choices
     from orchestrator.planner.model.solution import Solution
     from orchestrator.planner.offer.cohorts import Cohort
+    from orchestrator.planner.offer.formulate import Formulation
     from orchestrator.planner.offer.offer import Offer
     from orchestrator.spec.sweep import Sweep
 
 
-def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solution) -> Plan:
+def compose(plan: Plan, formulation: Formulation, market: Market, solution: Solution) -> Plan:
     """Return the plan with all that was decided. Before, `plan` knows only its sweep, market, datasets and notes."""
+    cohorts, offer = formulation.cohorts, formulation.offer
     shares = tuple(_shares(plan, cohorts, offer, solution))
     lots = tuple(_lots(offer, solution, shares))
     return replace(
@@ -44,7 +48,7 @@ def compose(plan: Plan, cohorts: Sequence[Cohort], offer: Offer, solution: Solut
         shares=shares,
         copies=tuple(_copies(plan, offer, solution)),
         lots=lots,
-        quotas=tuple(_quotas(offer)),
+        quotas=tuple(_quotas(offer, market)),
         bound=max(solution.bound - solution.unpaid, 0.0),
         in_any_order=ends_in_any_order(with_starts(solution, offer)),
         prices=tuple(_prices(offer)),
@@ -149,11 +153,14 @@ def _lots(offer: Offer, solution: Solution, shares: Sequence[Share]) -> Iterator
     yield from found.values()
 
 
-def _quotas(offer: Offer) -> Iterator[QuotaFact]:
-    """Yield the known quotas of all lanes on offer."""
-    columns = offer.quotas.loc[offer.quotas["quota"] != LAUNCHERS, [*QUOTA, "units", "held"]]
-    for *key, units, held in columns.itertuples(index=False, name=None):
-        yield QuotaFact(Quota(*key), int(units), int(held))
+def _quotas(offer: Offer, market: Market) -> Iterator[QuotaFact]:
+    """Yield the known quotas of all lanes on offer, then those of other lanes: once raised, these may be on offer."""
+    columns = [*QUOTA, "units", "held"]
+    offered = offer.quotas.loc[offer.quotas["quota"] != LAUNCHERS, columns]
+    facts = (table.itertuples(index=False, name=None) for table in (offered, market.quotas[columns]))
+    known = {tuple(key): (int(units), int(held)) for *key, units, held in chain(*facts)}
+    for key, (units, held) in known.items():
+        yield QuotaFact(Quota(*key), units, held)
 
 
 def _prices(offer: Offer) -> Iterator[LanePrice]:

@@ -54,7 +54,7 @@ def solve_formulated(formulation: Formulation, market: Market, time_limit_s: flo
         notes.append(f"cut short after {time_limit_s:g} seconds: planning again may find another plan")
     learned = formulation.learned.to_json() if formulation.learned is not None else None
     plan = Plan(sweep, formulation.market, formulation.datasets, (), tuple(notes), learned=learned)
-    plan = compose(plan, formulation.cohorts, formulation.offer, solution)
+    plan = compose(plan, formulation, market, solution)
     plan = price_moves(plan, market.transfers)
     offered = formulation.offer
     return replace(plan, notes=(*plan.notes, *lane_notes(plan, offered, market), *starting_notes(plan, offered)))

@@ -110,6 +110,19 @@ def test_prices_and_quotas_of_lanes_without_tasks_are_told_as_well() -> None:
     ]
 
 
+def test_a_quota_that_was_too_small_for_a_lane_is_known_all_the_same() -> None:
+    pairs = {"train__instances": 2, "train__efficiency": 1}
+    near, far = candidate(slots=1.0), candidate(**DEARER)
+    old, market = solve(make_sweep(**pairs), make_market(near, far)), make_market(near | {"slots": 8.0}, far)
+    assert difference(old, solve(make_sweep(**pairs), market), market)[1:] == [
+        "because of quotas: -$3.00",
+        "ml.g5.xlarge on_demand in eu-west-1: 4 tasks became 0",
+        "ml.g5.xlarge on_demand in us-east-1: new to the plan at $1/h; 0 tasks became 4",
+        "quota ml.g5.xlarge/on_demand in us-east-1: 1 became 8",
+    ]
+    assert not any("quota" in line for line in difference(old, old, make_market(near, far)))
+
+
 def test_what_our_own_tasks_paid_is_no_price_of_the_catalog() -> None:
     spot = candidate(purchase="spot", usd_per_hour=0.5)
     market = make_market(spot, candidate(**DEARER))
