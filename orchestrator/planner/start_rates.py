@@ -20,6 +20,7 @@ from orchestrator.planner.model.problem import Limit
 from orchestrator.planner.model.solution import DoesNotFit, NotFound, Solution
 from orchestrator.planner.pack.schedule import end_hours_by_choice
 from orchestrator.planner.solver.meet_goal import meet_goal
+from orchestrator.planner.solver.optimise import optimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,6 +77,31 @@ def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
 
     DoesNotFit if there is no room for the tasks. StartsTooLate if there is, but not for their starts.
     """
+    found = _solve_in_time(offer, goal, time_limit)
+    if goal.fastest and (_held_besides(offer).any() or np.isfinite(_rates(offer)).any()):
+        ends = float(end_hours(found, offer).max(initial=0.0))
+        return replace(found, bound=_least_usd_until(ends, found, offer, time_limit))
+    return found
+
+
+def _least_usd_until(hours: float, found: Solution, offer: Offer, time_limit: TimeLimit) -> float:
+    """Return the $ that all solutions cost at least whose tasks end by then, starts included; 0 if nothing is proven.
+
+    The fastest solution was found without starts. With them another may end as soon, and be cheaper.
+    """
+    held = held_problem(offer, offer.problem)
+    choices, deadline = held.choices, max(hours, held.deadline)
+    ends_in_time = choices.hours + choices.wait + choices.spare <= deadline * SLACK
+    # Each task is held to its own spare hours here, and no lane to the most of them: so it is when starts are played.
+    choices = replace(choices.take(ends_in_time), spare=np.zeros(int(ends_in_time.sum())))
+    try:
+        return optimise(replace(held, choices=choices, budget=found.problem.budget).within(hours), time_limit).bound
+    except DoesNotFit:
+        return 0.0
+
+
+def _solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
+    """Return the same, with a bound that a fastest solution has without starts."""
     first = meet_goal(offer.problem, goal, time_limit)
     if goal.deadline is None or _late_hours(with_starts(first, offer), offer, goal.hours) <= 0:
         return first
@@ -90,8 +116,7 @@ def solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
         slow = fit_starts(held_problem(offer, offer.problem), offer, goal.hours, solve, is_limited=too_many)
     except DoesNotFit:
         raise StartsTooLate(first) from None
-    proven = first.bound if goal.fastest else max(first.bound, slow.bound)
-    return replace(_as_planned(slow, offer), bound=proven)
+    return replace(_as_planned(slow, offer), bound=max(first.bound, slow.bound))
 
 
 def fit_starts(

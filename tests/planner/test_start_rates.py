@@ -30,7 +30,7 @@ def with_starts(market: Market, start_h: float = START_H, starts_per_hour: float
     return replace(market, starts=table([(*lane, start_h, starts_per_hour) for lane in lanes], STARTS))
 
 
-def plan(market: Market, tasks: int, runtime: float, **asked: Any) -> Plan:
+def plan(market: Market, tasks: int, runtime: Any, **asked: Any) -> Plan:
     space = {"seed": {"range": [1, tasks], "step": 1}} if tasks > 1 else {"seed": [1]}
     return solve(make_sweep(space=space, runtime=runtime, **asked), with_starts(market))
 
@@ -184,3 +184,18 @@ def test_no_plan_ends_after_its_deadline_when_it_is_played_start_by_start(
             last = max(last, free[slot])
         assert last <= made.finish + 1e-9
         assert last <= deadline * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("deadline", [{}, {"deadline": "3h"}, {"deadline": "7542s"}], ids=str)
+def test_the_bound_of_the_fastest_plan_holds_for_all_that_end_as_soon(deadline: dict[str, str]) -> None:
+    """Without starts two tasks end sooner one after the other; with them, on two lanes, of which one is cheap."""
+    cheap = candidate(slots=1, instance_type="ml.g5.2xlarge", usd_per_hour=0.1, on_demand_usd_per_hour=0.1)
+    market = make_market(candidate(slots=1, usd_per_hour=2.0, on_demand_usd_per_hour=2.0), cheap)
+    asked: dict[str, Any] = {
+        "where": {"instance_types": ["ml.g5.xlarge", "ml.g5.2xlarge"]},
+        "runtime": {"ml.g5.xlarge": 1, "ml.g5.2xlarge": 2.04},
+    }
+    fastest = plan(market, 2, **asked, plan={"minimize": "time", **deadline})
+    cheapest = plan(market, 2, **asked, plan={"deadline": "7542s"})
+    assert cheapest.finish <= fastest.finish
+    assert 0 < fastest.bound <= min(cheapest.usd, fastest.usd) + 1e-9
