@@ -270,3 +270,26 @@ def toolkit(error: str, options: str) -> str:
 )
 def test_reasons_are_alike_that_differ_in_numbers_and_in_the_command_line(one: str, other: str, same: bool) -> None:
     assert alike(one, other) is same
+
+
+WRONG_OPTION = "train.py: error: argument --secs: invalid float value: 'bad'"
+
+
+@pytest.mark.parametrize(
+    ("sagemaker", "elsewhere"),
+    [
+        (
+            f'{WRONG_OPTION} (AlgorithmError: ExecuteUserScriptError: ExitCode 2 ErrorMessage "", exit code: 2)',
+            f'ExecuteUserScriptError: ExitCode 2 ErrorMessage "{WRONG_OPTION}"',
+        ),
+        (
+            toolkit("ValueError: x=1", "train.py"),
+            'ExecuteUserScriptError: ExitCode 1 ErrorMessage "ValueError: x=1"',
+        ),
+    ],
+)
+def test_one_fault_is_alike_on_all_platforms(sagemaker: str, elsewhere: str) -> None:
+    """On EC2 and EKS, a training of several machines names the one that failed."""
+    assert alike(sagemaker, elsewhere)
+    assert alike(f"machine 1: {elsewhere}", sagemaker)
+    assert not alike(sagemaker, elsewhere.replace("bad", "worse").replace("ValueError", "KeyError"))
