@@ -145,8 +145,20 @@ class TrainingDesk:
 
     def start(self, script: Files, **changes: Any) -> str:
         request = self.request(script, **changes)
-        self.client.create_training_job(**request)
+        self.create(**request)
         return str(request["TrainingJobName"])
+
+    def create(self, **request: Any) -> None:
+        """Call CreateTrainingJob. Whoever has asked too often, as tests of refusals do, is told so, and asks again."""
+        while True:
+            try:
+                self.client.create_training_job(**request)
+            except ClientError as error:
+                if error.response["Error"]["Code"] != "ThrottlingException":
+                    raise
+                time.sleep(0.1)
+            else:
+                return
 
     def training(self) -> dict[str, Any]:
         found: dict[str, Any] = self.client.describe_training_job(TrainingJobName=self.name)
@@ -189,18 +201,11 @@ class TrainingDesk:
 
 
 def training_refused(sagemaker: TrainingDesk, **changes: Any) -> tuple[str, str]:
-    """Return the code and the words of CreateTrainingJob's refusal of a request with these changes.
-
-    Whoever asks too often is told so first, and asks again.
-    """
-    request = sagemaker.request("pass") | changes
-    while True:
-        with pytest.raises(ClientError) as caught:
-            sagemaker.client.create_training_job(**request)
-        error = caught.value.response["Error"]
-        if error["Code"] != "ThrottlingException":
-            return error["Code"], error["Message"]
-        time.sleep(0.1)
+    """Return the code and the words of CreateTrainingJob's refusal of a request with these changes."""
+    with pytest.raises(ClientError) as caught:
+        sagemaker.create(**sagemaker.request("pass") | changes)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
 
 
 def package(files: Mapping[str, str | bytes]) -> bytes:

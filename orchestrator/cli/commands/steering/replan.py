@@ -86,14 +86,37 @@ def replan(context: typer.Context, run: RunName = None, yes: Yes = False, as_jso
             render.as_json(_replanned(opened.name, found))
         render.say("nothing was moved: --yes moves them")
         return
-    confirm(f"Move {formatting.plural(len(found.planned.tasks), 'task')}?", yes=yes)
+    confirm(_question(found), yes=yes)
     moved = _move(opened, found)
     if as_json:
         render.as_json(_replanned(opened.name, found, moved))
     elif moved.tasks:
-        render.line(f"{opened.name}: {formatting.plural(len(moved.tasks), 'task')} moved: {moved.tasks}")
+        done = "moved" if _moving(found) == len(found.planned.tasks) else "sent anew"
+        render.line(f"{opened.name}: {formatting.plural(len(moved.tasks), 'task')} {done}: {moved.tasks}")
     if moved.started:
-        render.say(f"{formatting.plural(len(moved.started), 'task')} started meanwhile, and stay: {moved.started}")
+        stay = "stays" if len(moved.started) == 1 else "stay"
+        render.say(f"{formatting.plural(len(moved.started), 'task')} started meanwhile, and {stay}: {moved.started}")
+
+
+def _question(found: Proposal) -> str:
+    """Ask for what is sent: with a budget those that stay, too, for the envelopes of all are dealt out anew."""
+    moving, sent = _moving(found), len(found.planned.tasks)
+    if moving == sent:
+        return f"Move {formatting.plural(sent, 'task')}?"
+    return f"Send {formatting.plural(sent, 'task')} anew, {moving:,} of them elsewhere?"
+
+
+def _moving(found: Proposal) -> int:
+    """Return how many tasks go elsewhere."""
+    return sum(move.tasks for move in found.moves)
+
+
+def _moves(found: Proposal) -> list[Moves]:
+    """Return what goes where. Several platforms may have the same instance type: then they are named, too."""
+    lots = {lot for move in found.moves for lot in (move.origin, move.target)}
+    mixed = len({lot.lane.platform for lot in lots}) > 1
+    names = {lot: f"{lot.lane.platform} {lot}" if mixed else str(lot) for lot in lots}
+    return [Moves(names[move.origin], names[move.target], move.tasks) for move in found.moves]
 
 
 def _move(run: Run, found: Proposal) -> Moved:
@@ -114,7 +137,7 @@ def _why_stay(name: str, found: Proposal) -> str:
     """Say in one line why the tasks stay."""
     waiting = formatting.plural(len(found.unstarted.tasks), "task")
     stay = f"{name}: {waiting} not started stay where they are"
-    moving = sum(move.tasks for move in found.moves)
+    moving = _moving(found)
     if not moving:
         return f"{stay}: no other place is better today"
     if found.fastest:
@@ -132,7 +155,7 @@ def _sooner(found: Proposal) -> str:
 def _show(name: str, found: Proposal, *, as_json: bool) -> None:
     """Show what would move, and why; with JSON, to where people look."""
     stream = sys.stderr if as_json else sys.stdout
-    render.as_table([Moves(str(m.origin), str(m.target), m.tasks) for m in found.moves], COLUMNS, stream)
+    render.as_table(_moves(found), COLUMNS, stream)
     copies = f", {formatting.money(found.copies_usd)} of that for copies of data" if found.planned.copies else ""
     words = f"{name}: {formatting.plural(len(found.unstarted.tasks), 'task')} not started cost"
     render.write(
@@ -148,7 +171,7 @@ def _replanned(name: str, found: Proposal, moved: Moved | None = None) -> Replan
     return Replanned(
         run=name,
         waiting=len(found.unstarted.tasks),
-        moves=tuple(Moves(str(move.origin), str(move.target), move.tasks) for move in found.moves),
+        moves=tuple(_moves(found)),
         stay_usd=found.stay_usd,
         usd=found.usd,
         copies_usd=found.copies_usd,

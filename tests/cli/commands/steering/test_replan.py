@@ -49,8 +49,29 @@ def test_what_would_move_and_what_it_saves_is_shown_and_without_a_terminal_nothi
 def test_with_yes_they_move_and_those_that_started_meanwhile_are_told(sweep: Sweep, cheaper: FakeOrchestrator) -> None:
     ended = sweep("replan", "nightly", "--yes")
     assert ended.out.splitlines()[-1] == "nightly: 2 tasks moved: 1-2"
-    assert ended.err == "1 task started meanwhile, and stay: 0\n"
+    assert ended.err == "1 task started meanwhile, and stays: 0\n"
     assert cheaper.opened.calls[-1] == "replan"
+
+
+def test_with_a_budget_those_that_stay_are_sent_anew_too(sweep: Sweep, team: FakeOrchestrator) -> None:
+    """Their envelopes are dealt out anew."""
+    cheaper = proposal(usd=4.5)
+    (share,) = cheaper.planned.shares
+    stays = replace(share, first=2, count=1, places=cheaper.unstarted.plan.shares[0].places)
+    team.proposal = replace(cheaper, planned=Planned((replace(share, count=2), stays)))
+    ended = sweep("replan", "nightly", "--yes")
+    assert ended.out.splitlines()[1].split()[-1] == "2"
+    assert ended.out.splitlines()[-1] == "nightly: 2 tasks sent anew: 1-2"
+
+
+def test_platforms_are_named_where_tasks_go_from_one_to_another(sweep: Sweep, team: FakeOrchestrator) -> None:
+    """EC2 and EKS have the same instance types."""
+    cheaper = proposal(usd=4.5)
+    (share,) = cheaper.planned.shares
+    there = replace(share.places[0], lane=replace(LANES[1], platform="eks"))
+    team.proposal = replace(cheaper, planned=Planned((replace(share, places=(there,)),)))
+    words = "fake ml.g5.xlarge spot in us-east-1 eks ml.g5.xlarge spot in eu-west-1 3"
+    assert " ".join(sweep("replan").out.splitlines()[1].split()) == words
 
 
 @pytest.mark.usefixtures("cheaper")

@@ -139,17 +139,17 @@ def test_a_quota_is_of_one_type_and_purchase_in_one_region(sagemaker: TrainingDe
         sagemaker.start("import time; time.sleep(600)")
         request = sagemaker.request("pass", TrainingJobName=f"{sagemaker.name}-2")
         with pytest.raises(ClientError) as caught:
-            sagemaker.client.create_training_job(**request)
+            sagemaker.create(**request)
         error = caught.value.response["Error"]
         assert error["Code"] == "ResourceLimitExceeded"
         assert error["Message"].startswith(
             "The account-level service limit 'ml.c5.xlarge for training job usage' is 1 Instances, with current "
             "utilization of 1 Instances and a request delta of 1 Instances."
         )
-        sagemaker.client.create_training_job(**{**request, **SPOT})
+        sagemaker.create(**{**request, **SPOT})
         sagemaker.client.stop_training_job(TrainingJobName=sagemaker.name)
         sagemaker.end()
-        sagemaker.client.create_training_job(**{**request, "TrainingJobName": f"{sagemaker.name}-3"})
+        sagemaker.create(**{**request, "TrainingJobName": f"{sagemaker.name}-3"})
 
 
 # Failures that are not the training's
