@@ -10,6 +10,7 @@ from orchestrator.runs.why.hindrance import MOST, Hindrance, few
 from orchestrator.wire.ranges import Ranges
 from orchestrator.wire.reasons import QUOTA_USED_UP
 from orchestrator.wire.result import Cause, TaskState
+from orchestrator.wire.task import Purchase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +35,20 @@ def find_refused(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:
             for one in known
             if any(outcome.cause is Cause.CAPACITY and str(outcome.lane) == lane for outcome in one.result.outcomes)
         )
-        hint = "allow more Regions, instance types or `on_demand` under `where`, or a longer `patience`"
+        hint = _more_room(anchor)
         times = "once" if count == 1 else f"{count:,} times"
         where = f" ({', '.join(sorted(sites[lane]))})" if sites[lane] else ""
         yield Hindrance(len(tasks), f"{lane} had no capacity, {times}{where}", hint, few(tasks))
     yield from _put_off(anchor, known)
+
+
+def _more_room(anchor: Anchor) -> str:
+    """Say what would give tasks more places, or more time for those that they have."""
+    where = anchor.plan.sweep.where
+    kinds = ["platforms", "instance types", *(["`on_demand`"] if Purchase.ON_DEMAND not in where.purchases else [])]
+    if where.regions:
+        kinds.insert(0, "Regions")
+    return f"allow more {', '.join(kinds[:-1])} or {kinds[-1]} under `where`, or a longer `patience`"
 
 
 def _put_off(anchor: Anchor, known: list[Known]) -> Iterator[Hindrance]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,7 @@ from orchestrator.runs.run import Run
 from orchestrator.runs.why.findings import Hindrance, find_causes
 from orchestrator.runs.written.anchor import submissions
 from orchestrator.wire.result import Cause, Outcome, Result, TaskState
-from orchestrator.wire.task import Quota
+from orchestrator.wire.task import Purchase, Quota
 from tests.launcher.fakes import RUNNING, Life, failed
 from tests.runs.bench import ACCOUNT, LANES, Desk, plan
 
@@ -105,8 +105,27 @@ def test_a_place_without_capacity_is_named_with_how_often_it_was_asked(desk: Des
     anchor = desk.submit(desk.anchor(plan(tasks=1)))
     desk.platform.lives = [Life(looks=[failed(Cause.CAPACITY)])] * 9
     desk.launch(anchor, 0)
-    whats = [found.what for found in causes(desk, anchor)]
-    assert any(what.startswith("fake/us-east-1/ml.g5.xlarge/spot had no capacity, ") for what in whats)
+    found = next(one for one in causes(desk, anchor) if "had no capacity" in one.what)
+    assert found.what.startswith("fake/us-east-1/ml.g5.xlarge/spot had no capacity, ")
+
+
+@pytest.mark.parametrize(
+    ("where", "more"),
+    [
+        ({}, "platforms or instance types"),
+        ({"purchases": [Purchase.SPOT]}, "platforms, instance types or `on_demand`"),
+        ({"regions": ["us-east-1"]}, "Regions, platforms or instance types"),
+    ],
+)
+def test_what_is_allowed_already_is_not_advised(desk: Desk, where: dict[str, Any], more: str) -> None:
+    made = plan(tasks=1)
+    allowed = made.sweep.where.model_copy(update={"purchases": list(Purchase)[:2], "regions": [], **where})
+    made = replace(made, sweep=made.sweep.model_copy(update={"where": allowed}))
+    anchor = desk.submit(desk.anchor(made))
+    desk.platform.lives = [Life(looks=[failed(Cause.CAPACITY)])] * 9
+    desk.launch(anchor, 0)
+    found = next(one for one in causes(desk, anchor) if "had no capacity" in one.what)
+    assert found.hint == f"allow more {more} under `where`, or a longer `patience`"
 
 
 @pytest.mark.parametrize(
