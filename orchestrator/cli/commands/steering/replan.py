@@ -157,12 +157,10 @@ def _show(name: str, found: Proposal, *, as_json: bool) -> None:
     stream = sys.stderr if as_json else sys.stdout
     render.as_table(_moves(found), COLUMNS, stream)
     copies = f", {formatting.money(found.copies_usd)} of that for copies of data" if found.planned.copies else ""
-    words = f"{name}: {formatting.plural(len(found.unstarted.tasks), 'task')} not started cost"
-    render.write(
-        f"{words} {formatting.money(found.stay_usd)} where they are, and {formatting.money(found.usd)} so{copies}. "
-        f"They should move: {found.why}.\n",
-        stream,
-    )
+    # What cannot be had any more has no price.
+    there = "" if found.lost else f"{formatting.money(found.stay_usd)} where they are, and "
+    words = f"{name}: {formatting.plural(len(found.unstarted.tasks), 'task')} not started cost {there}"
+    render.write(f"{words}{formatting.money(found.usd)} so{copies}. They should move: {found.why}.\n", stream)
     if found.unstarted.ran_before:
         render.say(f"note: tasks that wait to be run again stay: {found.unstarted.ran_before}")
 

@@ -64,6 +64,14 @@ def test_with_a_budget_those_that_stay_are_sent_anew_too(sweep: Sweep, team: Fak
     assert ended.out.splitlines()[-1] == "nightly: 2 tasks sent anew: 1-2"
 
 
+def test_a_place_that_is_not_to_be_had_any_more_has_no_price(sweep: Sweep, team: FakeOrchestrator) -> None:
+    team.proposal = replace(proposal(usd=4.5), lost=3)
+    why = "3 of them wait for a place that is not to be had any more"
+    assert (
+        sweep("replan").out.splitlines()[-1] == f"nightly: 3 tasks not started cost $4.50 so. They should move: {why}."
+    )
+
+
 def test_platforms_are_named_where_tasks_go_from_one_to_another(sweep: Sweep, team: FakeOrchestrator) -> None:
     """EC2 and EKS have the same instance types."""
     cheaper = proposal(usd=4.5)
