@@ -116,7 +116,8 @@ def _solve_in_time(offer: Offer, goal: Goal, time_limit: TimeLimit) -> Solution:
         slow = fit_starts(held_problem(offer, offer.problem), offer, goal.hours, solve, is_limited=too_many)
     except DoesNotFit:
         raise StartsTooLate(first) from None
-    return replace(_as_planned(slow, offer), bound=max(first.bound, slow.bound))
+    proven = slow.bound or (0.0 if goal.fastest else _least_usd_until(goal.hours, slow, offer, time_limit))
+    return replace(_as_planned(slow, offer), bound=max(first.bound, proven))
 
 
 def fit_starts(

@@ -199,3 +199,16 @@ def test_the_bound_of_the_fastest_plan_holds_for_all_that_end_as_soon(deadline: 
     cheapest = plan(market, 2, **asked, plan={"deadline": "7542s"})
     assert cheapest.finish <= fastest.finish
     assert 0 < fastest.bound <= min(cheapest.usd, fastest.usd) + 1e-9
+
+
+def test_the_bound_counts_starts_where_tasks_on_spot_must_end_some_time_before_the_deadline() -> None:
+    """Without starts, one lane has time for both tasks, one after the other, and there is time for spot."""
+    prices = {"us-east-1": 2.0, "us-west-2": 3.0}
+    lanes = [candidate(region=r, slots=1, usd_per_hour=usd, on_demand_usd_per_hour=usd) for r, usd in prices.items()]
+    spot = {"region": "us-west-2", "slots": 1, "usd_per_hour": 2.5, "on_demand_usd_per_hour": 3.0}
+    market = make_market(*lanes, candidate(purchase="spot", **spot))
+    where = {"instance_types": ["ml.g5.xlarge"], "purchases": ["spot", "on_demand"]}
+    asked: dict[str, Any] = {"where": where, "train__checkpoints": {"every": "5m"}}
+    made = plan(market, 2, 0.8, **asked, plan={"deadline": "100m"})
+    assert made.usd == pytest.approx(0.8 * 2.0 + 0.8 * 3.0)
+    assert made.bound == pytest.approx(made.usd)
