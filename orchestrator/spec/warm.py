@@ -33,6 +33,11 @@ class Warm(Model):
         return train.model_copy(update={"channels": {**train.channels, **added}})
 
 
+def is_brought(channel: str, warm: Warm | None) -> bool:
+    """Return whether `submit` brings a channel's data to where trainings find it: until then there is nothing."""
+    return channel == CHANNEL and warm is not None and bool(warm.brought)
+
+
 def cold(train: Train, warm: Warm | None) -> Train:
     """Return `train` as the file has it: without the champion's channel."""
     if warm is None or not warm.brought:

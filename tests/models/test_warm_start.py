@@ -179,7 +179,9 @@ def test_trainings_in_every_region_find_the_champion_s_model(team: Team, name: s
     assert champions.challenge(run).promoted
     asked = Sweep.model_validate(body | {"data": {}, "space": {"x": [1]}, "warm_start": "champion"})
     sweep = champions.warm(asked.model_copy(update={"folder": first.sweep.folder}))
-    second = orchestrator.submit(orchestrator.plan(sweep), name=f"{name}-2")
+    warm = orchestrator.plan(sweep)
+    assert orchestrator.requests(warm, name=f"{name}-2"), "a dry run needs no model where trainings will find it"
+    second = orchestrator.submit(warm, name=f"{name}-2")
     *_, last = second.watch(every_s=0.3)
     assert last.state == "done"
     assert sorted((row.dataset, row.point["x"]) for row in second.results()) == [

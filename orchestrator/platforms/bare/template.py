@@ -14,6 +14,7 @@ from orchestrator.platforms.base import Complaint
 from orchestrator.spec.by_region import in_region
 from orchestrator.spec.duration import seconds
 from orchestrator.spec.train.environment import plain_variables, references
+from orchestrator.spec.warm import is_brought
 from orchestrator.training.checkpoint import EVERY, FOLDER
 from orchestrator.training.references import references_in, variable
 from orchestrator.training.starter.machine import ORDER, encode
@@ -58,15 +59,17 @@ def share(staging: Staging, account: str) -> dict[str, Any]:
     }
 
 
-def look_for_inputs(body: dict[str, Any], region: str, clients: Clients) -> None:
+def look_for_inputs(body: dict[str, Any], staging: Staging, clients: Clients) -> None:
     """Raise NotFound for a fixed channel without objects, and for a secret that is not there."""
     from orchestrator.aws.s3 import S3
     from orchestrator.aws.secrets import check_secrets
     from orchestrator.wire.names import S3Uri
 
     for name, text in body["channels"].items():
+        if is_brought(name, staging.sweep.warm):
+            continue
         uri = S3Uri.parse(text)
-        bucket = S3(clients, region, uri.bucket)
+        bucket = S3(clients, staging.region, uri.bucket)
         bucket.check_region()
         if not bucket.has_any(uri.key):
             hint = "put the data there, or name where it lies"

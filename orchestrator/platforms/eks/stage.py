@@ -50,7 +50,7 @@ def stage(staging: Staging, usual: Settings, clients: Clients) -> Template:
     image = train.image.replace("{account}", account).replace("{region}", region)
     namespace, service_account = asked.namespace or NAMESPACE, asked.service_account or ACCOUNT
     shared = share(staging, account)
-    look_for_inputs(shared, region, clients)
+    look_for_inputs(shared, staging, clients)
     _look(_open(clients, region, cluster), namespace, service_account, staging, usual)
     return Template(
         platform="eks",

@@ -27,6 +27,7 @@ from orchestrator.platforms.sagemaker.processes.starting import (
 )
 from orchestrator.spec.duration import seconds
 from orchestrator.spec.train.environment import plain_variables, references, secrets
+from orchestrator.spec.warm import is_brought
 from orchestrator.training.checkpoint import EVERY, FOLDER
 from orchestrator.training.references import references_in, variable
 from orchestrator.training.starter.words import as_text
@@ -53,10 +54,15 @@ def stage(staging: Staging, usual: Security, clients: Clients) -> Template:
     bucket is not where it should be.
     """
     template = make_template(staging, usual)
-    look_for_data(template.body["channels"], staging.region, clients)
+    look_for_data(_to_be_there(template.body["channels"], staging), staging.region, clients)
     look_for_buckets(read_asked(staging.sweep, usual), staging.region, clients)
     check_secrets(references_in(template.body["request"].get("Environment", {})), clients)
     return pin_images(template, clients)
+
+
+def _to_be_there(channels: list[dict[str, Any]], staging: Staging) -> list[dict[str, Any]]:
+    """Return the channels whose data is there before the run is submitted."""
+    return [one for one in channels if not is_brought(one["ChannelName"], staging.sweep.warm)]
 
 
 def make_template(staging: Staging, usual: Security = NOTHING) -> Template:

@@ -54,7 +54,7 @@ for epoch in range(4):
     if rank == 0:
         print(f"loss={whole.item() / size:.4f}", flush=True)
 weights = [f"{weight:.6f}" for weight in model.module.weight.flatten().tolist()]
-print(f"rank={rank} weights={','.join(weights)}", flush=True)
+print(f"rank={rank} weights={','.join(weights)}\\n", end="", flush=True)  # one write: two ranks share the log
 dist.barrier()
 dist.destroy_process_group()
 """

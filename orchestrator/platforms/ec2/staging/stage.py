@@ -40,7 +40,7 @@ def stage(staging: Staging, usual: Machines, clients: Clients) -> Template:
     network = (asked.network or {}).get(region)
     account = staging.role.split(":")[4] if staging.role.startswith("arn:") else ""
     body = share(staging, account)
-    look_for_inputs(body, region, clients)
+    look_for_inputs(body, staging, clients)
     found = find_subnets(network.subnets if network else [], region, clients)
     subnets = {subnet.id: subnet.zone for subnet in found}
     check_profile(next(iter(profile.values())), region, clients)
